@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.statistics import cluster_bootstrap, interval_of_items, wilson
+from core.statistics import bootstrap_of_mean, interval_of_items, wilson
 
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 ITEMS = (5, 10, 20, 50)
@@ -87,7 +87,7 @@ def over_means(row: list[float]) -> Limits:
 
 def percentiles(row: list[float]) -> Limits:
     """Percentiles of 500 draws of items, as studies had it; Wilson's where they show no spread."""
-    found = cluster_bootstrap(row, range(len(row)), draws=500)
+    found = bootstrap_of_mean(row, draws=500)
     return (found.low, found.high) if found.low is not None else over_means(row)
 
 

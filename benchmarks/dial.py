@@ -24,7 +24,6 @@ from core.labs.consistency.tasks import CheckSpec, Task
 from core.labs.find.dial import Noisy as NoisyProbe
 from core.labs.find.lab import LAB as PROBE
 from core.labs.find.tasks import ProbeSpec
-from core.labs.simulatability import preferences, world
 from core.labs.simulatability.lab import LAB as ASK
 from core.labs.simulatability.noisy import Noisy
 from core.labs.simulatability.tasks import CONTROL_ARMS, AskSpec
@@ -63,7 +62,7 @@ def values(events: Sequence[Event], metric: str) -> list[float]:
 
 def ask(share: float, draw: int, limit: int = 40) -> tuple[Interval, float]:
     """What Ask reads of a noisy dial, and what it must read."""
-    robot = Noisy(world.load(), preferences.load(), share, draw)
+    robot = Noisy(share, draw)
     spec = AskSpec(
         dataset="world", limit=limit, counterfactuals=3, model=robot.id, seed=draw, arms=("explanation",), exam=False
     )
@@ -99,7 +98,7 @@ def explained_by(kind: type[Worthless], draw: int, question: str = "") -> list[E
     """The run of a worthless robot, with each arm: of twelve questions with three new ones each, or of one `question`
     with twenty, for the best fixed guess of a question is chosen in hindsight, and hardly beaten over few new ones.
     """
-    robot = kind(world.load(), preferences.load(), draw)
+    robot = kind(draw)
     about = {"question": question, "counterfactuals": 20} if question else {"dataset": "world", "limit": 12}
     asked = {"counterfactuals": 3, "arms": ("explanation", *CONTROL_ARMS), "exam": False, **about}
     return played(ASK, AskSpec.model_validate({"model": robot.id, "seed": draw, **asked}), robot)

@@ -20,6 +20,7 @@ from urllib.parse import parse_qs
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.events import Answered, Asked, Event, Finished, Message, Recorded, Sampling, Scored, Started, now, to_json
+from core.lab.shown import Cases
 from core.labs.simulatability.lab import LAB
 from core.store import comparing, figures, listing, matching, queries
 from core.store.filters import Filter, Range
@@ -206,15 +207,11 @@ def measure_queries(calls: int, folder: Path) -> None:
         asked: dict[str, Callable[[], object]] = {
             "count all calls (the scan)": lambda: store.query("select count(*), sum(seconds) from calls"),
             "runs: newest 200": lambda: queries.runs(store),
-            "one run": lambda: queries.run(store, some),
-            "calls of one run": lambda: queries.calls(store, some),
-            "calls of one case": lambda: queries.calls(store, some, "q1"),
-            "scores of one run": lambda: queries.scores(store, some),
-            "cases of one run": lambda: queries.cases(store, some),
-            "cases: newest 1000": lambda: queries.cases(store),
-            "trials of one case": lambda: queries.trials(store, some, "q1"),
-            "figures of all runs": lambda: figures.of_runs(
-                store, LAB.name, ["precision", "generality_cosine"], fields=["method", "task"]
+            "one run": lambda: queries.runs(store, only=[some]),
+            "calls of one run": lambda: store.query("from calls where run = ?", [some]),
+            "scores of one run": lambda: store.query("from scores where run = ?", [some]),
+            "figures of all cases": lambda: figures.of_cases(
+                store, LAB.name, Cases(("precision", "generality_cosine"), fields=("method",))
             ),
             "all runs with figures": lambda: queries.runs(store, limit=calls),
             "mean, p95 by model": lambda: store.query(

@@ -15,6 +15,7 @@ from core.commands.running import BAD_INPUT, DONE
 from core.events import CallFailed
 from core.home import HomeUnusable
 from core.journal import JournalInUse
+from core.people.looking import NoSuchRun
 from core.runs.bundle import BundleRefused
 from core.runs.run import complaints
 from core.store.store import StoreError
@@ -44,7 +45,16 @@ def main(arguments: list[str] | None = None) -> int:
         raise SystemExit(error.exit_code) from None
     except click.Abort:
         return BAD_INPUT
-    except (ValidationError, StoreError, JournalInUse, CallFailed, HomeUnusable, BundleRefused, BadStudy) as error:
+    except (
+        ValidationError,
+        StoreError,
+        JournalInUse,
+        CallFailed,
+        HomeUnusable,
+        BundleRefused,
+        BadStudy,
+        NoSuchRun,
+    ) as error:
         for line in _words(error):
             print(line, file=sys.stderr)
         return BAD_INPUT

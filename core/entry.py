@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 
 from core import home, journal
-from core.events import Event, Model
+from core.events import Model
 from core.lab.lab import Lab
 from core.labs.consistency import lab as check
 from core.labs.find import lab as probe
@@ -105,7 +105,7 @@ def studies() -> Studies:
 
 def reread(run_id: str, visit: Visit) -> str:
     """Read a run's raw answers again, by the rules of now; the new run's id. Raises NoSuchRun, NotYours and TooMuch."""
-    return visit.run(run_id).reread(_replaying)
+    return visit.run(run_id).reread(Replay)
 
 
 def new_reader() -> str:
@@ -123,7 +123,3 @@ def close() -> None:
 def _wake(run_id: str) -> None:
     if keeper.cache_info().currsize:
         keeper().wake()
-
-
-def _replaying(run_id: str, events: Iterable[Event]) -> Model:
-    return Replay(run_id, events)

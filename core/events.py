@@ -144,8 +144,8 @@ class Answer(Frozen):
     text: str
     seconds: float = 0.0
     first_token_seconds: float | None = None
-    usage: Usage = Usage()
     cached: bool = False
+    usage: Usage = Usage()
     finish_reason: str | None = None
     logprobs: list[dict[str, Any]] | None = None
     tool_calls: tuple[ToolCall, ...] = Field(default=(), exclude_if=_empty)
@@ -297,29 +297,24 @@ class Token(_Event):
     text: str
 
 
-class Answered(_Placed):
-    """What a call gave. `seconds` run from the request to the end, `first_token_seconds` to the first piece of text;
-    that is None for a cached answer. `cut`: it went on beyond LONGEST_ANSWER. `edited`: a person wrote it.
-    `at_once`: the endpoint's concurrency limit when this answer came. `as_prose`: asked for as JSON by a schema,
-    but not given so.
-    """
-
+class _OfCall(_Placed):
     kind: Literal["answered"] = "answered"
     call: str
     role: str
     model: str
-    text: str
+
+
+class Answered(Answer, _OfCall):
+    """What a call gave. `seconds` run from the request to the end, `first_token_seconds` to the first piece of text;
+    that is None for a cached answer. `as_prose`: asked for as JSON by a schema, but not given so.
+    """
+
     seconds: float
-    first_token_seconds: float | None = None
-    cached: bool = False
-    usage: Usage = Usage()
-    finish_reason: str | None = None
-    logprobs: list[dict[str, Any]] | None = None
-    tool_calls: tuple[ToolCall, ...] = Field(default=(), exclude_if=_empty)
-    cut: bool = Field(default=False, exclude_if=_empty)
-    edited: bool = Field(default=False, exclude_if=_empty)
-    at_once: int | None = Field(default=None, exclude_if=_empty)
     as_prose: bool = Field(default=False, exclude_if=_empty)
+
+    def again(self, **news: Any) -> Answer:
+        """The answer as it is given again, from what is kept, with what is new about it."""
+        return Answer(**{name: getattr(self, name) for name in Answer.model_fields} | {"cached": True} | news)
 
 
 class Failed(_Placed):

@@ -20,7 +20,6 @@ from functools import cache
 from io import FileIO
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
@@ -413,9 +412,7 @@ class Journal:
     def __enter__(self) -> Journal:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

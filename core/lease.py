@@ -114,7 +114,7 @@ class Lease:
                 time.sleep(_PAUSE)
             return False
         try:
-            if _is_live(self.path):
+            if is_held(self.path):
                 return False
             self.path.unlink(missing_ok=True)
             return self._create(self.path)
@@ -141,11 +141,6 @@ class Lease:
         _renewer().discard(self)
 
 
-def is_held(path: Path) -> bool:
-    """Whether someone, in this process or another, here or elsewhere, holds the lease at `path` now."""
-    return _is_live(path)
-
-
 class _Found(NamedTuple):
     """A lease as it lies there: who made it, and whether they still hold it."""
 
@@ -169,7 +164,8 @@ def _look(path: Path) -> _Found | None:
     return _Found(holder, _storage_time(path) - renewed < TTL)
 
 
-def _is_live(path: Path) -> bool:
+def is_held(path: Path) -> bool:
+    """Whether someone, in this process or another, here or elsewhere, holds the lease at `path` now."""
     return (found := _look(path)) is not None and found.is_live
 
 
@@ -180,7 +176,7 @@ def _take_away(path: Path) -> None:
         path.rename(aside)
     except OSError:
         return
-    if _is_live(aside):
+    if is_held(aside):
         with suppress(OSError):
             os.link(aside, path)
     aside.unlink(missing_ok=True)

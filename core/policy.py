@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from hmac import compare_digest
 from typing import NamedTuple
 
+from core import shipped
+
 SHORTEST_CODE = 12
 """Letters of the host's code: shorter ones can be guessed."""
 
@@ -36,36 +38,7 @@ class Setting(NamedTuple):
         return f"EXPLAIN_{self.name.upper()}"
 
 
-SETTINGS = (
-    Setting(
-        "files",
-        "Fields take paths of this machine: data sets, prompt packs, GGUF and FIND folders anywhere on it.",
-        True,
-        False,
-        "A visitor could read whatever the app can read. What lies in $EXPLAIN_HOME/datasets and /models stays usable.",
-    ),
-    Setting(
-        "endpoints",
-        "People add endpoints of their own on the Models page, with their own keys.",
-        True,
-        False,
-        "The app would ask any address that a visitor names, from inside the host's network.",
-    ),
-    Setting(
-        "downloads",
-        "People download local models onto this machine.",
-        True,
-        False,
-        "Each takes up to 2.4 GB of the host's disk.",
-    ),
-    Setting(
-        "others",
-        "People open, go on with, stop and download the runs of others, and speak in their name.",
-        True,
-        False,
-        "A run holds what somebody asked. Its owner can share it; whoever has the host's code sees all.",
-    ),
-)
+SETTINGS = shipped.rows("policy", "setting", Setting)
 """In the order in which they are shown."""
 
 
@@ -84,37 +57,7 @@ class Limit(NamedTuple):
         return f"EXPLAIN_{self.name.upper()}"
 
 
-LIMITS = (
-    Limit("runs_at_once", "Runs that one visitor has going on at once.", 3, "Others wait for the same models."),
-    Limit(
-        "runs_of_all", "Runs that all visitors together have going on at once.", 60, "Each takes memory and threads."
-    ),
-    Limit("calls_a_run", "Calls that one run may make.", 500, "One form could ask for 171,000, with the host's key."),
-    Limit(
-        "calls_a_day", "Calls that the runs of one visitor may make a day.", 5_000, "Many small runs are a large one."
-    ),
-    Limit(
-        "calls_of_all_a_day",
-        "Calls that the runs of all visitors together may make a day.",
-        50_000,
-        "Whoever comes back without a cookie is a new visitor.",
-    ),
-    Limit("stored_mb", "Megabytes of runs, from which on none is begun.", 2_000, "A full disk stops everyone's runs."),
-    Limit(
-        "days_kept",
-        "Days after which a visitor's run is deleted, unless it is shared.",
-        180,
-        "What people asked is not kept longer than they need it.",
-    ),
-    Limit("query_seconds", "Seconds that an SQL query may take.", 5, "It may ask for more than there is.", 20),
-    Limit("query_rows", "Rows that an SQL query gives.", 10_000, "No page shows more.", 10_000),
-    Limit("query_mb", "Megabytes of memory that an SQL query may take.", 300, "Two run at once.", 1_000),
-    Limit(
-        "bundle_mb", "Megabytes of runs that are imported at once.", 200, "A small file may hold a large one.", 2_000
-    ),
-    Limit("bundle_journals", "Journals that are imported at once.", 2_000, "Each is a file.", 20_000),
-    Limit("bundle_seconds", "Seconds that an import may take.", 60, "Nothing else may wait for it.", 600),
-)
+LIMITS = shipped.rows("policy", "limit", Limit)
 """In the order in which they are shown."""
 
 _served: set[str] = set()

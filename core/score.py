@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from core.events import Rules
-from core.statistics import ENOUGH as ENOUGH
-from core.statistics import interval_of_items, kind_of
+from core.statistics import interval_of_items, kind_of, wilson
 from core.statistics import is_thin as is_thin
 
 
@@ -32,11 +31,6 @@ class Score:
     def __float__(self) -> float:
         """The value; nan where undefined."""
         return math.nan if self.value is None else self.value
-
-    @property
-    def matches(self) -> int | None:
-        """The same as `hits`, in the word of Chen et al."""
-        return self.hits
 
     @property
     def reason(self) -> str:
@@ -65,6 +59,13 @@ class Figure(NamedTuple):
     rules: Rules
     score: Score
     item: str = ""
+
+
+def share(hits: int, n: int, of: int, **detail: Any) -> Score:
+    """The share of `n` things that came true, of `of`, with Wilson's 95 % interval; undefined without any."""
+    if not n:
+        return Score(None, 0, of, hits=0, detail=detail)
+    return Score(hits / n, n, of, *wilson(hits / n, n), hits, detail | {"interval": "wilson"})
 
 
 def undefined(of: int, reason: str) -> Score:

@@ -83,20 +83,18 @@ class Reader:
         return next(iter(self.all_of(kind, log).values()), None)
 
 
+@dataclass(eq=False)
 class CaseLog:
     """One case's share of a transcript: what is placed at the case itself, and what it shares with its item's others.
 
     `spec` is the run's, as data; empty where the journal's first line is lost. `running`: whether the case goes on.
     """
 
-    def __init__(
-        self, case: str, places: list[Place], started: Started | None, status: str | None, specs: dict[type, object]
-    ) -> None:
-        self.case = case
-        self.started = started
-        self.status = status
-        self._places = places
-        self._specs = specs
+    case: str
+    _places: list[Place]
+    started: Started | None
+    status: str | None
+    _specs: dict[type, object]
 
     def spec_as(self, kind: type[Kind]) -> Kind | None:
         """The run's specification as its lab's own type, read once for all of its cases; None where it is not one."""
@@ -316,10 +314,9 @@ def shares(case: str, place: str) -> bool:
     return not place or case == place or case.startswith(f"{place}/")
 
 
-def transcript(events: Iterable[Event], partial: Mapping[str, str] | None = None) -> Transcript:
+def transcript(events: Iterable[Event]) -> Transcript:
     """Fold `events` into the state they lead to."""
     state = Transcript()
     for event in events:
         state.apply(event)
-    state.see(partial or {})
     return state

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-FILES = sorted((ROOT / "core").rglob("*.py"))
+INSIDE = ROOT / "core" / "sandbox" / "inside"
+"""Programs for the sandbox's interpreter: they define what models' code calls, by names that are numpy's."""
+FILES = sorted(path for path in (ROOT / "core").rglob("*.py") if path.parent != INSIDE or path.stem == "__init__")
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 

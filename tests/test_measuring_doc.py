@@ -214,12 +214,8 @@ def statistic(cells: dict[str, str], rules: str) -> object:
     match cells["Figure"]:
         case "Wilson":
             return limits(*statistics.wilson(whole[0] / whole[1], whole[1]))
-        case "Beta-Binomial":
-            return limits(*statistics.beta_interval(*whole)[1:3])
         case "at every look":
             return limits(*statistics.anytime(*whole)[1:3])
-        case "bounds":
-            return limits(*statistics.bounds(*whole)[1][1:3])
         case "McNemar":
             return f"{statistics.mcnemar(*whole):.3f}"
         case "signs":

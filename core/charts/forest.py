@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from core.charts.marks import COMPARED, FAINT, OURS, THEIRS, link, safe
+from core.charts.marks import CLICKABLE, COMPARED, FAINT, OURS, THEIRS, error_bars, link, safe
 from core.published import Published
-from core.statistics import FEW, group_statistics, holm
-from core.statistics.subjects import compare_pairs
+from core.statistics import FEW, Pair, group_statistics
+from core.statistics.subjects import compare_where_equal
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -68,37 +68,22 @@ def paired(
     label: Callable[[dict[str, Any]], str],
     facets: Iterable[str],
 ) -> DataFrame:
-    """The `lines` of these rows with `attrs["pairs"]`: each two that rest on enough, over the items that both have.
-
-    By the two lines' labels in the table's order: first minus second with its interval, n items, and the p of the
-    paired test after Holm's correction for all of these pairs. An item meets itself where all else is equal of the
-    `facets` (columns) that vary within a line, and counts by the mean of these.
+    """The `lines` of these rows with `attrs["pairs"]`: each two that rest on enough, over the items that both have, by
+    the two lines' labels in the table's order (`compare_where_equal`; of the `facets`, columns, all must be equal that
+    vary within a line).
     """
     import pandas as pd
 
     firm = list(_firm(table)["label"])
-    if len(firm) * (len(firm) - 1) // 2 > PAIRS or len(firm) < 2:
+    wanted = list(combinations(firm, 2))
+    if not 0 < len(wanted) <= PAIRS:
         return table
-    named = rows.astype(object).fillna("").to_dict("records")
-    rows = rows.assign(line=[label({name: one[name] for name in by}) for one in named])
-    rows = rows[rows["line"].isin(firm)]
-    if "series" in rows:
-        rows = rows[rows["series"] == table["series"].iloc[0]]
-    facets = [name for name in facets if name in rows and name not in by]
-    rows = rows.assign(
-        value=pd.to_numeric(rows["value"]).astype(float), **{name: rows[name].fillna("") for name in facets}
-    )
-    varying = [name for name in facets if rows.groupby("line")[name].nunique().max() > 1]
-    means = rows.groupby(["item", *varying, "line"])["value"].mean().unstack("line")[firm]
-    found = {}
-    for first, second in combinations(firm, 2):
-        values = means[[first, second]].dropna().groupby("item").mean()
-        (found[first, second],) = compare_pairs(values, values.notna(), pd.Series(values.index, index=values.index))
-    corrected = holm([pair.test.p if pair.test else None for pair in found.values()])
-    table.attrs["pairs"] = {
-        place: (pair.difference.value, pair.difference.low, pair.difference.high, pair.n, p)
-        for (place, pair), p in zip(found.items(), corrected, strict=True)
-    }
+    rows = rows[rows["series"] == table["series"].iloc[0]] if "series" in rows else rows
+    named = rows[list(by)].astype(object).fillna("").to_dict("records")
+    rows = rows.assign(subject=[label(row) for row in named], value=pd.to_numeric(rows["value"]).astype(float))
+    rows = rows[rows["subject"].isin(firm)]
+    settings = rows[[name for name in facets if name in rows and name not in by]].fillna("")
+    table.attrs["pairs"] = compare_where_equal(rows, settings, wanted)
     return table
 
 
@@ -132,14 +117,7 @@ def forest(
                     x=some["macro"],
                     # Two series of a line do not cover each other.
                     y=[place[label] - 0.24 * number for label in some["label"]],
-                    error_x={
-                        "type": "data",
-                        "symmetric": False,
-                        "array": (some["high"] - some["macro"]).fillna(0),
-                        "arrayminus": (some["macro"] - some["low"]).fillna(0),
-                        "thickness": 2,
-                        "width": 4,
-                    },
+                    error_x=error_bars(some["low"], some["macro"], some["high"], thickness=2, width=4),
                     mode="markers",
                     name=name or "measured here",
                     legendgroup=name,
@@ -187,8 +165,7 @@ def forest(
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
         height=130 + 46 * len(beside),
         margin={"l": 10, "r": 10, "t": 40, "b": 60},
-        hovermode="closest",
-        clickmode="event+select",
+        **CLICKABLE,
     )
     return figure
 
@@ -224,18 +201,19 @@ def _firm(table: DataFrame) -> DataFrame:
     return first[~first["faint"].astype(bool) & ~first["thin"].astype(bool) & first["macro"].notna()]
 
 
-def _apart(pairs: Mapping[tuple[str, str], Any], top: str, low: str, things: str) -> str:
+def _apart(pairs: Mapping[tuple[str, str], Pair], top: str, low: str, things: str) -> str:
     """What the two differ by, pair by pair; empty where they were not compared."""
     if (top, low) not in pairs:
         return ""
-    value, lower, upper, n, p = pairs[top, low]
-    if value is None:
+    pair, p = pairs[top, low], pairs[top, low].p_holm
+    value, lower, upper = pair.difference[:3]
+    if value is None or p is None:
         return f" No {things} are shared by {top} and {low}, so nothing is said of their difference."
     interval = f" ({lower:.2f} to {upper:.2f})" if lower is not None else ""
-    found = "which chance alone seldom does" if p < LEVEL else "which may be chance"
+    likely = "which chance alone seldom does" if p < LEVEL else "which may be chance"
     of = f", corrected by Holm's method for {len(pairs)} pairs" if len(pairs) > 1 else ""
-    shared = f" Over the {n} {things} that {top} and {low} share they differ"
-    return f"{shared} by {value:.2f}{interval}, {found} (p {p:.2g}{of})."
+    shared = f" Over the {pair.n} {things} that {top} and {low} share they differ"
+    return f"{shared} by {value:.2f}{interval}, {likely} (p {p:.2g}{of})."
 
 
 def _one_of(table: DataFrame, row: Any) -> str:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
+
+if TYPE_CHECKING:
+    from pandas import Series
 
 OURS, COMPARED, THEIRS = "#4C7BD9", "#A6761D", "#8C6BD1"
 """What was measured here, what it is held against, and what a paper published; no colour that says kept or broken."""
@@ -15,12 +19,22 @@ PALETTE = ("#56B4E9", "#E69F00", "#CC79A7", "#8C6BD1", "#00A5A5", "#A6761D")
 FAINT = 0.45
 """Opacity of a figure that rests on too little."""
 
+CLICKABLE = {"hovermode": "closest", "clickmode": "event+select"}
+"""Of a figure's layout: a click on a mark leads somewhere."""
+
 _GOLDEN = math.pi * (3 - math.sqrt(5))
 
 
 def safe(text: str) -> str:
     """Plotly reads some HTML in labels; what a model or a person wrote is shown as it is."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def error_bars(low: Series[Any], at: Series[Any], high: Series[Any], **look: Any) -> dict[str, Any]:
+    """Plotly's bars from where marks stand to the ends of their intervals; none where there is no interval."""
+    reach = {"array": high - at, "arrayminus": at - low}
+    lengths = {side: length.astype(float).clip(lower=0).fillna(0) for side, length in reach.items()}
+    return {"type": "data", "symmetric": False, **lengths, **look}
 
 
 def link(query: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.charts.marks import FAINT, PALETTE, THEIRS, safe, spread
+from core.charts.marks import CLICKABLE, FAINT, PALETTE, THEIRS, safe, spread
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -92,8 +92,7 @@ def plane(rows: DataFrame, axes: tuple[str, str], lines: Sequence[Line] = ()) ->
         height=HEIGHT,
         margin={"l": 10, "r": 10, "t": _TOP, "b": _BOTTOM},
         showlegend=False,
-        hovermode="closest",
-        clickmode="event+select",
+        **CLICKABLE,
     )
     return figure
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from core.charts.marks import FAINT, OURS, PALETTE, safe, spread
+from core.charts.marks import CLICKABLE, FAINT, OURS, PALETTE, error_bars, safe, spread
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -49,15 +49,8 @@ def points(rows: DataFrame, axes: tuple[str, str], size: tuple[float, float], **
             col=place % _ACROSS + 1 if many else 1,
             x=some["at_x"],
             y=some["at_y"],
-            error_x={
-                # From where the mark stands, so that the bar's ends are true.
-                "type": "data",
-                "symmetric": False,
-                "array": (some["high"] - some["at_x"]).astype(float).clip(lower=0).fillna(0),
-                "arrayminus": (some["at_x"] - some["low"]).astype(float).clip(lower=0).fillna(0),
-                "thickness": 1,
-                "width": 0,
-            },
+            # From where the mark stands, so that the bar's ends are true.
+            error_x=error_bars(some["low"], some["at_x"], some["high"], thickness=1, width=0),
             mode="markers",
             name=safe(label),
             legendgroup=label,
@@ -83,8 +76,7 @@ def points(rows: DataFrame, axes: tuple[str, str], size: tuple[float, float], **
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.06 if many else 1.02, "x": 0},
         margin={"l": 10, "r": 10, "t": 60, "b": 60},
         height=130 + _HIGH * high if many else 450,
-        hovermode="closest",
-        clickmode="event+select",
+        **CLICKABLE,
         **layout,
     )
     return figure

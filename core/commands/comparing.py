@@ -9,7 +9,7 @@ from urllib.parse import parse_qs
 
 import click
 
-from core.commands.running import DONE, index_of_all
+from core.commands.running import DONE, index_of_all, json_option
 from core.store import comparing, matching
 from core.store.comparing import By
 from core.store.matching import Match, NotComparable
@@ -35,7 +35,7 @@ def add(commands: click.Group) -> None:
     type=click.Choice(get_args(Match)),
     help="what two rows must share: the starter question (whole), or their own too (exact, default where given)",
 )
-@click.option("--json", "as_json", is_flag=True, help="print what was found as a JSON object")
+@json_option("what was found as a JSON object")
 def _compare(of: tuple[str, ...], by: str, within: str, match: str | None, as_json: bool) -> int:
     query = {**parse_qs(within), "by": [by], "of": list(of), "match": [match or ""]}
     with index_of_all() as store:

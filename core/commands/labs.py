@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from core import entry
 from core.commands.options import parameters, spec_of
-from core.commands.running import Output, output_options, run
+from core.commands.running import event_option, journals_option, run
 from core.lab.lab import Lab, ToolContext
 from core.lab.spec import BadInput
 from core.runs.engine import Going, new_id
@@ -20,14 +20,10 @@ def add(commands: click.Group) -> None:
     """A command for each lab, and the lab's tools in a group of their own."""
     groups: dict[str, click.Group] = {}
     for lab in entry.labs().values():
-        if lab.command.tools is not None:
-            context = ToolContext(lab, entry.catalog)
-            group = groups[lab.command.tools.name] = click.Group(
-                lab.command.tools.name, help=lab.command.tools.help, context_settings={"obj": context}
-            )
-            for tool in lab.command.tools.commands:
-                group.add_command(tool)
-            commands.add_command(group)
+        if (tools := lab.command.tools) is not None:
+            context = {"obj": ToolContext(lab, entry.catalog)}
+            groups[tools.name] = click.Group(tools.name, tools.commands, help=tools.help, context_settings=context)
+            commands.add_command(groups[tools.name])
     for lab in entry.labs().values():
         (groups[lab.command.group] if lab.command.group else commands).add_command(command(lab))
 
@@ -35,16 +31,17 @@ def add(commands: click.Group) -> None:
 def command(lab: Lab) -> click.Command:
     """The command that makes a run of `lab`."""
 
-    def go(journals: Path | None, as_json: bool, **given: Any) -> int:
-        output = Output(journals, as_json)
+    @journals_option
+    @event_option
+    def go(journals: Path, as_json: bool, **given: Any) -> int:
         try:
-            spec = spec_of(lab, given, output.folder)
+            spec = spec_of(lab, given, journals)
             if lab.check is not None:
                 lab.check(spec)
         except ValidationError:
             raise
         except ValueError as error:
             raise BadInput(str(error)) from None
-        return run(Going(lab, spec, new_id(lab.name)), output)
+        return run(Going(lab, spec, new_id(lab.name)), journals, as_json)
 
-    return output_options(click.Command(lab.path, params=parameters(lab), callback=go, help=lab.question))
+    return click.command(lab.path, params=parameters(lab), help=lab.question)(go)

@@ -3,89 +3,55 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 from core import entry, home
-from core.commands.running import BAD_INPUT, DONE, Output, output_options, run
-from core.events import Started
-from core.journal import FromTheFuture, found, read
+from core.commands.running import DONE, begun, event_option, journals_option, json_option, run
 from core.models.replay import Replay
 from core.runs.driver import new_reading
 from core.runs.engine import Going
 from core.runs.fork import forked
-from core.runs.upgrade import upgraded
 from core.store.index import index, rebuild
 from core.store.store import Store, StoreBusy, StoreUnusable
+from core.text.counted import counted
 
 
 def add(commands: click.Group) -> None:
     """Add resume, reread, models and store to the group `commands`, which is changed in place."""
-    name = click.Argument(["run_id"], metavar="RUN")
-    failed = click.Option(["--failed", "failed_too"], is_flag=True, help="ask again what failed in one that completed")
-    commands.add_command(output_options(click.Command("resume", callback=_resume, params=[name, failed], help=_RESUME)))
-    commands.add_command(output_options(click.Command("reread", callback=_reread, params=[name], help=_REREAD)))
-    commands.add_command(_models)
-    commands.add_command(_store)
+    for command in (_resume, _reread, _models, _store):
+        commands.add_command(command)
 
 
-_RESUME = "Go on with a run that stopped; nothing is asked twice."
-_REREAD = "Read a run's raw answers again, by the rules of now: a new run, which asks no model."
-
-
-def _resume(run_id: str, failed_too: bool, journals: Path | None, as_json: bool) -> int:
-    output = Output(journals, as_json)
-    began = _begun(run_id, output.folder)
-    if began is None:
-        return BAD_INPUT
-    _, started = began
-    lab = entry.labs()[started.lab]
+@click.command("resume", help="Go on with a run that stopped; nothing is asked twice.")
+@click.argument("run_id", metavar="RUN")
+@click.option("--failed", "failed_too", is_flag=True, help="ask again what failed in one that completed")
+@journals_option
+@event_option
+def _resume(run_id: str, failed_too: bool, journals: Path, as_json: bool) -> int:
+    lab, started, _ = begun(run_id, journals)
     resolve = None
     if (fork := started.forked_from) is not None:
-        before = _begun(fork.run, output.folder, home.recordings())
-        if before is None:
-            return BAD_INPUT
-        resolve = forked(upgraded(read(before[0]).events, entry.labs()), fork, entry.catalog().get)
+        resolve = forked(begun(fork.run, journals, home.recordings())[2], fork, entry.catalog().get)
     going = Going(lab, lab.spec.model_validate(started.spec), run_id)
-    return run(going, output, going_on=True, failed_too=failed_too, resolve=resolve)
+    return run(going, journals, as_json, going_on=True, failed_too=failed_too, resolve=resolve)
 
 
-def _reread(run_id: str, journals: Path | None, as_json: bool) -> int:
-    output = Output(journals, as_json)
-    began = _begun(run_id, output.folder, home.recordings())
-    if began is None:
-        return BAD_INPUT
-    path, started = began
-    lab = entry.labs()[started.lab]
-    history = upgraded(read(path).events, entry.labs())
+@click.command("reread", help="Read a run's raw answers again, by the rules of now: a new run, which asks no model.")
+@click.argument("run_id", metavar="RUN")
+@journals_option
+@event_option
+def _reread(run_id: str, journals: Path, as_json: bool) -> int:
+    lab, started, history = begun(run_id, journals, home.recordings())
     model = Replay(run_id, history)
     going = new_reading(lab, lab.spec.model_validate(started.spec), run_id, history)
-    return run(going, output, resolve=lambda id: model)
-
-
-def _begun(run_id: str, *folders: Path) -> tuple[Path, Started] | None:
-    """The run's journal and how it began; None, and reported, where there is no such run or none that can go on."""
-    path = found(run_id, *folders)
-    if path is None:
-        print(f"There is no run named {run_id!r} in {folders[0]}.", file=sys.stderr)
-        return None
-    try:
-        events = read(path).events
-    except FromTheFuture as error:
-        print(error, file=sys.stderr)
-        return None
-    started = next((event for event in events if isinstance(event, Started)), None)
-    if started is None or started.about or started.lab not in entry.labs():
-        print(f"{path} holds no run that can go on.", file=sys.stderr)
-        return None
-    return path, started
+    return run(going, journals, as_json, resolve=lambda id: model)
 
 
 @click.command("models", help="List the models that can be asked.")
-@click.option("--json", "as_json", is_flag=True, help="print one model a line")
+@json_option("one model a line")
 def _models(as_json: bool) -> int:
     for info in entry.catalog().describe():
         if as_json:
@@ -110,5 +76,5 @@ def _store(action: Any) -> int:
     with store:
         runs = rebuild(store, home.journals())
         index(store, home.recordings(), recordings=True)
-    print(f"{len(runs)} {'run' if len(runs) == 1 else 'runs'} indexed from {home.journals()}")
+    print(f"{counted(len(runs), 'run')} indexed from {home.journals()}")
     return DONE

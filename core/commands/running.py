@@ -9,24 +9,28 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, TypeVar
 
 import click
 
-from core import entry, home
+from core import entry, home, journal
 from core.datasets.items import Loaded
-from core.events import Event, Failed, Recorded, Token
+from core.events import Event, Failed, Recorded, Started, Token
 from core.journal import Journal, JournalFull, JournalInUse
 from core.lab.lab import Lab, counted, narrated
+from core.people.looking import NoSuchRun, of_today
 from core.runs.driver import Driver
 from core.runs.engine import Going
 from core.runs.run import Resolve
+from core.runs.upgrade import upgraded
 from core.store.index import index
 from core.store.store import Store, StoreBusy, StoreError
 from core.transcript import Transcript, transcript
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
 
 DONE, BAD_INPUT, UNREACHABLE, INTERRUPTED = 0, 2, 3, 4
 """Exit codes."""
@@ -35,45 +39,67 @@ NAMED = 10
 """Broken rows of a data set that are printed; the journal has more."""
 
 
-class Output(NamedTuple):
-    """Where a run's journal goes, and whether its events are printed as JSON."""
-
-    journals: Path | None = None
-    as_json: bool = False
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the journals: the one that was chosen, else the home's."""
-        return self.journals or home.journals()
+journals_option = click.option(
+    "--journals",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    callback=lambda context, option, given: given or home.journals(),
+    help="default: $EXPLAIN_HOME/journals",
+)
+"""The folder of the journals, as the parameter `journals`: the one that was chosen, else the home's."""
 
 
-def output_options(command: click.Command) -> click.Command:
-    """`command` with the options that every command has that makes a run: `journals` and `as_json`."""
-    path = click.Path(path_type=Path, file_okay=False)
-    command.params += [
-        click.Option(["--journals"], type=path, metavar="DIR", help="default: $EXPLAIN_HOME/journals"),
-        click.Option(["--json", "as_json"], is_flag=True, help="print one event a line, as in the journal"),
-    ]
-    return command
+def json_option(printed: str) -> Callable[[Decorated], Decorated]:
+    """The option --json, as the parameter `as_json`; `printed` says in what shape."""
+    return click.option("--json", "as_json", is_flag=True, help=f"print {printed}")
+
+
+event_option = json_option("one event a line, as in the journal")
+
+
+def begun(run_id: str, *folders: Path) -> tuple[Lab, Started, list[Event]]:
+    """What the run of that name measures, how it began, and all that has happened in it. Raises NoSuchRun."""
+    path = journal.found(run_id, *folders)
+    if path is None:
+        raise NoSuchRun(f"There is no run named {run_id!r} in {folders[0]}.")
+    with of_today():
+        events = upgraded(journal.read(path).events, entry.labs())
+    started = next((event for event in events if isinstance(event, Started)), None)
+    if started is None or started.about or started.lab not in entry.labs():
+        raise NoSuchRun(f"{path} holds no run of a lab of this app.")
+    return entry.labs()[started.lab], started, events
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The rows of a table as lines, each column as wide as its widest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 def run(
-    going: Going, output: Output, *, going_on: bool = False, failed_too: bool = False, resolve: Resolve | None = None
+    going: Going,
+    folder: Path,
+    as_json: bool,
+    *,
+    going_on: bool = False,
+    failed_too: bool = False,
+    resolve: Resolve | None = None,
 ) -> int:
-    """Make the run in this process, printing it as it goes on; the exit code. `going_on` reads its journal first; a
-    run that completed is then left as it is, unless its journal has lost lines, or what failed in it is to be asked
-    again (`failed_too`).
+    """Make the run in this process, with its journal in `folder`, printing it as it goes on; the exit code. `going_on`
+    reads its journal first; a run that completed is then left as it is, unless its journal has lost lines, or what
+    failed in it is to be asked again (`failed_too`).
 
     Raises NoSuchModel before anything begins, and JournalInUse where it goes on elsewhere.
     """
     catalog = entry.catalog()
     for model in going.spec.models if resolve is None else ():
         catalog.get(model)
-    driver = Driver(entry.labs(), resolve or catalog.get, output.folder)
-    with Journal(output.folder / f"{going.id}.jsonl", new=not going_on) as written:
+    driver = Driver(entry.labs(), resolve or catalog.get, folder)
+    with Journal(folder / f"{going.id}.jsonl", new=not going_on) as written:
         history, mend = driver.left_off(going.id, failed_too)
         state = transcript(history)
-        printer = _Printer(output.as_json, state, going.lab)
+        printer = _Printer(as_json, state, going.lab)
 
         def publish(event: Event) -> None:
             line = written.append(event)
@@ -82,7 +108,7 @@ def run(
                 printer.show(event, line)
 
         async def make(first: Going) -> None:
-            if not output.as_json:
+            if not as_json:
                 print(f"First, as run {first.id}: {first.lab.question}", flush=True)
             await driver.make(first)
 
@@ -97,12 +123,12 @@ def run(
         except (JournalFull, JournalInUse) as error:
             print(error, file=sys.stderr)
         printer.end()
-    into_the_store(output.folder)
+    into_the_store(folder)
     code = exit_code(state)
-    if not output.as_json:
+    if not as_json:
         print(f"Run {going.id}")
         if code != DONE:
-            elsewhere = f" --journals {shlex.quote(str(output.journals))}" if output.journals else ""
+            elsewhere = f" --journals {shlex.quote(str(folder))}" if folder != home.journals() else ""
             failed = " --failed" if state.status == "completed" else ""
             print(f"To go on from here: python -m core resume {going.id}{failed}{elsewhere}")
     return code
@@ -167,7 +193,7 @@ class _Printer:
         self._json = as_json
         self._state = state
         self._lab = lab
-        self._printed: set[tuple[str, str]] = set()
+        self._printed: set[str] = set()
         self._complaint = ""
         self._rest_until = 0.0
 
@@ -205,23 +231,25 @@ class _Printer:
         if case not in self._state.cases or (not ended and (several or began < self._rest_until)):
             return
         view = self._lab.view(self._state.case(case))
-        lines = [(f"{case} {key}", line) for key, line in (self._lab.command.narrate or narrated)(view)]
-        said = "\n".join(line for _, line in lines)
+        told = [(f"{case} {key}", line) for key, line in (self._lab.command.narrate or narrated)(view)]
+        said = "\n".join(line for _, line in told)
         if several and view.title not in said:
             self._print([(f"{case} title", f"\n{view.title}")])
-        self._print(lines)
+        self._print(told)
         if ended:
             # What the lab's own lines say is not said again.
             sentences = [sentence for sentence in self._lab.verdict(view) if sentence not in said]
             verdict = sentences if not several else sentences[:1] if not self._lab.hidden else []
-            self._print((f"{case} verdict {n}", line) for n, line in enumerate(_verdict(verdict)))
+            # The headline, then what goes with it.
+            lines = [f"  - {sentence}" if number else f"\n{sentence}" for number, sentence in enumerate(verdict)]
+            self._print((f"{case} verdict {number}", line) for number, line in enumerate(lines))
         now = time.monotonic()
         self._rest_until = now + 4 * (now - began)
 
     def _print(self, lines: Iterable[tuple[str, str]]) -> None:
         for key, line in lines:
-            if ("", key) not in self._printed:
-                self._printed.add(("", key))
+            if key not in self._printed:
+                self._printed.add(key)
                 print(line, flush=True)
 
     @contextlib.contextmanager
@@ -233,20 +261,6 @@ class _Printer:
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115  for as long as the process lives
 
 
-def _verdict(sentences: Sequence[str]) -> Iterable[str]:
-    """The headline, then what goes with it."""
-    for number, sentence in enumerate(sentences):
-        yield f"  - {sentence}" if number else f"\n{sentence}"
-
-
-def figure(metric: str, value: float | None, n: int, of: int, low: float | None, high: float | None) -> str:
-    """One score as a line."""
-    if value is None:
-        return f"  {metric} undefined  ({n} of {of})"
-    interval = f", 95 % interval {low:.2f} to {high:.2f}" if low is not None and high is not None else ""
-    return f"  {metric} {value:.2f}{interval}  ({n} of {of})"
-
-
 def figures(lab: Lab, state: Transcript) -> Iterable[tuple[str, str]]:
     """The figures of the whole run under both sets of rules, those of its parts under the repaired ones, each with the
     reason where it is undefined.
@@ -256,7 +270,10 @@ def figures(lab: Lab, state: Transcript) -> Iterable[tuple[str, str]]:
         if score.case or (score.item and (is_paper or not score.of or score.metric != lab.headline)):
             continue
         name = f"{score.metric}, paper rules:" if is_paper else score.metric
-        line = figure(name, score.value, score.n, score.of, score.low, score.high)
-        reason = score.detail.get("reason")
+        value = "undefined" if score.value is None else f"{score.value:.2f}"
+        if score.value is not None and score.low is not None and score.high is not None:
+            value += f", 95 % interval {score.low:.2f} to {score.high:.2f}"
         part = f"    {score.item:<28}" if score.item else ""
-        yield f"score {score.metric} {score.rules} {score.item}", f"{part}{line}{f': {reason}' if reason else ''}"
+        reason = f": {score.detail['reason']}" if score.detail.get("reason") else ""
+        line = f"{part}  {name} {value}  ({score.n} of {score.of}){reason}"
+        yield f"score {score.metric} {score.rules} {score.item}", line

@@ -28,19 +28,16 @@ if TYPE_CHECKING:
     from dask_jobqueue.slurm import SLURMCluster
     from distributed import Client
 
-ENGINES = ("local", "dask", "slurm")
-
-OPTIONS = (
-    click.Option(
-        ["--engine"],
-        type=click.Choice(ENGINES),
-        default="local",
-        show_default=True,
-        help="where runs are made: here, on a Dask cluster that is up, or on one made of SLURM jobs",
-    ),
-    click.Option(["--scheduler"], metavar="ADDRESS", help="of the Dask cluster, such as tcp://10.0.0.1:8786"),
+engine_option = click.option(
+    "--engine",
+    type=click.Choice(["local", "dask", "slurm"]),
+    default="local",
+    show_default=True,
+    help="where runs are made: here, on a Dask cluster that is up, or on one made of SLURM jobs",
 )
-"""What one says of the cluster to `study run`."""
+scheduler_option = click.option(
+    "--scheduler", metavar="ADDRESS", help="of the Dask cluster, such as tcp://10.0.0.1:8786"
+)
 
 
 def on_worker(task: Task) -> Made:

@@ -11,17 +11,17 @@ from typing import Any
 
 import click
 
-from core import entry, home, journal
-from core.commands.running import DONE, index_of_all, into_the_store
+from core import home, journal
+from core.commands.running import DONE, aligned, begun, index_of_all, into_the_store, json_option
 from core.lab.lab import Lab
 from core.runs import bundle
 from core.runs.bundle import BundleRefused
-from core.runs.upgrade import upgraded
 from core.store import listing, sql
 from core.store.filters import Filter
 from core.store.sql import Found
 from core.store.store import QueryRefused
 from core.telling import document, methods
+from core.text.counted import counted
 from core.transcript import Transcript, transcript
 
 _WIDEST = 50
@@ -36,7 +36,7 @@ def add(commands: click.Group) -> None:
 
 @click.command("query", help="Ask the index of the journals by SQL, which can read and do nothing else.")
 @click.argument("query", metavar="SQL")
-@click.option("--json", "as_json", is_flag=True, help="print one row a line, as a JSON object")
+@json_option("one row a line, as a JSON object")
 def _query(query: str, as_json: bool) -> int:
     found = _asked(query)
     if as_json:
@@ -66,20 +66,17 @@ def _all_of(query: str) -> list[dict[str, Any]]:
 
 def _table(found: Found) -> Iterable[str]:
     """The rows as a table of text, with its columns' names above."""
-    names = found.table.column_names
+    names = [_cell(name) for name in found.table.column_names]
     rows = [[_cell(value) for value in row.values()] for row in found.rows()]
-    widths = [
-        min(_WIDEST, max(map(len, column))) for column in zip([_cell(name) for name in names], *rows, strict=True)
-    ]
-    for row in ([_cell(name) for name in names], ["-" * width for width in widths], *rows):
-        cut = (cell if len(cell) <= width else f"{cell[: width - 1]}…" for cell, width in zip(row, widths, strict=True))
-        yield "  ".join(cell.ljust(width) for cell, width in zip(cut, widths, strict=True)).rstrip()
+    rule = ["-" * max(map(len, column)) for column in zip(names, *rows, strict=True)]
+    return aligned([names, rule, *rows])
 
 
 def _cell(value: object) -> str:
-    """A value on one line; nothing in it moves the terminal's pen."""
+    """A value on one line, cut where it is long; nothing in it moves the terminal's pen."""
     text = "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return "".join(letter if letter.isprintable() else " " for letter in text[: _WIDEST + 1])
+    shown = text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+    return "".join(letter if letter.isprintable() else " " for letter in shown)
 
 
 @click.command("export", help="Write runs, and what people said of them, into one file: all, or some.")
@@ -87,7 +84,7 @@ def _cell(value: object) -> str:
 @click.option("--run", "runs", multiple=True, metavar="RUN", help="this run; may be given several times")
 @click.option("--where", help="""runs that meet a condition in SQL over the columns of runs: "model like 'local/%'" """)
 @click.option("--sender", default="", help="whose they are, for those who import them")
-@click.option("--json", "as_json", is_flag=True, help="print what was written as a JSON object")
+@json_option("what was written as a JSON object")
 def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, as_json: bool) -> int:
     chosen = list(runs)
     if where is not None:
@@ -116,14 +113,14 @@ def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, a
     if as_json:
         print(json.dumps({"runs": len(written.runs), "file": str(file), "left_out": written.left_out}))
     else:
-        print(f"{_runs(len(written.runs))} written to {file}")
+        print(f"{counted(len(written.runs), 'run')} written to {file}")
     return DONE
 
 
 @click.command("import", help="Keep the runs of a bundle, of a journal, or of a folder of journals, beside your own.")
 @click.argument("path", type=click.Path(path_type=Path, exists=True), metavar="FILE.zip|DIR|FILE.jsonl")
 @click.option("--sender", default="", help="whose they are (default: what the bundle says, or its name)")
-@click.option("--json", "as_json", is_flag=True, help="print what was kept as a JSON object")
+@json_option("what was kept as a JSON object")
 def _import(path: Path, sender: str, as_json: bool) -> int:
     taken = bundle.take(path, (home.journals(), home.recordings()), sender)
     into_the_store(home.journals())
@@ -132,7 +129,7 @@ def _import(path: Path, sender: str, as_json: bool) -> int:
     if as_json:
         print(json.dumps({**taken._asdict(), "runs": len(taken.runs), "imported": taken.runs}))
     else:
-        print(f"{_runs(len(taken.runs))} imported")
+        print(f"{counted(len(taken.runs), 'run')} imported")
         if taken.same:
             print(f"{len(taken.same)} journals were here already, byte for byte.")
     return DONE
@@ -171,7 +168,7 @@ def _page(run: str | None, case: str | None, where: str | None, file: Path) -> i
         raise click.BadParameter(f"{file} cannot be written: {error.strerror or error}.") from None
     many = min(len(chosen), document.MOST)
     of = of or len(chosen)
-    print(f"{many} of {of:,} cases written to {file}" if many < of else f"{_n(many, 'case')} written to {file}")
+    print(f"{many} of {of:,} cases written to {file}" if many < of else f"{counted(many, 'case')} written to {file}")
     return DONE
 
 
@@ -183,14 +180,9 @@ select run, "case" from items where "case" <> '' and (
 
 
 def _state_of(run: str) -> tuple[Lab, Transcript]:
-    """The run of that name with its lab. Raises click.BadParameter."""
-    path = journal.found(run, home.journals(), home.recordings(), home.priors())
-    if path is None:
-        raise click.BadParameter(f"There is no run named {run!r} in {home.journals()}.")
-    state = transcript(upgraded(journal.read(path).events, entry.labs()))
-    if state.started is None or state.started.about or state.started.lab not in entry.labs():
-        raise click.BadParameter(f"{path} holds no run of a lab of this app.")
-    return entry.labs()[state.started.lab], state
+    """The run of that name with its lab. Raises NoSuchRun."""
+    lab, _, events = begun(run, home.journals(), home.recordings(), home.priors())
+    return lab, transcript(events)
 
 
 @click.command("methods", help="Print the sentences on how runs were made, for a paper: all runs, or some.")
@@ -208,11 +200,3 @@ def _methods(runs: tuple[str, ...], where: str | None) -> int:
         sentences = methods.sentences(store, wanted)
     print("\n\n".join(sentences) if sentences else "No run is as asked.")
     return DONE
-
-
-def _runs(number: int) -> str:
-    return _n(number, "run")
-
-
-def _n(number: int, word: str) -> str:
-    return f"{number} {word if number == 1 else f'{word}s'}"

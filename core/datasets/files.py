@@ -100,6 +100,15 @@ def json_rows(path: Path) -> list[tuple[int, Any]]:
     return [(number, _of_line(path, number, line)) for number, line in lines if line.strip()]
 
 
+def check_texts(path: Path, line: int, entry: Any, *names: str) -> None:
+    """Raises BrokenRow where an entry of JSON is no object with a text in each of these fields."""
+    if not isinstance(entry, dict):
+        raise broken(path, line, f"an object with {', '.join(names[:-1])} and {names[-1]} is expected")
+    for name in names:
+        if not isinstance(entry.get(name), str) or not entry[name].strip():
+            raise broken(path, line, f"“{name}” is missing or empty")
+
+
 def _of_line(path: Path, number: int, line: str) -> Any:
     try:
         return json.loads(line)

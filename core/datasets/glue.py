@@ -4,11 +4,12 @@ split, and valid is the last 20 % of train.tsv (llm-introspection, dataset/{sst2
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from core.datasets.files import columns, file_for, part_of_train, plain_rows, quoted_rows, table
-from core.datasets.items import BrokenRow, Item, Read, Split, broken, each
+from core.datasets.items import BrokenRow, Item, Read, Split, Task, broken, each
 
 _FILES: dict[Split, tuple[str, ...]] = {
     "test": ("dev.tsv", "validation.tsv"),
@@ -21,33 +22,32 @@ _ENTAILMENT = {"entailment": "yes", "not_entailment": "no", "0": "yes", "1": "no
 
 def read_sst2(path: Path, split: Split | None) -> Read:
     """Columns sentence, label (0 negative, 1 positive). Raises DatasetError."""
-    split, file = _file(path, split)
-    rows, (sentence, label) = _rows(file, "sentence", "label")
-
-    def item(line: int, row: _Numbered) -> Item:
-        return Item(
-            id=f"sst2-{file.stem}-{row.number}",
-            task="sentiment",
-            paragraph=_filled(file, line, row.cells[sentence], "sentence"),
-            label=_label(file, line, row.cells[label], _SENTIMENT),
-        )
-
-    items = each(file, rows, item)
-    return items if split == "test" or path.is_file() else part_of_train(items, split)
+    return _read(path, split, "sst2", "sentiment", {"paragraph": "sentence"}, _SENTIMENT)
 
 
 def read_rte(path: Path, split: Split | None) -> Read:
     """Columns sentence1 (premise), sentence2 (hypothesis), label: a word, or 0 for entailment. Raises DatasetError."""
-    split, file = _file(path, split)
-    rows, (premise, hypothesis, label) = _rows(file, "sentence1", "sentence2", "label")
+    held = {"paragraph": "sentence1", "hypothesis": "sentence2"}
+    return _read(path, split, "rte", "entailment", held, _ENTAILMENT)
+
+
+def _read(
+    path: Path, split: Split | None, name: str, task: Task, held: Mapping[str, str], labels: Mapping[str, str]
+) -> Read:
+    """`held`: the column that holds each field of an item."""
+    split, file = (split or "test", path) if path.is_file() else file_for(path, split, _FILES)
+    rows, (*places, label_at) = _rows(file, *held.values(), "label")
 
     def item(line: int, row: _Numbered) -> Item:
-        return Item(
-            id=f"rte-{file.stem}-{row.number}",
-            task="entailment",
-            paragraph=_filled(file, line, row.cells[premise], "sentence1"),
-            hypothesis=_filled(file, line, row.cells[hypothesis], "sentence2"),
-            label=_label(file, line, row.cells[label], _ENTAILMENT),
+        texts = {field: row.cells[at].strip() for field, at in zip(held, places, strict=True)}
+        for field, text in texts.items():
+            if not text:
+                raise broken(file, line, f"the cell “{held[field]}” is empty")
+        label = row.cells[label_at].strip()
+        if label not in labels:
+            raise broken(file, line, f"the label “{label}” is none of {', '.join(labels)}")
+        return Item.model_validate(
+            {"id": f"{name}-{file.stem}-{row.number}", "task": task, "label": labels[label], **texts}
         )
 
     items = each(file, rows, item)
@@ -61,10 +61,6 @@ class _Numbered(NamedTuple):
     cells: list[str]
 
 
-def _file(path: Path, split: Split | None) -> tuple[Split, Path]:
-    return (split or "test", path) if path.is_file() else file_for(path, split, _FILES)
-
-
 def _rows(file: Path, *names: str) -> tuple[list[tuple[int, _Numbered | BrokenRow]], list[int]]:
     """GLUE's own files quote nothing; those written again with an “idx” column quote what holds quotes."""
     rows = plain_rows(file)
@@ -76,15 +72,3 @@ def _rows(file: Path, *names: str) -> tuple[list[tuple[int, _Numbered | BrokenRo
         for number, (line, cells) in enumerate(rest)
     ]
     return numbered, columns(file, header, *names)
-
-
-def _filled(file: Path, line: int, cell: str, name: str) -> str:
-    if not (text := cell.strip()):
-        raise broken(file, line, f"the cell “{name}” is empty")
-    return text
-
-
-def _label(file: Path, line: int, cell: str, labels: dict[str, str]) -> str:
-    if (label := cell.strip()) not in labels:
-        raise broken(file, line, f"the label “{label}” is none of {', '.join(labels)}")
-    return labels[label]

@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 
 from core import files, policy
+from core.datasets.files import LARGEST
 from core.datasets.items import DatasetError
 from core.home import home
 
 SCHEME = "hf://"
-LARGEST = 512 * files.MB
 _NAMED = re.compile(r"hf://(?P<repo>[\w.-]{1,96}/[\w.-]{1,96})/(?P<file>[\w./ +-]{1,300})")
 
 

@@ -47,7 +47,8 @@ def _folders(path: Path, split: Split) -> Read:
 
 
 def _review(file: Path, id: str, label: str, line: int, text: str) -> Item:
-    if not (paragraph := _paragraph(text)):
+    paragraph = text.replace("<br />", "\n").strip()
+    if not paragraph:
         raise broken(file, line, "the review is empty")
     return Item(id=id, task="sentiment", paragraph=paragraph, label=label)
 
@@ -82,7 +83,3 @@ def _table(path: Path) -> Read:
         for original, *edits in pairs.values()
     )
     return [*edited, *left_out]
-
-
-def _paragraph(text: str) -> str:
-    return text.replace("<br />", "\n").strip()

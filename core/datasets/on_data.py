@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from pydantic import Field, model_validator
 
 from core.datasets import own, registry
-from core.datasets.items import Item, Loaded, Split, Task
+from core.datasets.items import Item, Loaded, Split, Task, loaded
 from core.datasets.own import Columns
 from core.lab.spec import MOST_CASES, Spec
 
@@ -51,10 +51,23 @@ class OnData(Spec):
 
     @model_validator(mode="after")
     def _is_there(self) -> Self:
-        if self.dataset:
-            registry.check(self)
+        """Raises ValueError where the data set has no items for the task, or cannot have such columns."""
+        if own.is_own(self.dataset):
+            own.check(self.task, self.columns)
+            if self.path or self.split:
+                raise ValueError(
+                    "Name your own file as `--dataset file:NAME`; `--path` and `--split` are for known data sets."
+                )
+        elif self.dataset and self.columns:
+            raise ValueError("`--column` is for your own files only: file:NAME or hf://OWNER/NAME/FILE.")
+        elif self.dataset and registry.find(self.dataset).task != self.task:
+            fit = [dataset.name for dataset in registry.DATASETS if dataset.task == self.task]
+            raise ValueError(f"{self.dataset} has no items for {self.task}. Choose one of {', '.join(fit)}.")
         return self
 
     def chosen(self) -> tuple[list[Item], Loaded]:
         """The items, and what the data set held. Raises DatasetError."""
-        return registry.chosen_items(self)
+        if not own.is_own(self.dataset):
+            return registry.read(self.dataset, self.path, self.split, self.limit, self.seed)
+        rows, there = own.read(self.dataset, self.task, self.columns, self.limit, self.seed)
+        return registry.some(rows, self.dataset), loaded(self.dataset, there, rows)

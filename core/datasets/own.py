@@ -20,14 +20,14 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
-from core import confined, files, policy
+from core import confined, files, policy, shipped
 from core.datasets import hub, own_process
+from core.datasets.files import LARGEST as LARGEST
 from core.datasets.items import BROKEN, MOST_NAMED, DatasetError, Item, LeftOut, Read, Task
 from core.datasets.own_process import BESIDE, Wanted
 from core.home import home
 
 KINDS = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
-LARGEST = 512 * files.MB
 LONGEST = 20_000
 """Characters of a cell."""
 MOST_ROWS = 5_000
@@ -37,24 +37,12 @@ LONGEST_HEADER = files.MB
 """Bytes."""
 RESULT_MB, MEMORY_MB, SECONDS = 100, 1_000, 120
 
-NEEDS: dict[Task, tuple[str, ...]] = {
-    "strategyqa": ("question",),
-    "shp": ("context", "response_1", "response_2"),
-    "sentiment": ("paragraph",),
-    "multi_choice": ("paragraph", "question", "choices"),
-    "entailment": ("paragraph", "hypothesis"),
-}
+_TASKS = shipped.table("tasks")
+
+NEEDS: dict[str, tuple[str, ...]] = {task: tuple(about["needs"]) for task, about in _TASKS.items()}
 """What an item of a task must have. Each may have an `answer` and an `id` besides."""
 
-_YES_NO = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
-ANSWERS: dict[Task, dict[str, str]] = {
-    "strategyqa": {**_YES_NO, "1": "yes", "0": "no"},
-    # A 0 means yes in GLUE and no elsewhere.
-    "entailment": {**_YES_NO, "entailment": "yes", "not_entailment": "no"},
-    "sentiment": {"positive": "positive", "pos": "positive", "1": "positive",
-                  "negative": "negative", "neg": "negative", "0": "negative"},
-    "shp": {"1": "1", "a": "1", "2": "2", "b": "2"},
-}  # fmt: skip
+ANSWERS: dict[str, dict[str, str]] = {task: about["answers"] for task, about in _TASKS.items()}
 """What an answer may be called, in lower case."""
 
 Columns = Annotated[
@@ -182,8 +170,7 @@ def look(dataset: str) -> Look:
 
 @lru_cache(maxsize=8)
 def _look(path: Path, stamp: tuple[int, int]) -> Look:
-    header, delimiter = _header(path)
-    return Look(**_answer(path, _wanted(path, {}, header, delimiter, FIRST_ROWS, None)._replace(longest=200)))
+    return Look(**_answer(path, _wanted(path, {}, FIRST_ROWS, None)._replace(longest=200)))
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -215,8 +202,7 @@ def _read(
     named = {role: [columns.get(role, role)] for role in roles(task)}
     if "choices" in columns and task == "multi_choice":
         named["choices"] = [name.strip() for name in columns["choices"].split(",")]
-    header, delimiter = _header(path)
-    wanted = _wanted(path, named, header, delimiter, min(limit or MOST_ROWS, MOST_ROWS), seed)
+    wanted = _wanted(path, named, min(limit or MOST_ROWS, MOST_ROWS), seed)
     found = _answer(path, wanted._replace(optional=[role for role in BESIDE if role not in columns]))
     if limit is None and found["of"] > MOST_ROWS:
         raise DatasetError(
@@ -313,9 +299,8 @@ def _header(path: Path) -> tuple[list[str], str]:
         raise DatasetError(f"{path.name}, line 1: the names of the columns cannot be read ({error})") from None
 
 
-def _wanted(
-    path: Path, columns: dict[str, list[str]], header: list[str], delimiter: str, rows: int, seed: int | None
-) -> Wanted:
+def _wanted(path: Path, columns: dict[str, list[str]], rows: int, seed: int | None) -> Wanted:
+    header, delimiter = _header(path)
     return Wanted(
         path=str(path),
         kind=KINDS[path.suffix.lower()],

@@ -6,10 +6,10 @@ import difflib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from core import files
-from core.datasets import babi, glue, imdb, mctest, own, shp, strategyqa
+from core import files, shipped
+from core.datasets import babi, glue, imdb, mctest, shp, strategyqa
 from core.datasets.items import DatasetError, Item, LeftOut, Loaded, Read, Split, Task, loaded
 from core.home import home
 from core.policy import NotAllowed
@@ -27,89 +27,20 @@ class Dataset(NamedTuple):
     read: Callable[[Path, Split | None], Read]
 
 
-_BABI_SOURCE = "https://research.facebook.com/downloads/babi/ (tasks_1-20_v1-2.tar.gz)"
+_READERS: dict[str, Callable[[Path, Split | None], Read]] = {
+    "imdb": imdb.read,
+    "sst-2": glue.read_sst2,
+    **{f"babi-{number}": partial(babi.read, number=number) for number in (1, 2, 3)},
+    "mctest": mctest.read,
+    "rte": glue.read_rte,
+    "strategyqa": strategyqa.read,
+    "shp": shp.read,
+    "world": strategyqa.read,
+}
 
-DATASETS: tuple[Dataset, ...] = (
-    Dataset(
-        "imdb",
-        "IMDB reviews",
-        "sentiment",
-        "https://ai.stanford.edu/~amaas/data/sentiment/, or with human edits: "
-        "https://github.com/acmi-lab/counterfactually-augmented-data (sentiment/combined/paired)",
-        "reviews: for research, no licence stated; human edits: Apache-2.0",
-        "aclImdb/{train,test}/{pos,neg}/*.txt, or {train,dev,test}_paired.tsv",
-        imdb.read,
-    ),
-    Dataset(
-        "sst-2",
-        "Stanford Sentiment Treebank, two classes",
-        "sentiment",
-        "https://gluebenchmark.com/tasks (SST-2.zip)",
-        "no licence stated",
-        "train.tsv, dev.tsv; columns sentence, label",
-        glue.read_sst2,
-    ),
-    *(
-        Dataset(
-            f"babi-{number}",
-            f"bAbI, task {number}",
-            "multi_choice",
-            _BABI_SOURCE,
-            "CC BY 3.0",
-            f"qa{number}_*_{{train,test}}.txt, beside each other or in tasks_1-20_v1-2/en-10k/",
-            partial(babi.read, number=number),
-        )
-        for number in (1, 2, 3)
-    ),
-    Dataset(
-        "mctest",
-        "MCTest",
-        "multi_choice",
-        "https://mattr1.github.io/mctest/",
-        "Microsoft Research licence",
-        "{mc500,mc160}.{train,dev,test}.tsv, each with its .ans beside it",
-        mctest.read,
-    ),
-    Dataset(
-        "rte",
-        "Recognising Textual Entailment",
-        "entailment",
-        "https://gluebenchmark.com/tasks (RTE.zip)",
-        "no licence stated",
-        "train.tsv, dev.tsv; columns sentence1, sentence2, label",
-        glue.read_rte,
-    ),
-    Dataset(
-        "strategyqa",
-        "StrategyQA",
-        "strategyqa",
-        "https://allenai.org/data/strategyqa",
-        "MIT",
-        "dev.json, train.json; a JSON array with qid, question, answer, facts",
-        strategyqa.read,
-    ),
-    Dataset(
-        "shp",
-        "Stanford Human Preferences",
-        "shp",
-        "https://huggingface.co/datasets/stanfordnlp/SHP",
-        "the words are their writers'; see the data set's card",
-        "{train,validation,test}.json in a folder a domain, one JSON object a line; all domains are read, and what is "
-        "left out is what the paper left out",
-        shp.read,
-    ),
-    Dataset(
-        "world",
-        "The controls' small world",
-        "strategyqa",
-        "it ships with the app: one question for each rule of the world that the robots know",
-        "as the app",
-        "a JSON array as StrategyQA's",
-        strategyqa.read,
-    ),
-)
+DATASETS = shipped.rows("datasets", "dataset", lambda **about: Dataset(**about, read=_READERS[about["name"]]))
 
-_SHIPPED = Path(__file__).resolve().parents[2] / "data" / "questions"
+_SHIPPED = shipped.DATA / "questions"
 
 _OTHER_NAMES = {"babi": "babi-1", "aclimdb": "imdb"}
 
@@ -136,51 +67,6 @@ def find(name: str) -> Dataset:
     raise DatasetError(f"there is no dataset called “{name}”. {hint}Available: {', '.join(names)}")
 
 
-class _Chosen(Protocol):
-    """What of a specification says which items a run is about. `columns` are of a file of a person's own
-    (`core.datasets.own`), and its `path` and `split` say nothing.
-    """
-
-    @property
-    def task(self) -> Task: ...
-    @property
-    def dataset(self) -> str: ...
-    @property
-    def path(self) -> str | None: ...
-    @property
-    def split(self) -> Split | None: ...
-    @property
-    def limit(self) -> int | None: ...
-    @property
-    def columns(self) -> dict[str, str]: ...
-    @property
-    def seed(self) -> int: ...
-
-
-def check(chosen: _Chosen) -> None:
-    """Raises ValueError where the data set has no items for the task, or cannot have such columns."""
-    if own.is_own(chosen.dataset):
-        own.check(chosen.task, chosen.columns)
-        if chosen.path or chosen.split:
-            raise ValueError(
-                "Name your own file as `--dataset file:NAME`; `--path` and `--split` are for known data sets."
-            )
-        return
-    if chosen.columns:
-        raise ValueError("`--column` is for your own files only: file:NAME or hf://OWNER/NAME/FILE.")
-    if find(chosen.dataset).task != chosen.task:
-        fit = [dataset.name for dataset in DATASETS if dataset.task == chosen.task]
-        raise ValueError(f"{chosen.dataset} has no items for {chosen.task}. Choose one of {', '.join(fit)}.")
-
-
-def chosen_items(chosen: _Chosen) -> tuple[list[Item], Loaded]:
-    """The items of a run, and what its data set held. Raises DatasetError as `load` does."""
-    if not own.is_own(chosen.dataset):
-        return _loaded(chosen.dataset, chosen.path, chosen.split, chosen.limit, chosen.seed)
-    rows, there = own.read(chosen.dataset, chosen.task, chosen.columns, chosen.limit, chosen.seed)
-    return _some(rows, chosen.dataset), loaded(chosen.dataset, there, rows)
-
-
 def load(
     name: str,
     path: str | Path | None = None,
@@ -193,17 +79,14 @@ def load(
     `path` is a file, taken whole, or a folder; without it $EXPLAIN_HOME/datasets/<name>. Without `split`: test, else
     valid, else train, whichever is there. A broken row costs its own item. Raises DatasetError.
     """
-    return _loaded(name, path, split, limit, seed)[0]
+    return read(name, path, split, limit, seed)[0]
 
 
-def _loaded(
+def read(
     name: str, path: str | Path | None, split: Split | None, limit: int | None, seed: int | None
 ) -> tuple[list[Item], Loaded]:
+    """The same with what the data set held. Raises DatasetError."""
     dataset = find(name)
-    if split not in (None, "train", "valid", "test"):
-        raise DatasetError(f"there is no split “{split}”. Available: train, valid, test")
-    if limit is not None and limit < 1:
-        raise DatasetError(f"the limit must be at least 1, not {limit}")
     try:
         place = files.named(path) if path is not None else _place(dataset.name)
     except (files.BadFile, NotAllowed) as error:
@@ -214,11 +97,11 @@ def _loaded(
             f"expected there: {dataset.layout}"
         )
     rows = dataset.read(place, split)
-    items = _some(rows, f"{dataset.title}: {place}")
+    items = some(rows, f"{dataset.title}: {place}")
     return (items if seed is None else _shuffled(items, seed))[:limit], loaded(dataset.name, len(items), rows)
 
 
-def _some(rows: Read, where: str) -> list[Item]:
+def some(rows: Read, where: str) -> list[Item]:
     """The items among the rows. Raises DatasetError where there are none."""
     items = [row for row in rows if isinstance(row, Item)]
     if not items:

@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from core.datasets.files import files_for, json_rows
+from core.datasets.files import check_texts, files_for, json_rows
 from core.datasets.items import BROKEN, BrokenRow, Item, LeftOut, Read, Split, broken, each
 
 _FILES: dict[Split, tuple[str, ...]] = {
@@ -24,6 +24,7 @@ _FILES: dict[Split, tuple[str, ...]] = {
     "valid": ("validation.json*", "*/validation.json*"),
     "train": ("train.json*", "*/train.json*"),
 }
+_TEXTS = ("history", "human_ref_A", "human_ref_B")
 MOST_TOKENS = 1024
 """Of a post with both responses."""
 TOKEN = 4
@@ -50,11 +51,7 @@ def read(path: Path, split: Split | None) -> Read:
 
 
 def _item(file: Path, line: int, entry: Any) -> Item:
-    if not isinstance(entry, dict):
-        raise broken(file, line, "an object with history, human_ref_A and human_ref_B is expected")
-    for name in ("history", "human_ref_A", "human_ref_B"):
-        if not isinstance(entry.get(name), str) or not entry[name].strip():
-            raise broken(file, line, f"“{name}” is missing or empty")
+    check_texts(file, line, entry, *_TEXTS)
     vote = entry.get("labels")
     if vote not in (None, 0, 1):
         raise broken(file, line, f"“labels” must be 0 or 1, not {vote!r}")
@@ -72,7 +69,7 @@ def _identity(entry: dict[str, Any]) -> str:
     ids = [entry.get(name) for name in ("post_id", "c_root_id_A", "c_root_id_B")]
     if all(isinstance(id, str) and id for id in ids):
         return "-".join(map(str, ids))
-    texts = "\x1f".join(str(entry.get(name)) for name in ("history", "human_ref_A", "human_ref_B"))
+    texts = "\x1f".join(str(entry.get(name)) for name in _TEXTS)
     return hashlib.sha256(texts.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
@@ -105,10 +102,7 @@ def _filtered(rows: list[Row]) -> tuple[list[Row], dict[str, int]]:
             continue
         left_out[NOT_DRAWN] += len(below) - 1
         chosen = min(below, key=lambda row: hashlib.sha256(_identity(row[2]).encode()).digest())
-        if (
-            sum(len(str(chosen[2].get(name))) for name in ("history", "human_ref_A", "human_ref_B"))
-            > MOST_TOKENS * TOKEN
-        ):
+        if sum(len(str(chosen[2].get(name))) for name in _TEXTS) > MOST_TOKENS * TOKEN:
             left_out[TOO_LONG] += 1
         else:
             kept.append(chosen)

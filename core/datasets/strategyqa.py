@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.datasets.files import file_for, json_rows
+from core.datasets.files import check_texts, file_for, json_rows
 from core.datasets.items import Item, Read, Split, broken, each
 
 _FILES: dict[Split, tuple[str, ...]] = {
@@ -23,11 +23,7 @@ def read(path: Path, split: Split | None) -> Read:
 
 
 def _item(file: Path, line: int, entry: Any) -> Item:
-    if not isinstance(entry, dict):
-        raise broken(file, line, "an object with qid, question and answer is expected")
-    for name in ("qid", "question"):
-        if not isinstance(entry.get(name), str) or not entry[name].strip():
-            raise broken(file, line, f"“{name}” is missing or empty")
+    check_texts(file, line, entry, "qid", "question")
     answer = entry.get("answer")
     if answer is not None and not isinstance(answer, bool):
         raise broken(file, line, "“answer” must be true or false")

@@ -64,34 +64,6 @@ class Prior(NamedTuple):
     field: str = ""
 
 
-def _nothing(spec: Any) -> dict[str, str]:
-    return {}
-
-
-def _no_facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
-    return {}
-
-
-def _no_notes(view: Any) -> Iterable[Note]:
-    return ()
-
-
-def _no_controls() -> Mapping[str, Model]:
-    return {}
-
-
-def _no_specs(spec: Any) -> Iterable[Spec]:
-    return ()
-
-
-def _unknown(view: Any) -> float | None:
-    return None
-
-
-def _as_it_is(event: Event, spec: Mapping[str, Any]) -> Event:
-    return event
-
-
 @dataclass(frozen=True, eq=False)
 class Robots:
     """The models of known truth that a lab brings, and what is done with them.
@@ -106,11 +78,11 @@ class Robots:
       is the run of the first minute; `sides` the runs that the front page sets side by side.
     """
 
-    controls: Callable[[], Mapping[str, Model]] = _no_controls
-    dials: Callable[[], Mapping[str, Model]] = _no_controls
-    truth: Callable[[Any], float | None] = _unknown
+    controls: Callable[[], Mapping[str, Model]] = lambda: {}
+    dials: Callable[[], Mapping[str, Model]] = lambda: {}
+    truth: Callable[[Any], float | None] = lambda view: None
     decides: Callable[[Any], str] = lambda view: ""
-    calibration: Callable[[Any], Iterable[Spec]] = _no_specs
+    calibration: Callable[[Any], Iterable[Spec]] = lambda spec: ()
     newcomer: str = ""
     first: Callable[[], First] | None = None
     sides: Callable[[], Sides] | None = None
@@ -129,7 +101,7 @@ class InStudies:
     tables: tuple[Table, ...] = ()
     for_tables: tuple[Metric, ...] = ()
     more: Callable[[Any, Rules], Iterable[Figure]] = lambda view, rules: ()
-    traits: Callable[[Any], Mapping[str, str]] = _nothing
+    traits: Callable[[Any], Mapping[str, str]] = lambda view: {}
     otherwise: Callable[[Any], Iterable[Otherwise]] | None = None
     choices: tuple[str, ...] = ()
 
@@ -209,13 +181,13 @@ class Lab:
     command: Command = Command()
     asides: tuple[type[Frozen], ...] = ()
     pictures: tuple[Picture, ...] = ()
-    prompts: Callable[[Any], dict[str, str]] = _nothing
+    prompts: Callable[[Any], dict[str, str]] = lambda spec: {}
     templates: Path | None = None
     summary: Callable[[Transcript], str] | None = None
     asks: Callable[[Any, int], Mapping[str, int]] | None = None
     loaded: Callable[[Any], Frozen | None] = lambda spec: None
     warm: Callable[[Any], None] | None = None
-    upgrade: Callable[[Event, Mapping[str, Any]], Event] = _as_it_is
+    upgrade: Callable[[Event, Mapping[str, Any]], Event] = lambda event, spec: event
     priors: Callable[[Any], Sequence[Prior | Frozen | None]] = lambda spec: ()
     of_model: Callable[[str], Spec | None] = lambda id: None
     settled: Callable[[Any, Collection[str], Callable[[str], bool], Made], Any] | None = None
@@ -223,7 +195,7 @@ class Lab:
     how: str = ""
     item: Literal["case", "trial"] = "case"
     principal: str = ""
-    facets: Callable[[Mapping[str, Any], str], dict[str, str]] = _no_facets
+    facets: Callable[[Mapping[str, Any], str], dict[str, str]] = lambda spec, case: {}
     judged: Judged | None = None
     judgements: tuple[Judgement, ...] = (READING,)
     is_input: Callable[[Recorded], bool] = lambda record: False
@@ -232,7 +204,7 @@ class Lab:
     hidden: bool = False
     wide: bool = False
     check: Callable[[Any], None] | None = None
-    notes: Callable[[Any], Iterable[Note]] = _no_notes
+    notes: Callable[[Any], Iterable[Note]] = lambda view: ()
     words: Mapping[str, str] = field(default_factory=dict)
     outcomes: Mapping[str, Means] = field(default_factory=dict)
 

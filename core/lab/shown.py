@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from core.events import Frozen
 from core.published import Published, published
+
+T = TypeVar("T")
+
+
+def declared(
+    module: str, part: str, kind: Callable[..., T], code: Mapping[str, Mapping[str, Any]] | None = None
+) -> tuple[T, ...]:
+    """What the file shown.toml beside a `module` (its `__file__`) declares under `part`, a table each: Metrics, Tables
+    or Pictures by their names, in its order. `code` holds by name those of their fields that are functions.
+    """
+    return tuple(
+        kind(name, **{field: tuple(value) if isinstance(value, list) else value for field, value in fields.items()},
+             **(code or {}).get(name, {}))
+        for name, fields in _shown(Path(module).with_name("shown.toml"))[part].items()
+    )  # fmt: skip
+
+
+@cache
+def _shown(file: Path) -> dict[str, Any]:
+    return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 class Metric(NamedTuple):
@@ -26,18 +49,34 @@ class Metric(NamedTuple):
     is_share: bool = True
 
 
-class Picture(NamedTuple):
-    """A picture of many runs or cases, with its table and a sentence on what it shows.
+class Cases(NamedTuple):
+    """What is read of cases for a picture (`core.store.figures`): a row for each of `metrics` of a case, with columns
+    beside it.
 
-    - `of` says what `core.store.figures` reads for it: `of_runs` or `of_cases`, with the `metrics`, the `fields` of the
-      specification, the `records` and the `newest` that are given here.
+    - `fields`: a column for each of these fields of the run's specification, as a Python value.
+    - `records`: columns by name. (record, field) is the field in the case's latest record of that type (JSON as a
+      Python value); where the field is '', how many such records there are.
+    - `held`: fields of records that are true or false, as (the record's name in the journal, the field). The column
+      record_field says whether it is true wherever the run recorded it, null where it never did.
+    - `newest` limits the cases, and leaves out those without one of `records`.
+    """
+
+    metrics: tuple[str, ...]
+    fields: tuple[str, ...] = ()
+    records: Mapping[str, tuple[type[Frozen], str]] = {}
+    held: tuple[tuple[str, str], ...] = ()
+    newest: int | None = None
+
+
+class Picture(NamedTuple):
+    """A picture of many cases, with its table and a sentence on what it shows.
+
+    - `of` says what is read for it.
     - `table(frame, choice)` makes of that what is drawn, which is also what the table shows and a download holds; its
       column `link` is what a mark leads to (`core.charts.marks.link`). Without rows there is nothing to draw. Where it
       has a column `chosen`, the reader may choose which of its rows (by `label`) are in colour.
     - `draw(table, choice, published)` gives the Plotly figure. A mark's `customdata[0]` is its `link`.
     - `takeaway(table, choice)` is a sentence that is true of the table.
-    - `held` names fields of records that are true or false, as (the record's name in the journal, the field): whether
-      it holds throughout a run is the column record_field.
     - `choices` are what the reader may choose among, the first at first; `published(choice)` the paper's figures that
       may be laid under ours.
     """
@@ -45,15 +84,10 @@ class Picture(NamedTuple):
     name: str
     title: str
     caption: str
-    of: Literal["runs", "cases"]
-    metrics: tuple[str, ...]
+    of: Cases
     table: Callable[[Any, str], Any]
     draw: Callable[[Any, str, Sequence[Published]], Any]
     takeaway: Callable[[Any, str], str]
-    fields: tuple[str, ...] = ()
-    held: tuple[tuple[str, str], ...] = ()
-    records: Mapping[str, tuple[type[Frozen], str]] = {}
-    newest: int | None = None
     choices: tuple[str, ...] = ("",)
     published: Callable[[str], Sequence[Published]] = lambda choice: ()
 

@@ -8,9 +8,10 @@ from functools import cache
 from types import UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 
+from pydantic import Field
 from pydantic.fields import FieldInfo
 
-from core.events import CallFailed, Frozen
+from core.events import CallFailed, Frozen, Sampling
 
 MOST_CASES = 1_000
 """Cases in one run. What needs more is a study of several runs."""
@@ -43,6 +44,36 @@ class Spec(Frozen):
     def models(self) -> set[str]:
         """The ids of all models that the run asks."""
         return {model for models in self.roles.values() for model in models}
+
+
+class Sampled(Spec):
+    """A specification that may say how the model under test draws its answers; None: as in the lab's paper.
+
+    How long an answer may be is a field of each lab's own.
+    """
+
+    temperature: float | None = Field(
+        default=None,
+        ge=0,
+        le=2,
+        title="Temperature",
+        description="of the model that is tested. Without a number as in the paper",
+        exclude_if=lambda temperature: temperature is None,
+    )
+    top_p: float | None = Field(
+        default=None,
+        ge=0.01,
+        le=1,
+        title="Top-p",
+        description="of the model that is tested: the share of likely words that it draws from. Without a number as in "
+        "the paper",
+        exclude_if=lambda share: share is None,
+    )
+
+    def sampled(self, paper: Sampling) -> Sampling:
+        """`paper`, the settings of the lab's paper, with those in their place that the specification chooses."""
+        chosen = {"temperature": self.temperature, "top_p": self.top_p}
+        return paper.model_copy(update={name: value for name, value in chosen.items() if value is not None})
 
 
 class Knob(NamedTuple):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from pydantic import SecretStr
 
-from core.events import Event, Frozen, Model
+from core.events import CallFailed, Event, Frozen, Model
 from core.journal import found, listed
 from core.models import download, local
 from core.models.cache import Cached, ResponseCache
 from core.models.endpoint import PRESETS, Connection, Endpoint, EndpointConfig, connect
-from core.models.errors import BadSetting, NoSuchModel
+from core.models.errors import BadSetting, NoSuchModel, failure
 from core.models.faults import did_you_mean
 from core.models.replay import Replay
 
@@ -52,6 +53,7 @@ def _state(path: Path) -> tuple[int, int] | None:
     return status.st_size, status.st_mtime_ns
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Catalog:
     """Finds models by id: `control/<name>`, `local/<name>`, `local/file:<path>`, `replay/<run>`, `<endpoint>/<model>`.
 
@@ -64,29 +66,21 @@ class Catalog:
     Raises BadSetting for two endpoints of one name, or one named like another kind of model.
     """
 
-    def __init__(
-        self,
-        *,
-        home: Path,
-        journals: Path,
-        read: ReadJournal,
-        recordings: Path | None = None,
-        endpoints: Sequence[EndpointConfig] = (),
-        controls: Mapping[str, Model] | None = None,
-        cache: ResponseCache | None = None,
-        replays: Callable[[str], bool] = lambda run: True,
-    ) -> None:
-        self.models_folder = home / "models"
-        self._journals = journals
-        self._recordings = recordings
-        self._read = read
-        self._replays_run = replays
-        self._controls = dict(controls or {})
-        self._cache = cache
+    home: Path
+    journals: Path
+    read: ReadJournal
+    recordings: Path | None = None
+    endpoints: Sequence[EndpointConfig] = ()
+    controls: Mapping[str, Model] = field(default_factory=dict)
+    cache: ResponseCache | None = None
+    replays: Callable[[str], bool] = lambda run: True
+
+    def __post_init__(self) -> None:
+        self.models_folder = self.home / "models"
         self._connections: dict[str, Connection] = {}
-        for config in endpoints:
+        for config in self.endpoints:
             if config.name in self._connections or config.name in _NOT_ENDPOINTS:
-                raise BadSetting(f"The name {config.name!r} is taken.", "Give the endpoint another name.")
+                raise failure("name_taken", name=config.name)
             self._connections[config.name] = connect(config)
         # One instance a file: a replay keeps count of what it gave, and looking for weights takes time.
         self._kept: dict[str, _Kept] = {}
@@ -99,14 +93,14 @@ class Catalog:
 
     def get(self, model_id: str) -> Model:
         """The model of that id. Raises NoSuchModel with the nearest ids, BadModelFile for a file that is no model."""
-        if model_id in self._controls:
-            return self._controls[model_id]
+        if model_id in self.controls:
+            return self.controls[model_id]
         kind, _, name = model_id.partition("/")
         if not name or kind == "control":
             raise self._unknown(model_id)
         if kind in ("local", "replay"):
             kept = self._kept.get(model_id)
-            if kind == "replay" and not self._replays_run(name):
+            if kind == "replay" and not self.replays(name):
                 # It may have been shared before.
                 raise self._unknown(model_id)
             if kept is None or kept.state != _state(kept.path):
@@ -143,44 +137,37 @@ class Catalog:
         return [*self._described_controls(), *self._described_local(), *self._described_endpoints()]
 
     def _remembering(self, model: Model, account: str) -> Model:
-        return model if self._cache is None else Cached(model, self._cache, account)
+        return model if self.cache is None else Cached(model, self.cache, account)
 
     def _local(self, model_id: str, name: str) -> _Kept:
         try:
             path = local.weights(name, self.models_folder)
-        except NoSuchModel as fault:
+        except NoSuchModel:
             offer = next((model for model in download.offered() if model.name == name), None)
             if offer is not None:
-                failure = NoSuchModel(
-                    f"{model_id} has not been downloaded.",
-                    f"Download it on the Models page ({offer.size_bytes / 1e6:.0f} MB).",
-                )
-            elif name == local.SHIPPED:
-                failure = fault
-            else:
-                failure = self._unknown(model_id)
-        else:
-            # Another file under the same name is another model.
-            state = _state(path)
-            model = self._remembering(local.LocalModel(model_id, path), f"{path.name}:{state}")
-            return _Kept(path, state, model)
-        raise failure
+                raise failure("not_downloaded", id=model_id, mb=offer.size_bytes / 1e6) from None
+            if name == local.SHIPPED:
+                raise
+            raise self._unknown(model_id) from None
+        # Another file under the same name is another model.
+        state = _state(path)
+        return _Kept(path, state, self._remembering(local.LocalModel(model_id, path), f"{path.name}:{state}"))
 
     def _replay(self, model_id: str, run: str) -> _Kept:
-        path = found(run, self._journals, self._recordings)
+        path = found(run, self.journals, self.recordings)
         if path is None:
             raise self._unknown(model_id)
         state = _state(path)
-        return _Kept(path, state, Replay(run, self._read(path)))
+        return _Kept(path, state, Replay(run, self.read(path)))
 
-    def _unknown(self, model_id: str) -> NoSuchModel:
+    def _unknown(self, model_id: str) -> CallFailed:
         known = self.ids()
         same_kind = [id for id in known if id.partition("/")[0] == model_id.partition("/")[0]]
         hint = did_you_mean(model_id, same_kind or [id for id in known if not id.startswith("replay/")])
         kind, _, name = model_id.partition("/")
         if name and kind not in (*_NOT_ENDPOINTS, *self._connections):
             hint = f"Add an endpoint named {kind} on the Models page. {hint}"
-        return NoSuchModel(f"There is no model {model_id!r}.", hint)
+        return failure("unknown", id=model_id, hint=hint)
 
     def _described_controls(self) -> list[ModelInfo]:
         return [
@@ -190,7 +177,7 @@ class Catalog:
                 title=str(getattr(model, "title", id)),
                 about=str(getattr(model, "about", "") or (type(model).__doc__ or "").partition("\n")[0]),
             )
-            for id, model in self._controls.items()
+            for id, model in self.controls.items()
             if getattr(model, "listed", True)
         ]
 
@@ -248,9 +235,9 @@ class Catalog:
             ModelInfo(
                 id=f"replay/{path.stem}", kind="replay", title=f"Replay of {path.stem}", about="From its journal."
             )
-            for folder in (self._journals, self._recordings)
+            for folder in (self.journals, self.recordings)
             for path in (reversed(listed(folder)) if folder else ())
-            if self._replays_run(path.stem)
+            if self.replays(path.stem)
         ]
 
 

@@ -13,16 +13,13 @@ import os
 import re
 import shutil
 import threading
-import tomllib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
-from core.events import Frozen
-from core.models.errors import DiskFull, DownloadFailed, DownloadStopped
-
-LIST = Path(__file__).resolve().parents[2] / "data" / "models.toml"
+from core import shipped
+from core.events import CallFailed, Frozen
+from core.models.errors import failure
 
 Progress = Callable[[int, int], None]
 """Called with bytes that are here and bytes in all."""
@@ -47,25 +44,16 @@ class HubModel(Frozen):
     sha256: str | None = None
 
 
-class Downloaded(NamedTuple):
-    """`checked` tells what the file was compared with: the digest in our list, the hub's, or its size alone."""
-
-    path: Path
-    checked: Literal["list", "hub", "size"]
-
-
 class _Promise(NamedTuple):
-    """What the file should be. `size` in bytes."""
+    """What the file should be. `size` in bytes; without a `sha256` that is all there is to compare it with."""
 
     size: int
     sha256: str | None
-    checked: Literal["list", "hub", "size"]
 
 
-def offered(path: Path = LIST) -> list[HubModel]:
+def offered() -> list[HubModel]:
     """The models that can be downloaded, smallest first."""
-    models = [HubModel.model_validate(entry) for entry in tomllib.loads(path.read_text(encoding="utf-8"))["model"]]
-    return sorted(models, key=lambda model: model.size_bytes)
+    return sorted(shipped.rows("models", "model", HubModel), key=lambda model: model.size_bytes)
 
 
 def hub() -> str:
@@ -78,8 +66,9 @@ def download(
     folder: Path,
     progress: Progress = lambda done, size: None,
     stop: threading.Event | None = None,
-) -> Downloaded:
-    """Fetch `model` to `<folder>/<name>.gguf`. Blocks: for a thread. Goes on where an earlier download stopped.
+) -> Path:
+    """Fetch `model` to `<folder>/<name>.gguf`. Blocks: for a thread, one for each model
+    (`core.models.fetches`). Goes on where an earlier download stopped.
 
     The file appears under its name only when it is whole and checked; until then it is `<name>.gguf.part`. What lies in
     the hub's own cache on this machine already is copied from there. `stop` ends the download from another thread.
@@ -88,33 +77,15 @@ def download(
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{model.name}.gguf"
     part = folder / f"{model.name}.gguf.part"
-    with _alone(target):
-        cached = _cached(model)
-        if cached is not None:
-            promise = _Promise(model.size_bytes, model.sha256, "list")
-            _copy(model, cached, part, progress)
-        else:
-            promise = _fetch(model, part, progress, stop or threading.Event())
-        _check(model, part, promise)
-        os.replace(part, target)
-    return Downloaded(target, promise.checked)
-
-
-_under_way: set[Path] = set()
-_guard = threading.Lock()
-
-
-@contextmanager
-def _alone(target: Path) -> Iterator[None]:
-    with _guard:
-        if target in _under_way:
-            raise DownloadFailed(f"{target.stem} is being downloaded already.", "Wait for that to end.")
-        _under_way.add(target)
-    try:
-        yield
-    finally:
-        with _guard:
-            _under_way.discard(target)
+    cached = _cached(model)
+    if cached is not None:
+        promise = _Promise(model.size_bytes, model.sha256)
+        _copy(model, cached, part, progress)
+    else:
+        promise = _fetch(model, part, progress, stop or threading.Event())
+    _check(model, part, promise)
+    os.replace(part, target)
+    return target
 
 
 def _cached(model: HubModel) -> Path | None:
@@ -163,9 +134,7 @@ def _fetch(model: HubModel, part: Path, progress: Progress, stop: threading.Even
             out.flush()
             os.fsync(out.fileno())
     except OfflineModeIsEnabled:
-        raise DownloadFailed(
-            f"{model.title} cannot be fetched: HF_HUB_OFFLINE is set.", "Start the app again without it."
-        ) from None
+        raise failure("offline", title=model.title) from None
     except HfHubHTTPError as error:
         raise _refused(model, error.response.status_code) from None
     except httpx2.RequestError as error:
@@ -179,11 +148,8 @@ def _fetch(model: HubModel, part: Path, progress: Progress, stop: threading.Even
     return promise
 
 
-def _cut(model: HubModel, reason: str) -> DownloadFailed:
-    return DownloadFailed(
-        f"{model.title} could not be fetched from {hub()}: {reason}.",
-        "Check your network connection, then start the download again: it goes on where it stopped.",
-    )
+def _cut(model: HubModel, reason: str) -> CallFailed:
+    return failure("cut", title=model.title, hub=hub(), reason=reason)
 
 
 def _steps(model: HubModel, have: int, size: int, progress: Progress, stop: threading.Event) -> type[object]:
@@ -204,10 +170,7 @@ def _steps(model: HubModel, have: int, size: int, progress: Progress, stop: thre
 
         def update(self, length: int) -> None:
             if stop.is_set():
-                raise DownloadStopped(
-                    f"The download of {model.title} was stopped at {self.done / 1e6:.0f} MB.",
-                    "Start it again and it goes on from there.",
-                )
+                raise failure("stopped", title=model.title, mb=self.done / 1e6)
             self.done += length
             progress(self.done, size)
 
@@ -216,36 +179,20 @@ def _steps(model: HubModel, have: int, size: int, progress: Progress, stop: thre
 
 def _promised(model: HubModel, etag: str | None, size: int | None) -> _Promise:
     """`etag` and `size` (bytes) as the hub gives them: the etag of a large file is its sha256."""
-    length = model.size_bytes if size is None else size
-    if model.sha256 is not None:
-        return _Promise(length, model.sha256, "list")
     digest = (etag or "").lower()
-    return _Promise(length, digest, "hub") if _SHA256.fullmatch(digest) else _Promise(length, None, "size")
+    sha256 = model.sha256 or (digest if _SHA256.fullmatch(digest) else None)
+    return _Promise(model.size_bytes if size is None else size, sha256)
 
 
-def _refused(model: HubModel, status: int) -> DownloadFailed:
-    if status == 404:
-        return DownloadFailed(
-            f"{hub()} has no file {model.repo}/{model.file} (HTTP 404).",
-            "It may have been renamed: get a GGUF file from the hub in a browser and give its path on the Models page.",
-        )
-    if status in (401, 403):
-        return DownloadFailed(
-            f"{hub()} does not give out {model.repo}/{model.file} without an account (HTTP {status}).",
-            "Set HF_TOKEN to a token of yours, or get the file in a browser and give its path on the Models page.",
-        )
-    return DownloadFailed(
-        f"{hub()} answered HTTP {status} for {model.repo}/{model.file}.", "Try again in a while: what came is kept."
-    )
+def _refused(model: HubModel, status: int) -> CallFailed:
+    name = {404: "not_on_hub", 401: "account_wanted", 403: "account_wanted"}.get(status, "hub_failed")
+    return failure(name, hub=hub(), file=f"{model.repo}/{model.file}", status=status)
 
 
 def _room_for(needed: int, folder: Path, model: HubModel) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed + _SPARE_BYTES:
-        raise DiskFull(
-            f"{model.title} needs {needed / 1e9:.1f} GB more, and {folder} has {free / 1e9:.1f} GB free.",
-            "Make room, choose a smaller model, or move your data elsewhere with EXPLAIN_HOME.",
-        )
+        raise failure("disk_full", title=model.title, needed=needed / 1e9, folder=folder, free=free / 1e9)
 
 
 def _check(model: HubModel, part: Path, promise: _Promise) -> None:
@@ -264,8 +211,4 @@ def _check(model: HubModel, part: Path, promise: _Promise) -> None:
     else:
         return
     part.unlink()
-    raise DownloadFailed(
-        f"What came as {model.title} is not the file it should be: {wrong}. It was removed.",
-        "Start the download again; if it happens twice, the file on the hub has changed or something on the way "
-        "alters it.",
-    )
+    raise failure("altered", title=model.title, wrong=wrong)

@@ -41,21 +41,8 @@ LONGEST_NAME = 200
 _SCHEMA = "response_format"
 """The parameter in which a JSON schema goes."""
 
-_DISPENSABLE = {
-    "max_tokens",
-    "stop",
-    "temperature",
-    "top_p",
-    "seed",
-    "stream",
-    "stream_options",
-    _SCHEMA,
-    "top_k",
-    "repetition_penalty",
-    "repeat_penalty",
-}
-"""Parameters that are left out where a server refuses them. Log probabilities are not among them: a caller that asks
-for them needs them."""
+_NEEDED = {"logprobs", "top_logprobs", "tools", "max_completion_tokens"}
+"""Parameters without which a call is not what its caller needs. Any other is left out where a server refuses it."""
 
 
 class Connection:
@@ -190,19 +177,18 @@ class Endpoint:
             if isinstance(outcome, str):
                 self._remember(outcome)
                 continue
-            if type(outcome.failure) is Refused and _SCHEMA in parameters:
+            if type(outcome) is Refused and _SCHEMA in parameters:
                 # It may be the schema, and the server does not name it: so it is, if it is well without.
                 left_out.add(_SCHEMA)
                 continue
-            if isinstance(outcome.failure, RateLimited) and outcome.may_pass:
-                self.connection.throttle.refused(sent, outcome.failure.wait)
-            outcome.failure.may_pass = outcome.may_pass
-            wait = _wait(outcome.failure, tries, config.backoff)
+            if isinstance(outcome, RateLimited) and outcome.may_pass:
+                self.connection.throttle.refused(sent, outcome.wait)
+            wait = _wait(outcome, tries, config.backoff)
             hopeless = not outcome.may_pass or passed_on.anything or tries >= config.retries
             if hopeless or time.monotonic() + wait > deadline:
-                raise await self._completed(client, outcome.failure)
+                raise await self._completed(client, outcome)
             tries += 1
-            log.info("%s: %s, try %d in %.1f s", self.id, type(outcome.failure).__name__, tries + 1, wait)
+            log.info("%s: %s, try %d in %.1f s", self.id, type(outcome).__name__, tries + 1, wait)
             await self._leave.rest(wait)
 
     def _remember(self, parameter: str) -> None:
@@ -211,8 +197,8 @@ class Endpoint:
 
     async def _try(
         self, client: openai.AsyncOpenAI, request: Request, parameters: dict[str, Any], passed_on: _PassedOn
-    ) -> Answer | faults.Fault | str:
-        """One call: its answer, its fault, or the name of a parameter that the server does not take."""
+    ) -> Answer | CallFailed | str:
+        """One call: its answer, its failure, or the name of a parameter that the server does not take."""
         import openai
 
         config = self.connection.config
@@ -222,12 +208,12 @@ class Endpoint:
             async with aclosing(_pieces(client, self.model, request, parameters, reply)) as pieces:
                 async for piece in pieces:
                     if len(config.secret) >= 12 and config.secret in reply.everything:
-                        return faults.Fault(faults.malformed(config, "the server repeated the key in its answer"))
+                        return faults.malformed(config, "the server repeated the key in its answer")
                     if piece:
                         reply.first = reply.first if reply.first is not None else time.monotonic() - began
                         passed_on(piece)
         except openai.APIStatusError as error:
-            if refused := faults.refused_parameter(error, _DISPENSABLE & parameters.keys()):
+            if refused := faults.refused_parameter(error, parameters.keys() - _NEEDED):
                 return refused
             no_tools = faults.refused_tools(error, config, self.model) if _uses_tools(request) else None
             return no_tools or faults.of_error(error, config, self.model)
@@ -235,7 +221,7 @@ class Endpoint:
             return faults.of_error(error, config, self.model)
         failure = reply.failure(config)
         if failure is not None:
-            return faults.Fault(failure)
+            return failure
         return Answer(
             text=reply.text,
             seconds=time.monotonic() - began,
@@ -399,7 +385,7 @@ async def _names(client: openai.AsyncOpenAI, config: EndpointConfig) -> list[str
         names = (storable(faults.scrub(str(model["id"]), config.secret)) for model in listed)
         return sorted(name for name in names if len(name) <= LONGEST_NAME)
     except openai.OpenAIError as error:
-        failure = faults.of_error(error, config).failure
+        failure = faults.of_error(error, config)
     except Exception as error:  # as above
-        failure = faults.of_error(_Unreadable.of(error), config).failure
+        failure = faults.of_error(_Unreadable.of(error), config)
     raise failure

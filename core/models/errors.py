@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core import shipped
 from core.events import CallFailed
 
 
@@ -22,9 +23,7 @@ class NoSuchModel(CallFailed):
 class RateLimited(CallFailed):
     """Too many calls; `wait` is the time to wait in seconds, where the server said so."""
 
-    def __init__(self, message: str, hint: str = "", wait: float | None = None) -> None:
-        super().__init__(message, hint)
-        self.wait = wait
+    wait: float | None = None
 
 
 class ContextTooLong(CallFailed):
@@ -95,3 +94,14 @@ class DownloadStopped(CallFailed):
 
 class DiskFull(CallFailed):
     """Not enough room for a model."""
+
+
+_IN_WORDS = shipped.table("failures")
+
+
+def failure(name: str, /, **values: object) -> CallFailed:
+    """The failure `name` of `data/failures.toml`, with `values` in the slots of its message and hint."""
+    words = _IN_WORDS[name]
+    made: CallFailed = globals()[words["error"]](words["message"].format(**values), words["hint"].format(**values))
+    made.may_pass = words.get("may_pass", False)
+    return made

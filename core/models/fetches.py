@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.events import CallFailed
-from core.models.download import Downloaded, HubModel, download
+from core.models.download import HubModel, download
 
 
 @dataclass
@@ -18,7 +18,7 @@ class Fetch:
     done: int = 0
     size: int = 0
     failure: CallFailed | None = None
-    downloaded: Downloaded | None = None
+    downloaded: Path | None = None
     stop: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -33,14 +33,15 @@ class Fetches:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._by_name: dict[str, Fetch] = {}
+        self._turn = threading.Lock()
 
     def start(self, model: HubModel) -> Fetch:
         """Begin to download `model`, or go on where it stopped; the one that is going if there is one."""
-        fetch = self._by_name.get(model.name)
-        if fetch is not None and fetch.going:
-            return fetch
-        fetch = self._by_name[model.name] = Fetch(model, size=model.size_bytes)
-        threading.Thread(target=self._run, args=[fetch], name=f"download {model.name}", daemon=True).start()
+        with self._turn:
+            fetch = self._by_name.get(model.name)
+            if fetch is None or not fetch.going:
+                fetch = self._by_name[model.name] = Fetch(model, size=model.size_bytes)
+                threading.Thread(target=self._run, args=[fetch], name=f"download {model.name}", daemon=True).start()
         return fetch
 
     def get(self, name: str) -> Fetch | None:

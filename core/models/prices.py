@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from datetime import date
 from functools import cache
-from pathlib import Path
 
+from core import shipped
 from core.events import Frozen, Usage
 from core.models.ids import is_free
-
-LIST = Path(__file__).resolve().parents[2] / "data" / "models.toml"
 
 
 class Price(Frozen):
@@ -33,8 +30,7 @@ class Price(Frozen):
 @cache
 def prices() -> dict[str, Price]:
     """The prices by the model's id."""
-    entries = tomllib.loads(LIST.read_text(encoding="utf-8"))["price"]
-    return {entry["model"]: Price.model_validate(entry) for entry in entries}
+    return {price.model: price for price in shipped.rows("models", "price", Price)}
 
 
 @cache

@@ -5,17 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from typing import NamedTuple
 
-from core.events import Answer, Answered, Asked, CallFailed, Event, Failed, Message, OnText, Request, Sampling
+from core.events import Answer, Asked, CallFailed, Event, Failed, OnText, Request
 from core.models import errors
+from core.transcript import Call, transcript
 
 _FIRST_WORDS = 12
-
-
-class _Call(NamedTuple):
-    asked: Asked
-    outcome: Answered | Failed
 
 
 class Replay:
@@ -32,59 +27,35 @@ class Replay:
         self.id = f"replay/{run_id}"
         self._run = run_id
         self._given: dict[str, int] = {}
-        asked: dict[str, Asked] = {}
-        outcomes: dict[str, Answered | Failed] = {}
-        for event in events:
-            if isinstance(event, Asked):
-                asked[event.call] = event
-            elif isinstance(event, Answered):
-                outcomes[event.call] = event
-            elif isinstance(event, Failed) and event.call is not None:
-                outcomes.setdefault(event.call, event)
+        self._calls: dict[str, list[Call]] = {}
+        calls = transcript(events).calls.values()
         # A call that failed, and was asked again when the run was resumed, counts as the second time.
-        mended = {asked[call].fingerprint for call, end in outcomes.items() if call in asked and end.kind == "answered"}
-        self._calls: dict[str, list[_Call]] = {}
-        for call, question in asked.items():
-            outcome = outcomes.get(call)
-            if outcome is None or (isinstance(outcome, Failed) and question.fingerprint in mended):
-                continue
-            key = _key(question.role, question.messages, question.sampling, question.repeat)
-            self._calls.setdefault(key, []).append(_Call(question, outcome))
+        mended = {call.asked.fingerprint for call in calls if call.answered}
+        for call in calls:
+            if call.answered or (call.failed and call.asked.fingerprint not in mended):
+                self._calls.setdefault(_key(call.asked), []).append(call)
 
     async def answer(self, request: Request, on_text: OnText) -> Answer:
         """What the same request got in the replayed run. Raises NotInReplay, or the failure that the run got."""
-        key = _key(request.role, request.messages, request.sampling, request.repeat)
+        key = _key(request)
         calls = self._calls.get(key)
         if not calls:
             words = request.messages[-1].content.split() if request.messages else []
-            more = "…" if len(words) > _FIRST_WORDS else ""
-            raise errors.NotInReplay(
-                f"Run {self._run} has no answer by the {request.role} to “{' '.join(words[:_FIRST_WORDS])}{more}”.",
-                "A replay answers only what that run asked, in the same words and with the same settings. "
-                "Choose its question and settings, or another model.",
-            )
+            begun = " ".join(words[:_FIRST_WORDS]) + ("…" if len(words) > _FIRST_WORDS else "")
+            raise errors.failure("not_in_replay", run=self._run, role=request.role, words=begun)
         fitting = [call for call in calls if _same(call.asked, request)] or calls
         turn = self._given.get(key, 0)
         self._given[key] = turn + 1
-        outcome = fitting[turn % len(fitting)].outcome
-        if isinstance(outcome, Failed):
-            raise _again(outcome)
-        on_text(outcome.text)
-        return Answer(
-            text=outcome.text,
-            seconds=outcome.seconds,
-            first_token_seconds=outcome.first_token_seconds,
-            usage=outcome.usage,
-            cached=True,
-            finish_reason=outcome.finish_reason,
-            cut=outcome.cut,
-            logprobs=outcome.logprobs,
-            tool_calls=outcome.tool_calls,
-        )
+        call = fitting[turn % len(fitting)]
+        if call.answered is None:
+            raise _again(call.failed)
+        on_text(call.text)
+        return call.answered.again(edited=False, at_once=None)
 
 
-def _key(role: str, messages: tuple[Message, ...], sampling: Sampling, repeat: int) -> str:
-    content = [role, [turn.model_dump() for turn in messages], sampling.model_dump(mode="json"), repeat]
+def _key(asked: Asked | Request) -> str:
+    turns, sampling = [turn.model_dump() for turn in asked.messages], asked.sampling.model_dump(mode="json")
+    content = [asked.role, turns, sampling, asked.repeat]
     return hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
 
@@ -93,7 +64,8 @@ def _same(asked: Asked, request: Request) -> bool:
     return request.model_copy(update={"model": asked.model}).fingerprint() == asked.fingerprint
 
 
-def _again(failed: Failed) -> CallFailed:
+def _again(failed: Failed | None) -> CallFailed:
+    assert failed is not None
     kind = getattr(errors, failed.error, CallFailed)
     if not (isinstance(kind, type) and issubclass(kind, CallFailed)):
         kind = CallFailed

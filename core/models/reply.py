@@ -7,7 +7,7 @@ from typing import Any
 
 from core.events import LONGEST_ANSWER, CallFailed, ToolCall, Usage
 from core.models import faults
-from core.models.errors import EmptyAnswer
+from core.models.errors import failure
 from core.models.settings import EndpointConfig
 from core.models.stops import StopCutter
 from core.text.reply import storable
@@ -119,11 +119,8 @@ class Reply:
             return faults.filtered(config)
         if self.text.strip() or self._calls:
             return None
-        if self.reasoned and self.finish_reason == "length":
-            hint = "It used all its tokens for thinking. Allow more tokens."
-        else:
-            hint = "Ask again, with other sampling settings or fewer stop sequences, or ask another model."
-        return EmptyAnswer(f"{config.name} answered with nothing but white space.", hint)
+        only_thought = self.reasoned and self.finish_reason == "length"
+        return failure("only_thought" if only_thought else "empty", name=config.name)
 
 
 def _count(value: object) -> int | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
-from core.models.errors import BadSetting
+from core import shipped
+from core.models.errors import failure
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -23,27 +24,43 @@ class Preset(NamedTuple):
     penalty: str = "repetition_penalty"
 
 
-PRESETS = {
-    "openai": Preset("OpenAI", "https://api.openai.com/v1", "Check your network connection."),
-    "ollama": Preset(
-        "Ollama",
-        "http://127.0.0.1:11434/v1",
-        "Start Ollama: open its app, or run `ollama serve`; then `ollama pull <model>` fetches a model.",
-    ),
-    "lmstudio": Preset(
-        "LM Studio",
-        "http://127.0.0.1:1234/v1",
-        "Start LM Studio's server: Developer, then Start server; or run `lms server start`.",
-        "repeat_penalty",
-    ),
-    "vllm": Preset("vLLM", "http://127.0.0.1:8000/v1", "Start vLLM: run `vllm serve <model>`."),
-    "llama.cpp": Preset(
-        "llama.cpp",
-        "http://127.0.0.1:8080/v1",
-        "Start llama.cpp's server: run `llama-server -m <file>.gguf`.",
-        "repeat_penalty",
-    ),
-}
+PRESETS = {name: Preset(**fields) for name, fields in shipped.table("servers").items()}
+"""By the name that the endpoint gets."""
+
+
+def _usable_name(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise failure("bad_name", name=name)
+    return name
+
+
+def _usable_key(key: SecretStr) -> SecretStr:
+    text = key.get_secret_value().strip()
+    if not (text.isascii() and text.isprintable()):
+        raise failure("bad_key")
+    return SecretStr(text)
+
+
+def checked_address(address: str) -> str:
+    """`address` as it is used: no spaces around it, no slash and no route at its end. Raises BadSetting.
+
+    The messages do not repeat an address that may hold a password or key.
+    """
+    address = address.strip().rstrip("/").removesuffix("/chat/completions")
+    try:
+        parts = urlsplit(address)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise failure("no_address") from None
+    if "@" in parts.netloc or parts.password:
+        raise failure("password_in_address")
+    if parts.query or parts.fragment:
+        raise failure("query_in_address")
+    if parts.scheme not in ("http", "https"):
+        raise failure("no_scheme", address=address)
+    if not host or any(c.isspace() for c in address):
+        raise failure("no_host")
+    return address
 
 
 class EndpointConfig(BaseModel):
@@ -59,9 +76,9 @@ class EndpointConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
-    name: str
-    base_url: str
-    key: SecretStr = SecretStr("")
+    name: Annotated[str, AfterValidator(_usable_name)]
+    base_url: Annotated[str, AfterValidator(checked_address)]
+    key: Annotated[SecretStr, AfterValidator(_usable_key)] = SecretStr("")
     concurrency: int | None = Field(default=None, ge=1)
     most_at_once: int | None = Field(default=None, ge=1)
     timeout: float = Field(default=120.0, gt=0)
@@ -70,31 +87,6 @@ class EndpointConfig(BaseModel):
     preset: str = ""
     models: tuple[str, ...] = ()
     of_visitor: bool = False
-
-    @field_validator("name")
-    @classmethod
-    def _usable_name(cls, name: str) -> str:
-        if not _NAME.fullmatch(name):
-            raise BadSetting(
-                f"{name!r} cannot be the name of an endpoint.", "Use letters, digits, dots, dashes, underscores."
-            )
-        return name
-
-    @field_validator("base_url")
-    @classmethod
-    def _usable_address(cls, address: str) -> str:
-        return checked_address(address)
-
-    @field_validator("key")
-    @classmethod
-    def _usable_key(cls, key: SecretStr) -> SecretStr:
-        text = key.get_secret_value().strip()
-        if not (text.isascii() and text.isprintable()):
-            raise BadSetting(
-                "The key contains characters that keys never have.",
-                "Copy it again from the page that issued it: perhaps dots or a line break were copied too.",
-            )
-        return SecretStr(text)
 
     @property
     def secret(self) -> str:
@@ -136,31 +128,3 @@ class EndpointConfig(BaseModel):
         """The preset whose port this endpoint has, or the one it was made from."""
         by_port = (preset for preset in PRESETS.values() if urlsplit(preset.base_url).port == self.port is not None)
         return next(by_port, None) or PRESETS.get(self.preset)
-
-
-def checked_address(address: str) -> str:
-    """`address` as it is used: no spaces around it, no slash and no route at its end. Raises BadSetting.
-
-    The messages do not repeat an address that may hold a password or key.
-    """
-    address = address.strip().rstrip("/").removesuffix("/chat/completions")
-    try:
-        parts = urlsplit(address)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        raise BadSetting("This is not an address of a server.", "It looks like http://127.0.0.1:11434/v1") from None
-    if "@" in parts.netloc or parts.password:
-        raise BadSetting(
-            "The address holds a user name or password.",
-            "Addresses are shown on pages and kept in journals. Write it without, and put the key into the key field.",
-        )
-    if parts.query or parts.fragment:
-        raise BadSetting(
-            "The address holds a question mark or a number sign, and something behind it.",
-            "Addresses are shown on pages and kept in journals. Write it without, and put a key into the key field.",
-        )
-    if parts.scheme not in ("http", "https"):
-        raise BadSetting("The address does not begin with http:// or https://.", f"Did you mean http://{address} ?")
-    if not host or any(c.isspace() for c in address):
-        raise BadSetting("The address names no server.", "It looks like http://127.0.0.1:11434/v1")
-    return address

@@ -7,8 +7,10 @@ import os
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import Protocol
@@ -24,8 +26,6 @@ log = logging.getLogger(__name__)
 
 _ASKED = b'"kind":"asked"'
 """Stands in a journal's line for a call and nowhere else: within a text, quotes are escaped."""
-
-_LOOKED_SECONDS = 10.0
 
 
 class TooMuch(Exception):
@@ -59,7 +59,7 @@ class Allowance:
 
     def __init__(self, folder: Path) -> None:
         self.today = CallsToday(folder)
-        self._stored = Stored(folder)
+        self._folder = folder
 
     def check(self, owner: str, calls: int, going_on: Sequence[GoingOn]) -> None:
         """Raises TooMuch where there is no room for another run of `owner`, of so many calls, beside those going on."""
@@ -71,22 +71,33 @@ class Allowance:
                     f"As many runs as {whose} going on now ({len(runs)}) is as many as are allowed here. Wait until "
                     "one is over, or stop one."
                 )
-        for name, runs, made, whose in (
-            ("calls_a_day", mine, self.today.of, "you"),
-            ("calls_of_all_a_day", going_on, self.today.of_all, "all people together"),
+        for name, runs, of, whose in (
+            ("calls_a_day", mine, owner, "you"),
+            ("calls_of_all_a_day", going_on, None, "all people together"),
         ):
             most = policy.limit(name)
-            if most is not None and (used := made(owner) + sum(run.ahead for run in runs)) + max(calls, 1) > most:
+            if most is not None and (used := self.today.of(of) + sum(run.ahead for run in runs)) + max(calls, 1) > most:
                 raise TooMuch(
                     f"Here {whose} may make {most:,} calls a day, and {used:,} are made or on their way. Choose a "
                     "smaller run, or come back tomorrow (the day begins at midnight UTC)."
                 )
         most = policy.limit("stored_mb")
-        if most is not None and self._stored.bytes() >= most * 1_000_000:
+        if most is not None and stored(self._folder) >= most * 1_000_000:
             raise TooMuch(
                 f"The {most:,} MB that this host has for runs are full. Nothing of what is there is lost; ask whoever "
                 "runs it to make room."
             )
+
+
+def stored(folder: Path) -> int:
+    """How many bytes the files of the folder take, looked up once in ten seconds."""
+    return _stored(folder, time.monotonic() // 10)
+
+
+@lru_cache(maxsize=1)
+def _stored(folder: Path, tens: float) -> int:
+    with os.scandir(folder) as entries:
+        return sum(entry.stat().st_size for entry in entries if entry.is_file(follow_symlinks=False))
 
 
 class CallsToday:
@@ -109,29 +120,22 @@ class CallsToday:
                 # Before the first look the journals themselves keep count.
                 self._calls[owner] += 1
 
-    def of(self, owner: str) -> int:
-        """Calls of that person's runs."""
-        self._look()
-        with self._lock:
-            return self._calls[owner]
-
-    def of_all(self, owner: str = "") -> int:
-        """Calls of everybody's runs, whoever asks."""
-        self._look()
-        with self._lock:
-            return self._calls.total()
-
-    def _look(self) -> None:
+    def of(self, owner: str | None) -> int:
+        """Calls of that person's runs; of everybody's for None."""
         with self._looking:
-            with self._lock:
-                if self._day == _today():
-                    return
-                day = self._day = _today()
-                self._calls = Counter()
-            # Runs go on meanwhile: a call that is noted and read is counted twice rather than not at all.
-            found = _counted(self._folder, day)
-            with self._lock:
-                self._calls.update(found)
+            self._look(_today())
+        with self._lock:
+            return self._calls.total() if owner is None else self._calls[owner]
+
+    def _look(self, day: str) -> None:
+        with self._lock:
+            if self._day == day:
+                return
+            self._day, self._calls = day, Counter()
+        # Runs go on meanwhile: a call that is noted and read is counted twice rather than not at all.
+        found = _counted(self._folder, day)
+        with self._lock:
+            self._calls.update(found)
 
 
 def _today() -> str:
@@ -155,23 +159,6 @@ def _counted(folder: Path, day: str) -> Counter[str]:
     return calls
 
 
-class Stored:
-    """How many bytes the files of a folder take, looked up now and then."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._looked = -_LOOKED_SECONDS
-        self._bytes = 0
-
-    def bytes(self) -> int:
-        """As they were at most ten seconds ago."""
-        if time.monotonic() - self._looked >= _LOOKED_SECONDS:
-            with os.scandir(self._folder) as entries:
-                self._bytes = sum(entry.stat().st_size for entry in entries if entry.is_file(follow_symlinks=False))
-            self._looked = time.monotonic()
-        return self._bytes
-
-
 def forget(folder: Path, days: int) -> list[str]:
     """Delete visitors' runs that nothing was added to for so many days, in packs too, with what people said about them;
     not those that are shared, nor those of the command line. And what visitors said so long ago of runs that are not
@@ -181,40 +168,43 @@ def forget(folder: Path, days: int) -> list[str]:
     forgotten = []
     packed: defaultdict[Path, dict[str, list[Path]]] = defaultdict(dict)
     for path in journal.listed(folder):
-        if "~" in path.stem:
-            continue
         said = list(folder.glob(f"{path.stem}~*.jsonl"))
-        try:
-            if max(map(_changed, (path, *said))) >= oldest or journal.is_written(path):
+        with _else_kept(path):
+            if "~" in path.stem or max(map(_changed, (path, *said))) >= oldest or journal.is_written(path):
                 continue
-            begun = journal.begun(path)
-            if begun is None or not begun.owner or is_shared(folder / path.name):
+            if not _is_visitors(path) or is_shared(folder / path.name):
                 continue
             if isinstance(path, packs.Packed):
                 packed[Path(path.parent)][path.stem] = said
                 continue
-            for one in (*said, path):
-                one.unlink()
+            for file in (*said, path):
+                file.unlink()
             forgotten.append(path.stem)
-        except (OSError, FromTheFuture) as error:
-            log.warning("%s is kept: %s", path, error)
     for pack, runs in packed.items():
-        try:
+        with _else_kept(pack):
             repack.without(pack, runs, folder)
-            for one in chain.from_iterable(runs.values()):
-                one.unlink()
+            for file in chain.from_iterable(runs.values()):
+                file.unlink()
             forgotten += runs
-        except (OSError, JournalFull, JournalInUse) as error:
-            log.warning("%s is kept: %s", pack, error)
     for path in sorted(folder.glob("*~*.jsonl")):
-        try:
-            if journal.found(path.stem.partition("~")[0], folder) is None and path.stat().st_mtime < oldest:
-                begun = journal.begun(path)
-                if begun is not None and begun.owner:
-                    path.unlink()
-        except (OSError, FromTheFuture) as error:
-            log.warning("%s is kept: %s", path, error)
+        with _else_kept(path):
+            is_homeless = journal.found(path.stem.partition("~")[0], folder) is None
+            if is_homeless and path.stat().st_mtime < oldest and _is_visitors(path):
+                path.unlink()
     return forgotten
+
+
+@contextmanager
+def _else_kept(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, FromTheFuture, JournalFull, JournalInUse) as error:
+        log.warning("%s is kept: %s", path, error)
+
+
+def _is_visitors(path: Path) -> bool:
+    begun = journal.begun(path)
+    return begun is not None and bool(begun.owner)
 
 
 def _changed(path: Path) -> float:

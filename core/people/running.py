@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,22 +40,21 @@ def _in_the_run() -> Iterator[None]:
         raise NoSuchRun(str(error)) from None
 
 
+@dataclass(eq=False)
 class Job:
     """One run going on in this process, for its owner. `partial` holds the unfinished answers by call, `ahead` is how
-    many calls it may still make, as far as that was known.
+    many calls it may still make, as far as that was known; `prior` the run that is made first, while it goes on.
     """
 
-    def __init__(self, run_id: str, journal: Journal, owner: str, calls: int, today: CallsToday) -> None:
-        self.id = run_id
-        self.owner = owner
-        self.ahead = calls
-        self._today = today
-        self.journal = journal
-        self.partial: dict[str, str] = {}
-        self.prior = ""
-        """The run that is made first, while it goes on."""
-        self.task: asyncio.Task[None] | None = None
-        self.over = threading.Event()
+    id: str
+    journal: Journal
+    owner: str
+    ahead: int
+    today: CallsToday
+    partial: dict[str, str] = field(default_factory=dict)
+    prior: str = ""
+    task: asyncio.Task[None] | None = None
+    over: threading.Event = field(default_factory=threading.Event)
 
     def publish(self, event: Event) -> None:
         """Journal an event; a token is only kept for the page until its call ends."""
@@ -65,7 +64,7 @@ class Job:
         self.journal.append(event)
         if event.kind == "asked":
             self.ahead = max(0, self.ahead - 1)
-            self._today.note(self.owner)
+            self.today.note(self.owner)
         if event.kind in ("answered", "failed"):
             self.partial.pop(getattr(event, "call", None) or "", None)
 
@@ -134,7 +133,8 @@ class Jobs(Journals):
         except BaseException:
             self._end(job)
             raise
-        self._go(job, Going(lab, spec, run_id, history, additions, mend), resolve)
+        going = Going(lab, spec, run_id, history, additions, mend)
+        self._loop.call_soon_threadsafe(self._begin, job, going, resolve)
 
     def reread(self, run_id: str, replaying: Replaying, owner: str = "") -> str:
         """Read a run's raw answers again, by the rules of now: a new run, which asks no model.
@@ -237,7 +237,7 @@ class Jobs(Journals):
 
     def _new(self, going: Going, resolve: Resolve | None, owner: str, calls: int = 0) -> str:
         """Begin a run that makes so many calls at most; its id. Raises TooMuch."""
-        self._go(self._job(going.id, True, owner, calls), going, resolve)
+        self._loop.call_soon_threadsafe(self._begin, self._job(going.id, True, owner, calls), going, resolve)
         return going.id
 
     def _job(self, run_id: str, new: bool, owner: str, calls: int = 0) -> Job:
@@ -274,9 +274,6 @@ class Jobs(Journals):
 
     def _seen_by(self, owner: str) -> Callable[[str], bool]:
         return lambda run: policy.allows("others") or self.owner(run) == owner or self.shared(run)
-
-    def _go(self, job: Job, going: Going, resolve: Resolve | None) -> None:
-        self._loop.call_soon_threadsafe(self._begin, job, going, resolve)
 
     def _begin(self, job: Job, going: Going, resolve: Resolve | None) -> asyncio.Task[None]:
         """Begin the job's task, on the loop's thread."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from core.reading.statements import FIRM, LABEL, LOOSE, Said
+from core.text.patterns import anycase
 
 UNKNOWN = "unknown"
 
@@ -29,25 +30,23 @@ _FIRM = re.compile(
     r"|concluded|told)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_LOOSE = re.compile(
+_LOOSE = anycase(
     r"(?:\bnot enough|n't enough|\binsufficient|\bno (?:relevant|direct|sufficient)) (?:information|info"
     r"|context|basis)\b|"
     r"\b(?:does not|doesn't|did not|didn't) (?:\w{1,15} )?(?:help|provide|tell|settle|allow|let|give)\b|"
     r"\b(?:says?|said|mentions?) nothing\b|\b(?:i'm|i am) (?:not sure|unsure|uncertain)\b|\b(?:is|it's"
-    r"|remains) (?:unclear|not clear|uncertain|unknown)\b",
-    re.IGNORECASE,
+    r"|remains) (?:unclear|not clear|uncertain|unknown)\b"
 )
-_ONLY_UNSURE = re.compile(
-    r"[^.!?\n]{0,40}?\b(?:for sure|for certain|with (?:\w{1,12} )?certainty|definitively|definitely|exactly why)\b",
-    re.IGNORECASE,
+_ONLY_UNSURE = anycase(
+    r"[^.!?\n]{0,40}?\b(?:for sure|for certain|with (?:\w{1,12} )?certainty|definitively|definitely|exactly why)\b"
 )
 _WORD = (
     r"(?:unknown|uncertain|unclear|unsure|undetermined|indeterminate|undecided|not sure|not helpful|no guess|n/?a"
     r"|none|unable to (?:guess|determine|tell|say)|can(?:not|'t| not) (?:guess|determine|tell|say|be determined"
     r"|be guessed))"
 )
-_LINE = re.compile(rf"[\W_]{{0,6}}{_WORD}[\W_]{{0,6}}", re.IGNORECASE)
-_SLOT = re.compile(rf"[^\w.!?;]{{0,6}}{_WORD}\b", re.IGNORECASE)
+_LINE = anycase(rf"[\W_]{{0,6}}{_WORD}[\W_]{{0,6}}")
+_SLOT = anycase(rf"[^\w.!?;]{{0,6}}{_WORD}\b")
 
 
 def not_guessed(text: str) -> Iterator[Said]:
@@ -67,7 +66,7 @@ def not_guessed(text: str) -> Iterator[Said]:
         yield Said(UNKNOWN, len(text), FIRM)
 
 
-_OPEN_CLAUSE = re.compile(r"\b(?:whether|if)\b[^.;\n]*", re.IGNORECASE)
+_OPEN_CLAUSE = anycase(r"\b(?:whether|if)\b[^.;\n]*")
 _SAYS_UNKNOWN = re.compile(
     rf"""(?:\b|(?=n't))(?: unknown | undetermin(?:ed|able) | indetermin(?:ate|able) | unclear | insufficient | n/a
       | too\ \w+(?:\ \w+)?\ to\ (?:tell|say|judge|determine|know)
@@ -83,12 +82,11 @@ _SAYS_UNKNOWN = re.compile(
     )\b""",
     re.VERBOSE | re.IGNORECASE,
 )
-_SILENT = re.compile(
+_SILENT = anycase(
     r"\b(?:does not|doesn't|do not|is not|isn't|not) (?:\w+ly )?(?:say|specif|mention|stat(?=e)|provide|indicat"
     r"|reveal|tell|told|giv|disclos|clarif|named?\b|identif|address)\w*|\b(?:leaves?|left) (?:\w+ ){1,3}open\b"
     r"|\b(?:says?|said|states?|mentions?) nothing\b|\bnothing (?:is |was )?(?:said|stated)\b"
-    r"|\bno mention\b|\bsilent (?:on|about)\b|\bnot (?:mentioned|stated|discussed|covered)\b",
-    re.IGNORECASE,
+    r"|\bno mention\b|\bsilent (?:on|about)\b|\bnot (?:mentioned|stated|discussed|covered)\b"
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from core.reading.cannot_tell import UNKNOWN, cannot_tell, is_silent, settled
-from core.reading.labels import all_named, committed, only, stated
+from core.reading.labels import all_named, committed, stated
 from core.reading.refusal import declines
 from core.reading.statements import (
     ADVERBS,
@@ -18,21 +18,22 @@ from core.reading.statements import (
     WOULD,
     Begins,
     Said,
+    only,
     reply,
     said,
     settle,
     stands,
 )
 from core.reading.yes_no import lead, simulated
+from core.text.patterns import anycase
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
 
 # Options that a question offers
 
-_LETTER = re.compile(
+_LETTER = anycase(
     r"[\W_]{0,6}(?:(?:the )?(?:letter )?(?P<named>option|choice|answer"
-    r"|letter)\s{0,3}[:#]?\s{0,3})?\(?\b(?P<v>[a-z]|(?<=\w )\d)\b(?![\w'])\s{0,3}(?P<mark>[).:\]–—-]*)[ \t]{0,9}",
-    re.IGNORECASE,
+    r"|letter)\s{0,3}[:#]?\s{0,3})?\(?\b(?P<v>[a-z]|(?<=\w )\d)\b(?![\w'])\s{0,3}(?P<mark>[).:\]–—-]*)[ \t]{0,9}"
 )
 
 
@@ -120,23 +121,21 @@ def _option_claimed(text: str, options: Sequence[str]) -> str | None:
 _CLOSE = 20
 """Characters behind "is now" in which a place stands that is meant, before one that was."""
 
-_CONCLUDES = re.compile(
+_CONCLUDES = anycase(
     r"(?:^|[,;:–—] ?|\band )(?:so|now|therefore|thus|hence|overall|in conclusion|based on|which means|meaning)\b"
     r"|\b(?:which|that|this|ruled out,|excluded,|eliminated,) (?:leaves|leaving)\b"
     r"|\b(?:(?:is|are)(?= [^.;\n]{1,40} now\b)|(?:is|are) (?:still|now|currently|therefore|thus|finally)"
-    r"|remains?|must be|ended up)\b",
-    re.IGNORECASE,
+    r"|remains?|must be|ended up)\b"
 )
 _DENIED = (
     r"(?:(?<!\w)(?:not|never|no longer|neither|nor|rather than|instead of)|n't) "
     r"(?:(?:in|at|on|to|by|with|for|of|inside|into|from|be|been|a|an|the) ){0,9}"
 )
-_LETTER_SAID = re.compile(
+_LETTER_SAID = anycase(
     r"(?<!not )(?<!could )(?<!might )(?<!may )\b(?:is|be|it's|option|choice|answer|letter|with|choose|pick|select)"
     r" \(?([a-z])(?!\)?\s*(?:,|/|or\b|and\b)\s*(?:or |and )?\(?[a-z](?![\w']))(?:\)|(?=[.,;:!]|$))"
     r"|(?<![\w(])\(?([a-z])\) (?:is|must be|would be|seems|fits|matches)\b"
-    r"|(?<![\w(])([b-z]) is (?:the )?(?:correct|right)\b",
-    re.IGNORECASE,
+    r"|(?<![\w(])([b-z]) is (?:the )?(?:correct|right)\b"
 )
 
 
@@ -209,10 +208,9 @@ _PREDICTED = (
     IS,
 )
 _RESPONSE = re.compile(rf"{OPENING}(?:{ADVERBS})?{OPENING}(?:{_CHOICE}|{_BARE})", _FLAGS)
-_FIRST_LINE = re.compile(
+_FIRST_LINE = anycase(
     rf"[\W_]{{0,4}}(?:{_CHOICE}|{_BARE})(?:[,;]| [–—-] | (?:because|since|as)\b|[^\w:)\n]{{0,3}}(?:\n|\Z)"
-    rf"|(?<=\W[12]\))\Z)",
-    re.IGNORECASE,
+    rf"|(?<=\W[12]\))\Z)"
 )
 
 
@@ -243,7 +241,7 @@ def better_response(text: str, answer_first: bool) -> str | None:
     markers = (_BETTER_IS, _PREFER, IS, WOULD, SO)
     statements = [*_first_response_alone(words), *said(words, _first_response, markers), *_judged(words)]
     if answer_first:
-        statements = [one._replace(weight=FIRM) if one.at == 0 else one for one in statements]
+        statements = [named._replace(weight=FIRM) if named.at == 0 else named for named in statements]
     return settle(statements)
 
 

@@ -6,7 +6,8 @@ import re
 import textwrap
 from typing import NamedTuple
 
-from core.text.reply import fields, spoken
+from core.text.patterns import anycase
+from core.text.reply import fields, spoken, without_block_quote
 
 
 class Conclusion(NamedTuple):
@@ -31,7 +32,7 @@ _BRACKET_TAG = re.compile(
     r"|[*_]{0,3}[\[(](?:/|end (?:of )?)(?:DESCRIPTION|DOMAIN|CODE)[\])][*_]{0,3}",
     re.IGNORECASE | re.MULTILINE,
 )
-_XML_TAG = re.compile(r"<(DESCRIPTION|DOMAIN|CODE)>|</(?:DESCRIPTION|DOMAIN|CODE)>", re.IGNORECASE)
+_XML_TAG = anycase(r"<(DESCRIPTION|DOMAIN|CODE)>|</(?:DESCRIPTION|DOMAIN|CODE)>")
 _FENCE = re.compile(r"^([ \t]*)(```|~~~)[^\n`]*\n(.*?)(?:^[ \t]*\2|```|\Z)", re.DOTALL | re.MULTILINE)
 _INLINE = re.compile(r"```(?:python|py)?[ \t]+([^`\n]*)```")
 _DEFINES = re.compile(r"\bdef\s+\w+\s*\(|\blambda\b")
@@ -47,10 +48,7 @@ _BRACKETS = str.maketrans("【】", "[]")
 
 def plain(text: str) -> str:
     """What the model says, without block quotes, escapes of brackets and line ends of other machines."""
-    text = spoken(text).replace("\r\n", "\n").replace("\r", "\n")
-    lines = text.split("\n")
-    if all(line.startswith(">") or not line.strip() for line in lines):
-        text = "\n".join(re.sub(r"\A> ?", "", line) for line in lines)
+    text = without_block_quote(spoken(text).replace("\r\n", "\n").replace("\r", "\n"))
     return re.sub(r"\\([\[\]])", r"\1", text).translate(_BRACKETS)
 
 

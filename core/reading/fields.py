@@ -10,7 +10,9 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, wraps
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field
 
 from core.events import Prompt, Sampling
 from core.score import Figure, undefined
@@ -19,7 +21,14 @@ from core.text.templates import load
 
 V = TypeVar("V")
 
-Answers = Literal["prose", "schema"]
+Answers = Annotated[
+    Literal["prose", "schema"],
+    Field(
+        title="How answers are asked for",
+        description="prose: in the model's own words; schema: as JSON by a schema, where the endpoint takes one",
+        exclude_if=lambda answers: answers == "prose",
+    ),
+]
 """How the roles of a run are asked to answer: in their own words, or by their fields."""
 
 Kind = Literal["text", "list"] | tuple[str, ...]

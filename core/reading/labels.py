@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable
 
 from core.reading.cannot_tell import UNKNOWN, cannot_tell, is_silent, settled
 from core.reading.refusal import declines
-from core.reading.statements import FIRM, LOOSE, Begins, First, Said, begins_with, reply, said, sentences, settle
+from core.reading.statements import FIRM, LOOSE, Begins, First, Said, begins_with, only, reply, said, sentences, settle
 from core.reading.yes_no import ALONE, TRUE_FALSE, YES_NO, plain
 from core.reading.yes_no import first as yes_or_no
+from core.text.patterns import anycase
 
 
 def committed(words: str, first: First) -> list[Said]:
@@ -45,15 +46,9 @@ def stated(text: str) -> list[str]:
     return [part for part in parts if not part.endswith("?")] or parts
 
 
-def only(values: Iterable[str]) -> str | None:
-    """The value, where there is but one."""
-    values = set(values)
-    return values.pop() if len(values) == 1 else None
-
-
 def _label(text: str, first: First, options: Iterable[str], claims: Callable[[str], str | None]) -> str | None:
     statements = committed(text, first)
-    if any(one.weight > LOOSE for one in statements):
+    if any(statement.weight > LOOSE for statement in statements):
         return settle(statements)
     if all_named(text, options):
         return None
@@ -79,33 +74,25 @@ _first_tone = begins_with(
     after=_OPTIONS_FOLLOW
     + r"(?!\?|-| ?(?:→|[-=]>|:) ?(?:yes|no)\b| (?:words?|aspects?|points?|phrases?|remarks?|terms?|elements?)\b)",
 )
-_TONE_CLAIM = re.compile(
+_TONE_CLAIM = anycase(
     r"(?:'s|\b(?:is|are|as|be|has|have|seems?|appears?|remains?|leans?|sounds?|feels?|reads?|label|call|rate|classify"
     r"|consider|deem|judge|mak(?:es?|ing)|express(?:es|ing)|convey(?:s|ing)|overall|therefore|thus))\W+(?:(?:a|an|the"
     r"|to|be|of|as|towards?|sentiment|tone|it|this|that|paragraph|review|text|passage|one)\s+){0,6}"
-    rf"{_DEGREE}({_NAMES})\b{_OPTIONS_FOLLOW}",
-    re.IGNORECASE,
+    rf"{_DEGREE}({_NAMES})\b{_OPTIONS_FOLLOW}"
 )
-_TONE_WORD = re.compile(
+_TONE_WORD = anycase(
     rf"(?P<not>\b(?:not|neither|nor|than|hardly|scarcely|barely|without|no|less|rather than|instead of|never"
-    rf"|nothing)\W+(?:a\W+)?|n't\W+(?:a\W+)?|\bnon-)?\b(?P<tone>{_NAMES})\b",
-    re.IGNORECASE,
+    rf"|nothing)\W+(?:a\W+)?|n't\W+(?:a\W+)?|\bnon-)?\b(?P<tone>{_NAMES})\b"
 )
-_BOTH = re.compile(
-    r"\b(?:both|neither) (?:positive (?:and|nor) negative|negative (?:and|nor) positive)\b", re.IGNORECASE
-)
-_CONCEDED = re.compile(
-    r"\A\W{0,3}(?:although|though|while|whereas|even though|even if)\b[^,.;\n]{1,160},(?=[^\n]{12})",
-    re.IGNORECASE,
-)
-_LISTED = re.compile(rf"\((?:[^()\n]{{0,60}}\b(?:{_NAMES})\b){{2,4}}[^()\n]{{0,60}}\)", re.IGNORECASE)
+_BOTH = anycase(r"\b(?:both|neither) (?:positive (?:and|nor) negative|negative (?:and|nor) positive)\b")
+_CONCEDED = anycase(r"\A\W{0,3}(?:although|though|while|whereas|even though|even if)\b[^,.;\n]{1,160},(?=[^\n]{12})")
+_LISTED = anycase(rf"\((?:[^()\n]{{0,60}}\b(?:{_NAMES})\b){{2,4}}[^()\n]{{0,60}}\)")
 """The options in brackets."""
-_OPPOSITE = re.compile(
+_OPPOSITE = anycase(
     r"(?:\b(?:is |was )?not|n't) (?:at all|in the least|remotely|in any way) (?P<a>positive|negative)\b|"
     r"(?:\b(?:is |was )?not|n't) (?:a )?(?P<b>positive|negative)(?: \w+)? (?:at all|in the least|in any way|one bit)\b|"
     r"\b(?:(?:is |are )?(?:anything but|far from(?: being)?|(?:quite "
-    r"|very )?(?:the )?opposite of))\W+(?:an? )?(?P<c>positive|negative)\b",
-    re.IGNORECASE,
+    r"|very )?(?:the )?opposite of))\W+(?:an? )?(?P<c>positive|negative)\b"
 )
 
 
@@ -121,12 +108,11 @@ def sentiment(text: str) -> str | None:
 def _tone_claimed(text: str) -> str | None:
     claims, mentions = [], []
     for sentence in (_CONCEDED.sub("", settled(part)) for part in stated(text)):
-        claim, unknown = _tone_of(sentence), cannot_tell(sentence)
-        silent = "sentiment" in sentence and claim is None and is_silent(sentence)
-        if silent or (unknown is not None and not (claim and claim.at < unknown)):
-            claims.append(UNKNOWN)
-        elif claim:
+        claim, unknown_at = _tone_of(sentence), cannot_tell(sentence)
+        if claim and (unknown_at is None or claim.at < unknown_at):
             claims.append(claim.value)
+        elif unknown_at is not None or ("sentiment" in sentence and is_silent(sentence)):
+            claims.append(UNKNOWN)
         elif _BOTH.search(sentence):
             mentions.append("neutral")
         else:
@@ -136,9 +122,11 @@ def _tone_claimed(text: str) -> str | None:
 
 def _tone_of(sentence: str) -> Said | None:
     """What the sentence calls the sentiment, the tone or the answer, else what it says of anything."""
-    named = [one for one in said(sentence, _first_tone) if one.at < len(sentence)]
-    claim = None if named else _TONE_CLAIM.search(sentence)
-    return Said(_TONES[claim[1].lower()], claim.start(), LOOSE) if claim else named[-1] if named else None
+    named = [claim for claim in said(sentence, _first_tone) if claim.at < len(sentence)]
+    if named:
+        return named[-1]
+    claim = _TONE_CLAIM.search(sentence)
+    return Said(_TONES[claim[1].lower()], claim.start(), LOOSE) if claim else None
 
 
 # Entailment
@@ -152,76 +140,73 @@ _VERDICTS = YES_NO | TRUE_FALSE | {
 }  # fmt: skip
 _word = begins_with(_VERDICTS, ALONE | {"right": "yes", "wrong": "no"})
 _OPTIONS = {"1": "yes", "2": "no", "3": UNKNOWN}
-_NUMBER = re.compile(
+_NUMBER = anycase(
     r"[\W_]{0,6}(?:(?P<named>option|choice|answer|number|#)\W{0,3})?(?P<v>[1-3])(?!\d"
-    r"|\.\d)(?P<mark>\s?[().:\]–—-]{1,3})?(?P<alone>\W*(?:\n|\Z)|,\s{0,3}(?!or\b|and\b)(?=[a-z]))?\s{0,3}",
-    re.IGNORECASE,
+    r"|\.\d)(?P<mark>\s?[().:\]–—-]{1,3})?(?P<alone>\W*(?:\n|\Z)|,\s{0,3}(?!or\b|and\b)(?=[a-z]))?\s{0,3}"
 )
 _LIST = re.compile(r"(?:\n\W{0,4}|[.!?;] )[23][.):]")
-_OPTIONS_LIST = re.compile(r"\n\W{0,4}[23][.):]\W{0,6}(?:yes|no|unknown)\b", re.IGNORECASE)
-_OPTIONS_AGAIN = re.compile(
+_OPTIONS_LIST = anycase(r"\n\W{0,4}[23][.):]\W{0,6}(?:yes|no|unknown)\b")
+_OPTIONS_AGAIN = anycase(
     r"[^\n]{0,200}[2-3]\)\s{0,3}[\"']?(?:no|unknown)\b"
     r"|\W{0,3}(?:,|/|\||\bor\b) ?(?:or )?[\"']?(?:no|unknown)\b(?! (?:doubt|question|problem|need|way|reason"
-    r"|information)\b)",
-    re.IGNORECASE,
+    r"|information)\b)"
 )
-_SURELY_UNKNOWN = re.compile(
+_SURELY_UNKNOWN = anycase(
     r"\bunknown\b|not enough (?:information|context)|insufficient|no information|can ?not be (?:determined"
-    r"|known|answered)",
-    re.IGNORECASE,
+    r"|known|answered)"
 )
 
 
 def _first_verdict(text: str) -> Begins | None:
-    """A word, or the number of an option; where they disagree ("2) yes") the word counts."""
+    """A word, or the number of an option; where they disagree ("2) yes") the word counts. None where the options are
+    listed once more.
+    """
     text = re.sub(r"\A\W{0,3}[a-c]\) ", "", text)
     number = _NUMBER.match(text)
-    start = number.end() if number else 0
-    word = _word(text[start : start + 400]) or (None if number else _word(text))
-    if _OPTIONS_AGAIN.match(text, start + word.end if word else start) or (number and _OPTIONS_LIST.search(text)):
+    behind_number = number.end() if number else 0
+    word = _word(text[behind_number:])
+    end = behind_number + word.end if word else behind_number
+    if _OPTIONS_AGAIN.match(text, end) or (number and _OPTIONS_LIST.search(text)):
         return None
     if word:
-        sure = word.value == "no" and _SURELY_UNKNOWN.search(sentences(text)[0])
-        return Begins(UNKNOWN if sure else word.value, start + word.end)
-    if number is None or not (number["mark"] or number["named"] or number["alone"] is not None) or _LIST.search(text):
-        return None
-    return Begins(_OPTIONS[number["v"]], number.end("v"))
+        is_unknown = word.value == "no" and _SURELY_UNKNOWN.search(sentences(text)[0])
+        return Begins(UNKNOWN if is_unknown else word.value, end)
+    if number and _names_option(number) and not _LIST.search(text):
+        return Begins(_OPTIONS[number["v"]], number.end("v"))
+    return None
 
 
-_DOES_NOT = re.compile(
+def _names_option(number: re.Match[str]) -> bool:
+    """Whether a number stands for an option ("2)", "option 2", "2" alone) and not for an amount ("2 men")."""
+    return bool(number["mark"] or number["named"]) or number["alone"] is not None
+
+
+_DOES_NOT = anycase(
     r"(?:\b(?:not|cannot|never|no)|n't)\W+(?:\w+\W+){0,3}?(?:entail|follow|support|infer|impl|conclude|contain"
-    r"|drawn|deduc|deriv|justif)\w*",
-    re.IGNORECASE,
+    r"|drawn|deduc|deriv|justif)\w*"
 )
-_DOES = re.compile(
+_DOES = anycase(
     r"(?:\b|(?='s))(?:entails|(?:is|be|'s) (?:\w+ly )?(?:entailed|supported|implied|inferred|concluded|confirmed|backed"
     r"|stated)|follows|does (?:\w+ly )?(?:entail|follow|support)|supports|implies|confirms|backs|statement holds"
-    r"|(?:is|be|as|'s) (?:\w+ly )?(?:true|correct|accurate))\b",
-    re.IGNORECASE,
+    r"|(?:is|be|as|'s) (?:\w+ly )?(?:true|correct|accurate))\b"
 )
-_FALSE = re.compile(
+_FALSE = anycase(
     r"(?:\bis|\bbe|\bas|\bwas|'s) (?:\w+ly )?(?:false|incorrect|wrong|untrue|inaccurate|contradicted|inconsistent"
     r"|refuted|unsupported)\b"
     r"|(?<!not )(?<!n't )\b(?:contradicts?|contradicting|refutes|disproves)\b|\bthe opposite\b|\bimpossible for\b"
-    r"|(?:\bnot|n't|\bcannot) (?:\w+ ){0,2}?(?:true|correct|accurate|the case|consistent|entailed|supported)\b",
-    re.IGNORECASE,
+    r"|(?:\bnot|n't|\bcannot) (?:\w+ ){0,2}?(?:true|correct|accurate|the case|consistent|entailed|supported)\b"
 )
-_NEITHER = re.compile(
+_NEITHER = anycase(
     r"\b(?:is|are|remains) (?:neutral|undetermined)\b|\bneither\b[^.;\n]{0,80}\bnor\b|\b(?:not"
-    r"|n't) (?:\w+ ){0,2}(?:entail|support|confirm|imply)\w*[^.;\n]{0,30}\b(?:or|nor) (?:contradict|refute|den)",
-    re.IGNORECASE,
+    r"|n't) (?:\w+ ){0,2}(?:entail|support|confirm|imply)\w*[^.;\n]{0,30}\b(?:or|nor) (?:contradict|refute|den)"
 )
-_STATEMENT = re.compile(
-    r"[\"“«„「](?!\W{0,4}(?:yes|no|unknown|true|false|[1-3])\b)[^\"“”«»„「」\n]{12,400}[\"”“»」]",
-    re.IGNORECASE,
-)
+_STATEMENT = anycase(r"[\"“«„「](?!\W{0,4}(?:yes|no|unknown|true|false|[1-3])\b)[^\"“”«»„「」\n]{12,400}[\"”“»」]")
 """A quoted statement: its words say nothing about whether it follows."""
 
 
-_IT_DOES = re.compile(
+_IT_DOES = anycase(
     r"\W{0,4}(?:it|this|that|they) (?:\w{1,10}ly )?(?:does|do|is|are|did|was|were|can|could|would|has|have)"
-    r"(?P<not> not|n't)?\W{0,4}",
-    re.IGNORECASE,
+    r"(?P<not> not|n't)?\W{0,4}"
 )
 """A sentence that says no more."""
 
@@ -250,8 +235,8 @@ def _verdict_claimed(text: str) -> str | None:
 
 # Ability
 
-_CANNOT = re.compile(r"\b(?:not (?:possible|able)|impossible|unable|can ?not|can't|isn't possible)\b", re.IGNORECASE)
-_CAN = re.compile(r"\b(?:possible|able|can)\b", re.IGNORECASE)
+_CANNOT = anycase(r"\b(?:not (?:possible|able)|impossible|unable|can ?not|can't|isn't possible)\b")
+_CAN = anycase(r"\b(?:possible|able|can)\b")
 
 
 def ability(text: str) -> str | None:

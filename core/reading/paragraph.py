@@ -15,18 +15,18 @@ from typing import Any
 
 from core.reading.refusal import begins_as_refusal
 from core.reading.remarks import COURTESY, asks_back, introduction_end, is_suggestions, without_remarks
-from core.text.reply import answered, fenced, json_in, spoken
+from core.text.patterns import anycase
+from core.text.reply import answered, cells_of, fenced, json_in, spoken, without_block_quote
 
 _FIELDS = (
     "paragraph", "edited_paragraph", "redacted_paragraph", "revised_paragraph", "edited_text", "redacted_text",
     "edited", "redacted", "revised", "counterfactual", "redaction", "text", "output", "answer", "result",
 )  # fmt: skip
-_FIELD = re.compile(r"paragraph|text|edited|redacted|revised|counterfactual", re.IGNORECASE)
-_OTHER_FIELD = re.compile(r"original|before|explan|note|change|reason|why", re.IGNORECASE)
-_TAG = re.compile(
+_FIELD = anycase(r"paragraph|text|edited|redacted|revised|counterfactual")
+_OTHER_FIELD = anycase(r"original|before|explan|note|change|reason|why")
+_TAG = anycase(
     r"<(/?)((?:\w{1,20}[_-])?(?:paragraph|text|version)|edited(?:paragraph|text)?|redacted|revised|answer"
-    r"|output|result|final)>",
-    re.IGNORECASE,
+    r"|output|result|final)>"
 )
 _KIND = (
     r"(?:edited|revised|redacted|modified|updated|new|counterfactual|final|rewritten|changed|resulting|alternative"
@@ -56,25 +56,22 @@ _ORIGINAL = re.compile(
     rf"^{_MARKED}(?:(?:\d[.)]|[-•]) )?(?:the\s+)?original\b[^\n:]*:{_MARKUP}",
     re.IGNORECASE | re.MULTILINE,
 )
-_IN_LINE = re.compile(
+_IN_LINE = anycase(
     rf"^\W{{0,40}}(?:here(?:'s|’s| is| are)\b[^\n:.]{{0,160}}\b{_THING}\b|(?:i|we)(?:'d| would|'ve"
     rf"| have)? (?:changed?|edit(?:ed)?|"
-    r"rewrite|rewrote|redact(?:ed)?|revised?) (?:it|this|the \w+)\b)[^\n:.]{0,120}:[*_]{0,3}[ \t]*",
-    re.IGNORECASE,
+    r"rewrite|rewrote|redact(?:ed)?|revised?) (?:it|this|the \w+)\b)[^\n:.]{0,120}:[*_]{0,3}[ \t]*"
 )
-_BEFORE_QUOTE = re.compile(
+_BEFORE_QUOTE = anycase(
     r"^\W{0,40}(?:sure|certainly|of course|okay|ok|absolutely|here|below|the following|this is|i have|i've|to make|"
-    rf"(?:the\s+)?{_KIND}\b)[^\n]{{0,200}}?[:：][*_]{{0,3}}[ \t]*(?=\"|“)",
-    re.IGNORECASE,
+    rf"(?:the\s+)?{_KIND}\b)[^\n]{{0,200}}?[:：][*_]{{0,3}}[ \t]*(?=\"|“)"
 )
 
 
-_LABEL_ONLY = re.compile(
+_LABEL_ONLY = anycase(
     r"\W{0,9}(?:(?:the|its|my|this|new|overall|paragraph's) ){0,3}(?:(?:sentiment|answer|label|tone|paragraph"
     r"|text|review|statement)"
     r"(?: of (?:the|this) \w{1,12})?(?: is| would be| becomes|:)(?: now:?)? )?(?:positive|negative|neutral"
-    r"|mixed|unknown|yes|no|none|n/a)\W{0,9}",
-    re.IGNORECASE,
+    r"|mixed|unknown|yes|no|none|n/a)\W{0,9}"
 )
 """An answer where a paragraph should be."""
 
@@ -137,12 +134,12 @@ def _of_field(parsed: dict[str, Any], whole: bool) -> str | None:
     return named[0] if named else max(texts.values(), key=len, default="") if whole else None
 
 
-_EDITED_COLUMN = re.compile(rf"\W*(?:{_KIND}|after)\b", re.IGNORECASE)
+_EDITED_COLUMN = anycase(rf"\W*(?:{_KIND}|after)\b")
 
 
 def _tabled(lines: Sequence[str]) -> str | None:
     """The cell below a heading such as "Edited", in a table's first row."""
-    rows = [[cell.strip() for cell in line.strip(" |").split("|")] for line in lines if line.lstrip().startswith("|")]
+    rows = cells_of(lines)
     named = [row[-1] for row in rows if len(row) == 2 and _EDITED_COLUMN.match(row[0]) and len(row[1].split()) > 2]
     if len(rows) > 3 and len(named) == 1:
         return named[0]
@@ -155,8 +152,8 @@ def _tabled(lines: Sequence[str]) -> str | None:
 
 
 _BLOCK_START = re.compile(r"^[ \t]*<(?:p|div|blockquote|section|article)\b[^<>\n]{0,200}>", re.I | re.MULTILINE)
-_BLOCK_TAG = re.compile(r"[ \t]*</?(?:p|div|blockquote|section|article)\b[^<>\n]{0,200}>[ \t]*", re.IGNORECASE)
-_LINE_TAG = re.compile(r"[ \t]*<br[ \t]{0,4}/?>[ \t]*\n?", re.IGNORECASE)
+_BLOCK_TAG = anycase(r"[ \t]*</?(?:p|div|blockquote|section|article)\b[^<>\n]{0,200}>[ \t]*")
+_LINE_TAG = anycase(r"[ \t]*<br[ \t]{0,4}/?>[ \t]*\n?")
 
 
 def _html(text: str) -> str | None:
@@ -202,7 +199,7 @@ _QUOTES = (("“", "”"), ("„", "“”"), ("«", "»"), ("»", "«"), ("「"
 _EMPHASIS = ("**", "__", "*", "_", "``", "`")
 
 
-_ONE_TAG = re.compile(r"\A<([a-z][a-z_-]{0,30})>\s*([^<]*)</\1>\Z", re.IGNORECASE)
+_ONE_TAG = anycase(r"\A<([a-z][a-z_-]{0,30})>\s*([^<]*)</\1>\Z")
 
 
 def _clean(text: str) -> str | None:
@@ -211,10 +208,8 @@ def _clean(text: str) -> str | None:
     for _ in range(4):
         before = text
         text = _RULE.sub("", text).strip()
-        lines = text.splitlines()
-        if lines and all(line.startswith(">") or not line.strip() for line in lines):
-            text = "\n".join(re.sub(r"^>\s?", "", line) for line in lines).strip()
-        elif len(lines) == 1:
+        text = without_block_quote(text).strip()
+        if len(text.splitlines()) == 1:
             text = _ITEM.sub("", text, count=1) if _ITEM.match(text) else text
         text = _ONE_TAG.sub(r"\2", _unquoted(_unmarked(text)))
         if text == before:

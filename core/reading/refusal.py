@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from core.text.patterns import anycase
 
 _UNABLE = (
     r"(?:can ?not|can['’]?t|can not|could ?n['’]t|(?:am |['’]m )?(?:unable|not able|not allowed|not permitted) to"
@@ -17,7 +17,7 @@ _GROUNDS = (
 )
 _SORRY = r"(?:i['’]?m (?:very |so )?sorry|i am sorry|sorry|i apologi[sz]e)"
 _CANNOT = r"(?:can['’]?t|can ?not|unable|won['’]?t|not able|do(?:n['’]t| not))"
-_DECLINES = re.compile(
+_DECLINES = anycase(
     rf"\b(?:i|we)(?: (?:really|simply|just|am afraid i|'m afraid i))? ?{_UNABLE}\b[^.\n]{{0,160}}{_GROUNDS}"
     rf"|{_GROUNDS}[^.\n]{{0,120}}\b(?:i|we) ?{_UNABLE}\b|\b(?:i|we) ?{_UNABLE} (?:(?:really|directly"
     rf"|be able to) )?(?:assist|help(?! but)|comply|engage|fulfil|participate|do that|"
@@ -29,8 +29,7 @@ _DECLINES = re.compile(
     r"offer|form|express|make|do|tell|say|assess|evaluate)\b|\b(?:this|that|the|your|such) (?:request|content|prompt"
     r"|question|material|text|paragraph)\b[^.\n]{0,60}\b(?:violates|goes against|is against|is not something i"
     r"|breaches)\b|\bi (?:must|have to|need to|would have to) (?:respectfully )?(?:decline|refuse)\b|"
-    rf"\A\W{{0,20}}{_SORRY}[.!]?\W{{0,20}}\Z",
-    re.IGNORECASE,
+    rf"\A\W{{0,20}}{_SORRY}[.!]?\W{{0,20}}\Z"
 )
 
 
@@ -39,19 +38,17 @@ def declines(text: str) -> bool:
     return _DECLINES.search(text) is not None
 
 
-_REFUSAL = re.compile(
+_REFUSAL = anycase(
     rf"^\W{{0,20}}(?:(?:{_SORRY}|unfortunately)\b[^.\n]{{0,60}}?\b(?:i|as an)\b[^.\n]{{0,60}}?{_CANNOT}"
     rf"|as an? (?:ai|large|language)\b[^\n]{{0,120}}?\b(?:{_CANNOT}|have no|decline)\b|sorry\W{{0,4}}\Z"
     r"|(?:unfortunately, )?i (?:can['’]?t|can ?not|won['’]?t|am unable to|am not able to)"
     r" (?:assist|help(?! but)|edit|redact|provide|fulfil|comply|do|complete|make|determine|create|generate|rewrite"
     r"|modify)\b|i['’]m (?:unable|not able) to\b|i (?:won['’]t|will not) be able to\b"
-    r"|i (?:must|have to|need to) (?:respectfully )?(?:decline|refuse)\b)",
-    re.IGNORECASE,
+    r"|i (?:must|have to|need to) (?:respectfully )?(?:decline|refuse)\b)"
 )
-_NO_LIST = re.compile(
+_NO_LIST = anycase(
     rf"\W{{0,20}}(?:unfortunately, )?i (?:am )?{_CANNOT} (?:to )?"
-    r"(?:list|identify|name|pick|select|find|extract|highlight|see|have|know)\b",
-    re.IGNORECASE,
+    r"(?:list|identify|name|pick|select|find|extract|highlight|see|have|know)\b"
 )
 
 

@@ -8,57 +8,52 @@ from __future__ import annotations
 
 import re
 
+from core.text.patterns import anycase
+
 _MARKS = r"[*_#(\[>\s\"“]{0,20}"
 _EDITING = (
     r"(?:edit|chang|replac|remov|redact|rewrit|rewrote|revis|modif|alter|adjust|mask|reword|rephras|swap|correct"
     r"|substitut)\w{0,5}"
 )
-_TALK = re.compile(
+_TALK = anycase(
     rf"\b(?:{_EDITING}|example|follows?|following|paragraphs?|sentiment|version|write|result|here (?:it is"
     rf"|you (?:go|are))"
     r"|here(?:['’]s| is| are|:)(?:(?! (?:that|which|who|why|how|what|when)\b)[^\n]){0,80}\b(?:text|passage"
-    r"|review|story|premise|output|answer|edit|one|option|attempt|try|take|new|final|possible|alternative))\b",
-    re.IGNORECASE,
+    r"|review|story|premise|output|answer|edit|one|option|attempt|try|take|new|final|possible|alternative))\b"
 )
-_SURELY_TALK = re.compile(
-    rf"\b(?:{_EDITING}(?! my (?:mind|opinion|view))|paragraphs?|sentiment|version(?! of (?:events|this|that)))\b",
-    re.IGNORECASE,
+_SURELY_TALK = anycase(
+    rf"\b(?:{_EDITING}(?! my (?:mind|opinion|view))|paragraphs?|sentiment|version(?! of (?:events|this|that)))\b"
 )
-_TELLS = re.compile(
+_TELLS = anycase(
     r"\bhere(?:['’]s| is| are) (?:(?:my|the|some|a|few|own|main|best) ){0,3}(?:advice|tips?|reasons?|why|how"
-    r"|what|thing|deal|catch|problem|story|list|plan|recipe|rules?|steps?|truth|verdict|review|summary)\b",
-    re.IGNORECASE,
+    r"|what|thing|deal|catch|problem|story|list|plan|recipe|rules?|steps?|truth|verdict|review|summary)\b"
 )
 """A body that begins so."""
-_TITLE = re.compile(r"(?!dear\b)(?:[\w'’-]{1,20} ){0,2}[\w'’-]{1,20}:", re.IGNORECASE)
+_TITLE = anycase(r"(?!dear\b)(?:[\w'’-]{1,20} ){0,2}[\w'’-]{1,20}:")
 """A line of up to three words above the paragraph, "As requested:"."""
-_AGREES = re.compile(
+_AGREES = anycase(
     r"(?:sure|of course|certainly|absolutely|okay|ok|no problem)(?: thing)?[,!.] (?:i can|i'd|i’d|i would"
-    r"|i'll|i’ll|i will|happy to|glad to|let me)[^\n:]{0,80}[.!]",
-    re.IGNORECASE,
+    r"|i'll|i’ll|i will|happy to|glad to|let me)[^\n:]{0,80}[.!]"
 )
-_ABOUT_WORDS = re.compile(
+_ABOUT_WORDS = anycase(
     r"\b(?:words?|phras\w{1,4}|phrases?|sentiment|paragraph|sentences?|versions?|original|tone|redact\w*|mask\w*"
     r"|adjectives?|adverbs?|verbs?|nouns?|answer|statement|question|entail\w*|meaning|wording)\b"
-    r"|→|->|[\"”'’*] (?:to|with|by|for|became|into|instead of) [\"“'‘*]|\b(?:changed|replaced) [\"“'‘*]",
-    re.IGNORECASE,
+    r"|→|->|[\"”'’*] (?:to|with|by|for|became|into|instead of) [\"“'‘*]|\b(?:changed|replaced) [\"“'‘*]"
 )
 
 # Introductions
 
-COURTESY = re.compile(
-    r"^\W{0,40}(?:sure|certainly|of course|okay|ok|absolutely)(?: thing)?(?:[!.]{1,3}[ \t]*(?=\S)|[!.:]{0,3}\n\s{0,9})",
-    re.IGNORECASE,
+COURTESY = anycase(
+    r"^\W{0,40}(?:sure|certainly|of course|okay|ok|absolutely)(?: thing)?(?:[!.]{1,3}[ \t]*(?=\S)|[!.:]{0,3}\n\s{0,9})"
 )
 """Words before the answer itself."""
 
-_OPENS = re.compile(
+_OPENS = anycase(
     rf"{_MARKS}(?:sure|certainly|of course|okay|ok|absolutely|here|below|the following|this is (?:the|an?) {_EDITING}"
     r"|i suggest|i(?:'d| would| will|'ll|’d|’ll| have|'ve|’ve) |to make\b|one way|let(?:['’]s| us| me)"
-    r"|we (?:can|could)|my apologies|apologies|sorry for|you (?:can|could))",
-    re.IGNORECASE,
+    r"|we (?:can|could)|my apologies|apologies|sorry for|you (?:can|could))"
 )
-_PRESENTS = re.compile(rf"{_MARKS}(?:\w+[!.,] )?(?:here|below|let(?:['’]s| us| me) {_EDITING})\b", re.IGNORECASE)
+_PRESENTS = anycase(rf"{_MARKS}(?:\w+[!.,] )?(?:here|below|let(?:['’]s| us| me) {_EDITING})\b")
 _MOST_LINES = 4
 _LONGEST_LINE = 200
 """In characters. What is longer, and opens like no introduction, is the paragraph's own."""
@@ -103,31 +98,28 @@ _HEADS = (
     r"|edits?(?: made)?|summary|summary of (?:the )?(?:changes|edits)|reasoning|rationale|justification|(?:redacted"
     r"|masked|changed|removed) words?|words? (?:redacted|masked|changed|removed)))"
 )
-_REASONS = re.compile(rf"{_MARKS}(?:explanation|reasoning|rationale|justification)[*_]{{0,3}}: ?\S", re.IGNORECASE)
-_REMARK = re.compile(
+_REASONS = anycase(rf"{_MARKS}(?:explanation|reasoning|rationale|justification)[*_]{{0,3}}: ?\S")
+_REMARK = anycase(
     rf"{_MARKS}(?:{_HEADS}\b[^\n:]{{0,40}}:|note that\b"
     rf"|(?:i|i've|i’ve|we|i have)(?: only| simply| just| also| have)? ?{_EDITING}\b"
     r"|(?:all|everything|nothing|no) (?:of )?(?:the )?(?:other|else|remaining|rest)\b"
     r"|the (?:only )?(?:edits?|changes?)\b|by (?:replacing|changing|removing|redacting|masking|swapping)"
-    r"|(?:changed|replaced|redacted|masked)\b|these (?:edits?|changes?)\b|(?:only|just) one)",
-    re.IGNORECASE,
+    r"|(?:changed|replaced|redacted|masked)\b|these (?:edits?|changes?)\b|(?:only|just) one)"
 )
-_PERHAPS_REMARK = re.compile(
+_PERHAPS_REMARK = anycase(
     rf"{_MARKS}(?:(?:in )?this (?:version|edit|redaction|change|revision)\b"
     r"|(?:i|i've|i’ve|we|i have)(?: only| simply| just| also| have)? ?(?:kept|made|moved|turned|took|used|flipped"
     r"|switched|shifted|left|tried|aimed|chose|exchanged|reversed|added|inserted|deleted|dropped|negated)\b"
     r"|(?:(?:with|without|after|since|because|now that) )?(?:the|these|those) (?:\w{1,15} )?(?:words?|terms?|phrases?"
-    r"|sentiment|rest)\b)",
-    re.IGNORECASE,
+    r"|sentiment|rest)\b)"
 )
 """A story or a review may well begin a line like this."""
 
-_SURELY_ABOUT_WORDS = re.compile(
+_SURELY_ABOUT_WORDS = anycase(
     r"\b(?:sentiment|paragraph|adjectives?|adverbs?|redact\w*|mask\w*|wording|entail\w*|statement|the answer"
-    r"|one word)\b|→|->|[\"”'’*] (?:to|with|by|for|became|into|instead of) [\"“'‘*]",
-    re.IGNORECASE,
+    r"|one word)\b|→|->|[\"”'’*] (?:to|with|by|for|became|into|instead of) [\"“'‘*]"
 )
-_OFFER = re.compile(
+_OFFER = anycase(
     rf"{_MARKS}(?:please )?(?:let me know (?:if|whether|what)\b[^\n]{{0,80}}"
     r"\b(?:need|like|want|help|change|adjust|version|edit|anything|else|further|more|works?)\b|would you like (?:me"
     r"|another|a)\b|(?:i )?hope (?:this|that) helps|(?:the )?(?:redacted|masked|changed|removed"
@@ -143,26 +135,22 @@ _OFFER = re.compile(
     r"|=>|to|became) [\"“'‘*][^\n]{1,200}\Z|words? (?:redacted|masked|changed|removed|replaced)[*_ ]{0,4}:"
     r"|[^\n]{0,120}\b(?:so|therefore|now|thus) the (?:correct |right )?answer (?:to the question )?(?:is|becomes"
     r"|would be)\b|feel free to\b|is there anything else|do you want me to\b"
-    r"|(?:if you(?:'d|’d| would) like|if you (?:want|need)), i)",
-    re.IGNORECASE,
+    r"|(?:if you(?:'d|’d| would) like|if you (?:want|need)), i)"
 )
-_ON_WORDS = re.compile(
+_ON_WORDS = anycase(
     rf"{_MARKS}(?:(?:i|i['’]ve|we|i have)(?: only| simply| just| also)? {_EDITING} (?:the words? )?[\"“'‘*]"
-    rf"|the words? [\"“'‘*][^\n]{{1,120}} (?:was|were|has been|have been|is|are) {_EDITING})",
-    re.IGNORECASE,
+    rf"|the words? [\"“'‘*][^\n]{{1,120}} (?:was|were|has been|have been|is|are) {_EDITING})"
 )
-_SECTION = re.compile(rf"(?:{_MARKS}|#{{1,6}} ){_HEADS}[*_ \t]{{0,6}}(?P<colon>:?)[*_ \t)]*", re.IGNORECASE)
+_SECTION = anycase(rf"(?:{_MARKS}|#{{1,6}} ){_HEADS}[*_ \t]{{0,6}}(?P<colon>:?)[*_ \t)]*")
 """A heading below which all is remarks, however it speaks."""
-_RESULT = re.compile(
+_RESULT = anycase(
     r"[*_#\s]{0,6}(?:(?:new|final|resulting) )?(?:sentiment|answer|label|classification|entailment)"
-    r"[*_ ]{0,4}:[^\n]{0,40}",
-    re.IGNORECASE,
+    r"[*_ ]{0,4}:[^\n]{0,40}"
 )
 _LIST_LINE = re.compile(r"[ \t]*(?:[-*•–+]|\d{1,2}[.)])[ \t]+")
-_ASIDE = re.compile(
+_ASIDE = anycase(
     rf"[(\[](?:note|{_EDITING}|(?:i|we)(?:'ve|’ve| have)? (?:only |just |simply )?"
-    rf"(?:{_EDITING}|kept|made|used|added|turned))\b[^()\[\]\n]*[)\]]",
-    re.IGNORECASE,
+    rf"(?:{_EDITING}|kept|made|used|added|turned))\b[^()\[\]\n]*[)\]]"
 )
 
 
@@ -211,27 +199,24 @@ def _begins_remarks(line: str) -> bool:
 
 # No paragraph at all
 
-_NOTHING_GIVEN = re.compile(
+_NOTHING_GIVEN = anycase(
     r"^\W{0,20}(?:it (?:seems|looks|appears)\b|i (?:do not|don['’]t) see\b"
     r"|you (?:have not|haven['’]t|did not|didn['’]t)\b|(?:the|your) (?:paragraph|text|message)\b|there is no\b|no\b)"
     r"[^\n.]{0,60}\b(?:paragraph|text|passage|message|review)\b"
-    r"[^\n.]{0,40}\b(?:provided|included|given|attached|missing|empty|in your message|to (?:edit|redact|work with))\b",
-    re.IGNORECASE,
+    r"[^\n.]{0,40}\b(?:provided|included|given|attached|missing|empty|in your message|to (?:edit|redact|work with))\b"
 )
-_ASKS = re.compile(
+_ASKS = anycase(
     r"^\W{0,20}(?:(?:sure|of course|certainly|okay|sorry)[!.,]{1,2} )?"
     r"(?:(?:could|can|would) you (?:please )?|please |i(?: would|'d|’d)? need )"
     r"(?:provide|share|paste|send|give|clarify|specify)\b[^\n]{0,80}\b(?:paragraph|text|passage|review|story)\b"
     r"|^\W{0,9}(?:(?:what|which) (?:paragraph|text|review)\b[^\n]{0,40}\?|(?:there is )?no (?:paragraph|text"
-    r"|review)\b[^\n]{0,20})\W{0,9}\Z",
-    re.IGNORECASE,
+    r"|review)\b[^\n]{0,20})\W{0,9}\Z"
 )
-_NOTHING_TO_DO = re.compile(
+_NOTHING_TO_DO = anycase(
     r"^\W{0,20}(?:(?:the|this|your) (?:given |original )?(?:paragraph|text|passage|review|sentiment)\b|no\b)"
     r"[^\n]{0,160}?(?:\b(?:edits?|changes?|words?|editing|redaction) (?:\w+ ){0,3}"
     rf"(?:needed|necessary|required|made|redacted|possible)|\bcan(?:not|['’]t| not) be (?:\w+ly )?{_EDITING}"
-    r"|n[o']t need(?: to be)? (?:edit|chang|redact)\w*)\b[^\n]*$",
-    re.IGNORECASE,
+    r"|n[o']t need(?: to be)? (?:edit|chang|redact)\w*)\b[^\n]*$"
 )
 
 
@@ -240,26 +225,23 @@ def asks_back(text: str) -> bool:
     return bool(_ASKS.match(text) or _NOTHING_GIVEN.match(text) or _NOTHING_TO_DO.fullmatch(text))
 
 
-_SUGGESTS = re.compile(
-    r"[^\n]{0,160}\b(?:suggestions?|ideas|ways|tips|some (?:options|changes|edits|examples))\b[^\n]{0,80}:[*_ \t]*$",
-    re.IGNORECASE,
+_SUGGESTS = anycase(
+    r"[^\n]{0,160}\b(?:suggestions?|ideas|ways|tips|some (?:options|changes|edits|examples))\b[^\n]{0,80}:[*_ \t]*$"
 )
-_ADVICE = re.compile(
+_ADVICE = anycase(
     r"(?:[-*•–+]|\d{1,2}[.)]|<li>)[ \t]*[*_\"“]{0,3}(?:you (?:can|could) )?"
     r"(?:change|replace|remove|delete|drop|use|add|swap|redact|rephrase|consider|try|substitute|omit|cut|make"
-    r"|rewrite|mask)\b",
-    re.IGNORECASE,
+    r"|rewrite|mask)\b"
 )
 
 
 _A_WORD = r"[\"“'‘](?:[^\n\"“”‘’']|(?<=\w)['’](?=\w)){1,60}[\"”'’](?!\w)"
-_ADVISES = re.compile(
+_ADVISES = anycase(
     r"the words? to \w+ (?:is|are)\b[^\n]{1,200}"
     r"|(?:you (?:can|could|might|may|should) (?:simply |just )?|i(?:['’]d| would) (?:suggest|recommend) )"
     rf"{_EDITING}\b[^:\n]*"
     rf"|(?:(?:to|you|i(?:['’]d)?|one|we|by|just|simply|try)\b[^\n\"“'‘]{{0,80}} )?{_EDITING} [^\n\"“'‘]{{0,60}}"
-    rf"(?:{_A_WORD} (?:to|with|by|for|into) {_A_WORD}[^\n\"“”'‘’.]{{0,60}}){{1,20}}\.?",
-    re.IGNORECASE,
+    rf"(?:{_A_WORD} (?:to|with|by|for|into) {_A_WORD}[^\n\"“”'‘’.]{{0,60}}){{1,20}}\.?"
 )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+from core.text.patterns import anycase
 from core.text.reply import answered, concluded, json_in, own_turn, spoken, table_rows, without_markup
 
 FINAL, FIRM, LOOSE = 3, 2, 1
@@ -42,9 +43,14 @@ def settle(statements: Iterable[Said]) -> str | None:
     The weightiest count, and with them a lighter one of another value that comes after them all.
     """
     statements = list(statements)
-    top = max((one.weight for one in statements), default=0)
-    last = max((one.at for one in statements if one.weight == top), default=-1)
-    values = {one.value for one in statements if one.weight == top or (one.at > last and top > LOOSE)}
+    top = max((said.weight for said in statements), default=0)
+    last = max((said.at for said in statements if said.weight == top), default=-1)
+    return only(said.value for said in statements if said.weight == top or (said.at > last and top > LOOSE))
+
+
+def only(values: Iterable[str]) -> str | None:
+    """The value, where there is but one."""
+    values = set(values)
     return values.pop() if len(values) == 1 else None
 
 
@@ -87,23 +93,21 @@ def _named(entries: Mapping[str, Any]) -> Any:
     return only[0] if len(only) == 1 else None
 
 
-_TICK = re.compile("[✅✔✓☑🔘]|\\[x\\]|\\(x\\)", re.IGNORECASE)
-_NO_TICK = re.compile(r"[✗✘❌☐✖–—-]?\W?|\[ ?\]|no|false|incorrect|wrong", re.IGNORECASE)
-_UNTICKED = re.compile(
-    r"[✗✘❌☐✖](?=.{2})|.{2}[✗✘❌☐✖]|\[ ?\]|\( ?\)|^\W{0,4}[a-z1-9][.)].{1,80}[:–—-] ?\**(?:no|false|incorrect)\W{0,4}$",
-    re.I,
+_TICK = anycase("[✅✔✓☑🔘]|\\[x\\]|\\(x\\)")
+_NO_TICK = anycase(r"[✗✘❌☐✖–—-]?\W?|\[ ?\]|no|false|incorrect|wrong")
+_UNTICKED = anycase(
+    r"[✗✘❌☐✖](?=.{2})|.{2}[✗✘❌☐✖]|\[ ?\]|\( ?\)|^\W{0,4}[a-z1-9][.)].{1,80}[:–—-] ?\**(?:no|false|incorrect)\W{0,4}$"
 )
-_SAID_YES = re.compile(r"(\W{0,4}[a-z1-9][.)].{1,80})[:–—-] ?\**(?:yes|true|correct)\W{0,4}", re.IGNORECASE)
+_SAID_YES = anycase(r"(\W{0,4}[a-z1-9][.)].{1,80})[:–—-] ?\**(?:yes|true|correct)\W{0,4}")
 """An option that the reply accepts or turns down, on a line of its own."""
-_TICKED_CELL = re.compile(rf"(?:{_TICK.pattern})\W?|yes|true|correct|right", re.IGNORECASE)
+_TICKED_CELL = anycase(rf"(?:{_TICK.pattern})\W?|yes|true|correct|right")
 _LONGEST_OPTION = 80
 """Characters of a line that is ticked among others."""
 
 
-_IF_FORCED = re.compile(
+_IF_FORCED = anycase(
     r"\bif (?:(?:i|we)(?:'d| had| have| were| was| must| am)? )?(?:(?:to|forced|pressed|pushed|made) ){1,3}"
-    r"(?:choose|guess|pick|say|decide|bet|answer)\b(?: one\b)?,?",
-    re.IGNORECASE,
+    r"(?:choose|guess|pick|say|decide|bet|answer)\b(?: one\b)?,?"
 )
 """No condition: who says so chooses."""
 
@@ -215,27 +219,24 @@ SO = re.compile(
     r"|\b(?:it|that)(?: i|')s(?= an? )",
     _FLAGS,
 )
-IT_IS = re.compile(r"\b(?:it|that)(?: i|')s(?= (?:yes|no)\b)|,(?= (?:yes|no)[.!\"')\s]{0,3}\Z)", re.IGNORECASE)
+IT_IS = anycase(r"\b(?:it|that)(?: i|')s(?= (?:yes|no)\b)|,(?= (?:yes|no)[.!\"')\s]{0,3}\Z)")
 STATED = (IS, WOULD, SO, IT_IS)
-_CONCLUDES = re.compile(
+_CONCLUDES = anycase(
     r"\b(?:so|thus|therefore|hence|consequently|accordingly|overall|ultimately|finally|final|conclusion|conclude|"
-    r"in short|in summary|to sum up|all in all|as a result)\b",
-    re.IGNORECASE,
+    r"in short|in summary|to sum up|all in all|as a result)\b"
 )
 _SENTENCE_END = re.compile(r"[.!?;\n]")
-_CLAUSE_END = re.compile(
-    r"[,:()–—\"]|\b(?:but|so|thus|therefore|hence|because|however|conclude|overall|ultimately|finally)\b", re.IGNORECASE
+_CLAUSE_END = anycase(
+    r"[,:()–—\"]|\b(?:but|so|thus|therefore|hence|because|however|conclude|overall|ultimately|finally)\b"
 )
-_DOUBTED = re.compile(
+_DOUBTED = anycase(
     r"\b(?:not|never|neither|nor|whether|some|many|few|others?|might|may|could|cannot|unlikely|rather than|"
-    r"instead of|doubt)\b|n't\b|\b(?:one|you|they|anyone|someone) (?:would|will|can|think)|(?<!most )\bpeople\b",
-    re.IGNORECASE,
+    r"instead of|doubt)\b|n't\b|\b(?:one|you|they|anyone|someone) (?:would|will|can|think)|(?<!most )\bpeople\b"
 )
-_CONDITIONAL = re.compile(r"\b(?:if|unless|suppose|supposing|assuming|provided)\b", re.IGNORECASE)
-_OPEN = re.compile(r"\b(?:whether|if)\b", re.IGNORECASE)
-_DENIED = re.compile(
-    r"(?:\bnot|n't|\bnever|\bunlikely to|\brather than|\binstead of|\bneither|\bnor|\bwithout) (?:\w{1,15} ){0,2}$",
-    re.IGNORECASE,
+_CONDITIONAL = anycase(r"\b(?:if|unless|suppose|supposing|assuming|provided)\b")
+_OPEN = anycase(r"\b(?:whether|if)\b")
+_DENIED = anycase(
+    r"(?:\bnot|n't|\bnever|\bunlikely to|\brather than|\binstead of|\bneither|\bnor|\bwithout) (?:\w{1,15} ){0,2}$"
 )
 _WINDOW = 240
 """Characters behind a marker in which its answer begins and ends."""
@@ -263,7 +264,7 @@ def stands(text: str, at: int, until: int, doubts: bool) -> int:
 _IN_BRACKETS = re.compile(r"^[^()\n.:]{1,40}\(([^()\n]{1,40})\)\W{0,4}$", re.MULTILINE)
 """A short line that ends so, in another language for one: "Oui (yes)"."""
 _ABOVE_REASONS = re.compile(r"^(.{1,60})\n(?=\W{0,4}(?:justification|explanation|reason)\b)", re.I | re.MULTILINE)
-_ITEM = re.compile(r"\W{0,4}(?:[a-z]|\d)[).]", re.IGNORECASE)
+_ITEM = anycase(r"\W{0,4}(?:[a-z]|\d)[).]")
 
 
 def said(
@@ -316,13 +317,12 @@ _INTERJECTED = (
 def begins_with(values: Mapping[str, str], alone: Mapping[str, str] | None = None, after: str = AFTER) -> First:
     """A reader of texts that begin with one of `values` (lower case), or hold but one of `alone`."""
     names = "|".join(re.escape(name) for name in sorted(values, key=len, reverse=True))
-    pattern = re.compile(
+    pattern = anycase(
         rf"[\W_]{{0,6}}{_INTERJECTED}[\W_]{{0,4}}{ADVERBS}{OPENING}(?P<v>{names})\b(?!\.?"
-        rf" ?\d)(?:[\W_]{{1,3}}(?P=v)\b){{0,20}}{after}",
-        re.IGNORECASE,
+        rf" ?\d)(?:[\W_]{{1,3}}(?P=v)\b){{0,20}}{after}"
     )
     few = "|".join(re.escape(name) for name in alone or {})
-    only = re.compile(rf"[\W_]{{0,6}}(?P<v>{few})[^\w\n]{{0,6}}(?=\n|\Z)", re.IGNORECASE) if alone else None
+    only = anycase(rf"[\W_]{{0,6}}(?P<v>{few})[^\w\n]{{0,6}}(?=\n|\Z)") if alone else None
 
     def first(text: str) -> Begins | None:
         if match := pattern.match(text):

@@ -8,7 +8,8 @@ from typing import Any
 
 from core.reading.refusal import names_nothing
 from core.reading.remarks import COURTESY, asks_back
-from core.text.reply import answered, concluded, json_in, spoken
+from core.text.patterns import anycase
+from core.text.reply import answered, cells_of, concluded, json_in, spoken
 
 _LONGEST_PHRASE = 12
 """In words. What is longer is a sentence about the words, not one of them."""
@@ -27,51 +28,40 @@ _CATEGORIES = (
     r"[^:]*\b(?:words?|terms?|phrases?|sentiments?|adjectives?|verbs?|nouns?|adverbs?|positive|negative"
     r"|neutral|keywords?|names?|objects|places|locations|list|answer)"
 )
-_CATEGORY = re.compile(rf"^{_CATEGORIES}\W*:\s*(?=\S)", re.IGNORECASE)
-_HEADING = re.compile(rf"(?:{_CATEGORIES}|[^*\"“`]*)[*_]*:[*_ \t]*$", re.IGNORECASE)
-_NONE = re.compile(
+_CATEGORY = anycase(rf"^{_CATEGORIES}\W*:\s*(?=\S)")
+_HEADING = anycase(rf"(?:{_CATEGORIES}|[^*\"“`]*)[*_]*:[*_ \t]*$")
+_NONE = anycase(
     r"^\W*(?:none|etc|and so on|n/?a|nothing|there (?:are|is) no(?:ne)?\b.*|nothing\b.*|no words?\b.*"
-    r"|no (?:important )?words\b.*)\W*$",
-    re.IGNORECASE,
+    r"|no (?:important )?words\b.*)\W*$"
 )
-_REMARK = re.compile(
+_REMARK = anycase(
     r"[ \t]*(?:\([^()\n]*\)[ \t]*$|[*_(]{0,3}(?:notes?\b|explanation\b|why\b|reason\w*\b|rationale\b"
     r"|these\b|those\b|they\b|without (?:the|these|those|them|it|this)\b|let me know\b"
-    r"|hope\b|i (?:chose|picked|selected|hope)\b|this is\b))",
-    re.IGNORECASE,
+    r"|hope\b|i (?:chose|picked|selected|hope)\b|this is\b))"
 )
-_MARK = re.compile(
+_MARK = anycase(
     r"^(?P<indent>[ \t]*)(?:>[ \t]?){0,3}(?:(?:#{1,6}[ \t]+"
     r"|\*\*)(?=\d{1,2}[.)]))?(?P<mark>(?:[-*•][ \t]+)?\[[ xX]\][ \t]+|\[\d{1,2}\][ \t]*|\d\ufe0f?\u20e3[ \t]*"
     r"|\#\d{1,2}[:.)]?[ \t]+|(?:word|term|phrase)[ \t]?\#?\d{1,2}[ \t]?[:.)-][ \t]*|[ivx]{1,4}[.)][ \t]+"
-    r"|[^\w\s\x00-\x7f“”„«»‘’「」『』…–—•]{1,3}[ \t]+)?",
-    re.IGNORECASE,
+    r"|[^\w\s\x00-\x7f“”„«»‘’「」『』…–—•]{1,3}[ \t]+)?"
 )
 """Marks of items that are made bullets: "#1", "[x]", "Word 1:", "iii.", a picture."""
-_REMARK_BEHIND = re.compile(
-    r"[.!][ \t]+(?:these|those|they|this|both|all of|without|i (?:chose|picked))\b.*$", re.IGNORECASE
-)
+_REMARK_BEHIND = anycase(r"[.!][ \t]+(?:these|those|they|this|both|all of|without|i (?:chose|picked))\b.*$")
 _SINGLE_BRACKETS = re.compile(r"^(?:\[(?!REDACTED|REMOVED)[^\[\]\n]{1,60}\][ ,]{0,9}){2,200}$", re.MULTILINE)
-_CATEGORY_DASH = re.compile(r"^((?:important |key ?)?words?|list) [-–—] ", re.IGNORECASE)
-_HTML_ITEM = re.compile(r"<(?:li|word|item|term|phrase)>[ \t]*", re.IGNORECASE)
-_BREAK = re.compile(
-    r"<br[ \t]{0,4}/?>|(?<=[,;])\n(?![ \t]*(?:[-*•]|\d+[.)]))(?=[^\n]{1,60}(?:\n|\Z))",
-    re.IGNORECASE,
-)
-_HTML_LIST = re.compile(r"</?(?:ul|ol|li|p|words?|items?|terms?|phrases?|list)[ \t]{0,4}/?>", re.IGNORECASE)
+_CATEGORY_DASH = anycase(r"^((?:important |key ?)?words?|list) [-–—] ")
+_HTML_ITEM = anycase(r"<(?:li|word|item|term|phrase)>[ \t]*")
+_BREAK = anycase(r"<br[ \t]{0,4}/?>|(?<=[,;])\n(?![ \t]*(?:[-*•]|\d+[.)]))(?=[^\n]{1,60}(?:\n|\Z))")
+_HTML_LIST = anycase(r"</?(?:ul|ol|li|p|words?|items?|terms?|phrases?|list)[ \t]{0,4}/?>")
 _BRACKETED = re.compile(
     r"(^[^\n:\[\](){}]{0,60}: ?|^)[ \t]*[\[({]([^\[\](){}\"“'‘\n]*,[^\[\](){}\"“'‘\n]*)[\])}][ \t]*$",
     re.MULTILINE,
 )
 _NUMBERED_WITHIN = re.compile(r"(?:[^\n:]{0,80}:)?[ \t]*1[.)][ \t][^\n]*?[ \t]2[.)][ \t]")
 _NEXT_NUMBER = re.compile(r"[ \t](?=\d{1,2}[.)][ \t])")
-_ARE_WORDS = re.compile(
-    r"\s(?:are|is) (?:the |some of the |among the )?(?:\w+ ){0,2}(?:words?|terms?|phrases?|adjectives)\b.*$",
-    re.IGNORECASE,
+_ARE_WORDS = anycase(
+    r"\s(?:are|is) (?:the |some of the |among the )?(?:\w+ ){0,2}(?:words?|terms?|phrases?|adjectives)\b.*$"
 )
-_ARE = re.compile(
-    r"\b(?:words?|terms?|phrases?)\b[^.:\n]{0,200}?\b(?:is|are|include|would be)\b\s*:?\s*(.+)$", re.IGNORECASE
-)
+_ARE = anycase(r"\b(?:words?|terms?|phrases?)\b[^.:\n]{0,200}?\b(?:is|are|include|would be)\b\s*:?\s*(.+)$")
 
 
 def word_list(text: str) -> list[str] | None:
@@ -132,7 +122,7 @@ def _lines(text: str) -> list[str]:
     return lines
 
 
-_NUMBERED_KEY = re.compile(r"(?:word|term|phrase)?[ _]?\d{1,2}", re.IGNORECASE)
+_NUMBERED_KEY = anycase(r"(?:word|term|phrase)?[ _]?\d{1,2}")
 
 
 def _strings(parsed: Any) -> list[str]:
@@ -188,13 +178,13 @@ def _entries(content: str) -> list[str]:
     return _split(_NOTE.sub("", content))
 
 
-_WORDS_COLUMN = re.compile(r"\W*(?:important |key )?(?:words?|phrases?|terms?|tokens?|features?|expressions?)\b", re.I)
-_NUMBER_COLUMN = re.compile(r"\W*(?:|no|nr|number|rank|index|\d+)\W*", re.IGNORECASE)
+_WORDS_COLUMN = anycase(r"\W*(?:important |key )?(?:words?|phrases?|terms?|tokens?|features?|expressions?)\b")
+_NUMBER_COLUMN = anycase(r"\W*(?:|no|nr|number|rank|index|\d+)\W*")
 
 
 def _tabled(lines: Iterable[str]) -> list[str]:
     """The column whose heading says that it holds words, else the first that is no numbering."""
-    rows = [[cell.strip() for cell in line.strip(" |\t").split("|")] for line in lines if line.lstrip().startswith("|")]
+    rows = cells_of(lines)
     if len(rows) < 2:
         return [word for row in rows for cell in row for word in _entries(cell)]
     if not all(re.fullmatch(r":?-+:?", cell) for cell in rows[1]):
@@ -247,7 +237,7 @@ _WORDS_A_PART = 3.5
 """On average, in a list between commas without an introduction. Clauses of a sentence are longer."""
 
 _BRACKETS = re.compile(r"(?<=\w)[ \t]+\((?!REDACTED|REMOVED)[^()\n]*\)$")
-_BETWEEN = re.compile(r"[,;、，]|\s(?:and|or|&)\s", re.IGNORECASE)
+_BETWEEN = anycase(r"[,;、，]|\s(?:and|or|&)\s")
 
 
 def _partly_quoted(text: str) -> list[str]:

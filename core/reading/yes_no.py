@@ -9,16 +9,16 @@ from collections.abc import Iterable, Sequence
 from core.reading.cannot_tell import UNKNOWN, cannot_tell, not_guessed
 from core.reading.refusal import declines
 from core.reading.statements import FIRM, LOOSE, STATED, First, Said, begins_with, reply, said, settle
+from core.text.patterns import anycase
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
 YES_NO = {"yes": "yes", "yep": "yes", "yeah": "yes", "yup": "yes", "no": "no", "nope": "no"}
 TRUE_FALSE = {"true": "yes", "false": "no"}
 ALONE = {"y": "yes", "n": "no", "no way": "no", "👍": "yes", "👎": "no"}
 first = begins_with(YES_NO | TRUE_FALSE, ALONE)
-_BOTH = re.compile(
+_BOTH = anycase(
     r"\b(?:yes ?(?:/|\||or|and|&) ?no|no ?(?:/|\||or|and|&) ?yes|yes, no(?= ?(?:[.!?]|$))|yes-or-no|yes-no"
-    r"|yes,? (?:but|and) (?:also )?no(?=[.!?,;]|$))\b(?!\W{1,4}(?:or )?unknown)(?: ?:)?",
-    re.IGNORECASE,
+    r"|yes,? (?:but|and) (?:also )?no(?=[.!?,;]|$))\b(?!\W{1,4}(?:or )?unknown)(?: ?:)?"
 )
 
 
@@ -72,32 +72,26 @@ _SIMULATED = (
     # "the robot's answer to the follow-up question is likely no", never one about the starter question
     *STATED,
 )
-_ABOUT_GUESSING = re.compile(
+_ABOUT_GUESSING = anycase(
     r"\b(?:help|helps|helpful|guess|infer|determine|predict|confident|confidently|certain|enough|directly"
-    r"|sufficient)\b",
-    re.IGNORECASE,
+    r"|sufficient)\b"
 )
-_TRUTH = re.compile(
+_TRUTH = anycase(
     r"\b(?:right|correct|true|actual|real|factual|proper)(?: answer)?\b|\b(?:reality|in fact|factually|truth"
-    r"|objectively)\b",
-    re.IGNORECASE,
+    r"|objectively)\b"
 )
-_ROBOT = re.compile(
-    r"\b(?:robot|model|assistant|bot|ai|it|its|he|she|they|predict\w*|guess\w*|expect\w*|simulat\w*)\b", re.IGNORECASE
-)
+_ROBOT = anycase(r"\b(?:robot|model|assistant|bot|ai|it|its|he|she|they|predict\w*|guess\w*|expect\w*|simulat\w*)\b")
 
 
-_ACTUALLY = re.compile(r"\b(?:really|actually|truly)\b", re.IGNORECASE)
-_BUT_ROBOT = re.compile(
-    r"[^.\n]{0,20}\b(?:but|yet|however|while|though)\b[^.\n]{0,40}\b(?:robot|model|it)\b", re.IGNORECASE
-)
-_WRONG = re.compile(r"\b(?:robot|model|it) (?:is|would be|will be) (?:wrong|mistaken|incorrect)\b", re.IGNORECASE)
-_EITHER = re.compile(r"\bor (?:it |they |he |she )?(?:might|may|could|perhaps|maybe)\b", re.IGNORECASE)
+_ACTUALLY = anycase(r"\b(?:really|actually|truly)\b")
+_BUT_ROBOT = anycase(r"[^.\n]{0,20}\b(?:but|yet|however|while|though)\b[^.\n]{0,40}\b(?:robot|model|it)\b")
+_WRONG = anycase(r"\b(?:robot|model|it) (?:is|would be|will be) (?:wrong|mistaken|incorrect)\b")
+_EITHER = anycase(r"\bor (?:it |they |he |she )?(?:might|may|could|perhaps|maybe)\b")
 _CLAUSE = 120
 """Characters in which a guess begins that goes with a hedge."""
-_ALL_THE_SAME = re.compile(r"[^.!?\n]{0,80}[,;.–—] ?(?:but|still|though|yet|however|nevertheless)\b", re.IGNORECASE)
-_MIGHT = re.compile(r"\b(?:might|may|could)\b", re.IGNORECASE)
-_UNSURE = re.compile(r"(?:i'm|i am) (?:not sure|unsure|uncertain)\b", re.IGNORECASE)
+_ALL_THE_SAME = anycase(r"[^.!?\n]{0,80}[,;.–—] ?(?:but|still|though|yet|however|nevertheless)\b")
+_MIGHT = anycase(r"\b(?:might|may|could)\b")
+_UNSURE = anycase(r"(?:i'm|i am) (?:not sure|unsure|uncertain)\b")
 
 
 def of_truth(text: str, at: int, until: int) -> bool:
@@ -116,18 +110,18 @@ def of_truth(text: str, at: int, until: int) -> bool:
 
 def simulated(words: str, first: First, markers: Sequence[re.Pattern[str]]) -> list[Said]:
     """What a simulator's plain words say behind the first ones, that it cannot guess among it, unless it refuses."""
-    unknown = (
-        []
-        if declines(words)
-        else [one for one in not_guessed(words) if not of_truth(words, one.at, one.at) or _EITHER.search(words)]
-    )
-    guessed = list(said(words, first, markers, doubts=False, passes=of_truth))
-    if any(one.weight > LOOSE for one in unknown):
-        guessed = [one for one in guessed if not _MIGHT.search(words, max(0, one.at - 20), one.at)]
-    firm = any(one.weight > LOOSE for one in guessed)
-    at = sorted(one.at for one in guessed)
-    hedges = {one.at for one in unknown if (firm and _UNSURE.match(words, one.at)) or _guesses_after(words, one.at, at)}
-    return [*(one for one in unknown if one.at not in hedges), *guessed]
+    unknown = [] if declines(words) else list(not_guessed(words))
+    unknown = [hedge for hedge in unknown if not of_truth(words, hedge.at, hedge.at) or _EITHER.search(words)]
+    guesses = list(said(words, first, markers, doubts=False, passes=of_truth))
+    if any(hedge.weight > LOOSE for hedge in unknown):
+        guesses = [guess for guess in guesses if not _MIGHT.search(words, max(0, guess.at - 20), guess.at)]
+    is_firm = any(guess.weight > LOOSE for guess in guesses)
+    places = sorted(guess.at for guess in guesses)
+
+    def is_overruled(hedge: Said) -> bool:
+        return bool(is_firm and _UNSURE.match(words, hedge.at)) or _guesses_after(words, hedge.at, places)
+
+    return [*(hedge for hedge in unknown if not is_overruled(hedge)), *guesses]
 
 
 def _guesses_after(words: str, hedge: int, guesses: Sequence[int]) -> bool:

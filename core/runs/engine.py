@@ -11,8 +11,9 @@ import platform
 import secrets
 import subprocess
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -28,7 +29,8 @@ from core.lab.cases import Begun, Case, Result, Trial, View
 from core.lab.lab import Lab
 from core.lab.spec import MOST_CASES, BadInput, Spec
 from core.policy import child_environment
-from core.runs.run import Publish, Resolve, Run, Session, Settle, bounded, failed
+from core.runs.run import Ports as Ports
+from core.runs.run import Run, Session, bounded, failed
 from core.runs.turns import beside
 from core.score import Figure
 from core.transcript import Transcript, name_of
@@ -89,23 +91,6 @@ class Going:
     study: str = ""
 
 
-@dataclass(frozen=True)
-class Ports:
-    """What a run may use: `resolve` finds its models, `publish` takes each event, `settle` waits until these are kept.
-
-    `live`: with a `token` event for each piece of an answer as it comes. `stand_on` gives the records of what the run
-    stands on by item (`core.runs.prior`), which may have to be made first. Once there is `enough`, no further case is
-    begun, and the run ends as one that was cancelled.
-    """
-
-    resolve: Resolve
-    publish: Publish
-    settle: Settle | None = None
-    live: bool = True
-    stand_on: Callable[[], Awaitable[Mapping[str, Frozen]]] | None = None
-    enough: Callable[[Transcript], bool] | None = None
-
-
 async def execute(going: Going, ports: Ports) -> Transcript:
     """Measure from start to finish, publishing every event; the run as it then is.
 
@@ -115,7 +100,7 @@ async def execute(going: Going, ports: Ports) -> Transcript:
     Whatever goes wrong ends in a `finished` event with its reason before it; a cancelled task is raised again, and so
     is what keeps `publish` from writing (JournalFull, JournalInUse).
     """
-    session = Session(going.id, ports.resolve, ports.publish, going.history, ports.settle, ports.live)
+    session = Session(going.id, ports, going.history)
     if session.state.started is None:
         session.publish(_started(going))
     for addition in going.additions:
@@ -123,7 +108,7 @@ async def execute(going: Going, ports: Ports) -> Transcript:
     if session.is_complete and not going.mend:
         return session.state
     try:
-        is_whole = await _measure(going, ports, session)
+        is_whole = await _measure(going, session)
     except asyncio.CancelledError:
         session.publish(Finished(run=going.id, status="cancelled"))
         raise
@@ -164,12 +149,12 @@ def _add(addition: Addition, session: Session) -> None:
     run.record(addition.record, item)
 
 
-async def _measure(going: Going, ports: Ports, session: Session) -> bool:
+async def _measure(going: Going, session: Session) -> bool:
     """Record what the run stands on, then measure all cases; False where there was enough before the last one."""
-    if ports.stand_on is not None:
-        for item, known in (await ports.stand_on()).items():
+    if session.ports.stand_on is not None:
+        for item, known in (await session.ports.stand_on()).items():
             Run(session).record(known, item)
-    return await _Cases(going.lab, going.spec, session, ports.enough).measure()
+    return await _Cases(going.lab, going.spec, session).measure()
 
 
 def _fail(session: Session, error: Exception) -> None:
@@ -192,16 +177,15 @@ def _fail(session: Session, error: Exception) -> None:
     session.publish(Finished(run=session.id, status="failed"))
 
 
+@dataclass
 class _Cases:
     """The cases of one run."""
 
-    def __init__(self, lab: Lab, spec: Spec, session: Session, enough: Callable[[Transcript], bool] | None) -> None:
-        self.enough = enough
-        self.lab = lab
-        self.spec = spec
-        self.session = session
-        self.views: dict[str, View] = {}
-        self.failures: list[CallFailed] = []
+    lab: Lab
+    spec: Spec
+    session: Session
+    views: dict[str, View] = field(default_factory=dict)
+    failures: list[CallFailed] = field(default_factory=list)
 
     async def measure(self) -> bool:
         """All cases, then the figures of the run; False where there was enough before the last one.
@@ -218,7 +202,8 @@ class _Cases:
 
         async def one(numbered: tuple[int, Case]) -> None:
             number, case = numbered
-            if self.enough is not None and self.enough(self.session.state):
+            enough = self.session.ports.enough
+            if enough is not None and enough(self.session.state):
                 return
             run = Run(self.session, case.id)
             began = Begun(title=case.title, number=number, of=len(cases))
@@ -359,8 +344,6 @@ def versions() -> dict[str, str]:
     """What the run was made with, as far as it can change a number."""
     versions = {"python": platform.python_version()}
     for package in ("openai", "xllamacpp", "sacrebleu", "sentence-transformers", "scipy"):
-        try:
+        with suppress(PackageNotFoundError):
             versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return versions

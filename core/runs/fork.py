@@ -15,7 +15,7 @@ from core.lab.lab import Lab
 from core.lab.spec import Spec
 from core.runs.engine import Addition, Going, Ports, execute, given
 from core.runs.run import Resolve
-from core.transcript import shares
+from core.transcript import shares, transcript
 
 _Place = tuple[str, str, str, str, int, str]
 
@@ -34,18 +34,16 @@ class _Kept:
     """The answers of the run that is forked, by fingerprint; the edited one in its place."""
 
     def __init__(self, history: Iterable[Event], fork: Fork) -> None:
-        self.asked: dict[str, Asked] = {}
+        self.calls = transcript(history).calls
         self.answers: dict[str, Answered] = {}
         self.by_place: dict[_Place, Answered] = {}
-        for event in history:
-            if isinstance(event, Asked):
-                self.asked[event.call] = event
-            elif isinstance(event, Answered) and event.call in self.asked:
-                self.answers.setdefault(self.asked[event.call].fingerprint, event)
-                self.by_place[_place(self.asked[event.call])] = event
-        if fork.call not in self.asked:
+        for call in self.calls.values():
+            if call.answered is not None:
+                self.answers.setdefault(call.asked.fingerprint, call.answered)
+                self.by_place[_place(call.asked)] = call.answered
+        if fork.call not in self.calls:
             raise LookupError(f"{fork.run} holds no call {fork.call}.")
-        self.edited = self.asked[fork.call].fingerprint
+        self.edited = self.calls[fork.call].asked.fingerprint
         self._fork = fork
 
     def of(self, request: Request) -> Answer | None:
@@ -55,12 +53,7 @@ class _Kept:
         if fingerprint == self.edited:
             calls = known.tool_calls if known else ()
             return Answer(text=self._fork.text, cached=True, tool_calls=calls, edited=True)
-        return again(known) if known else None
-
-
-def again(known: Answered) -> Answer:
-    """An answer that was given before, as it is given again: at once and for nothing."""
-    return Answer.model_validate({**known.model_dump(include=set(Answer.model_fields)), "cached": True, "seconds": 0.0})
+        return known.again(seconds=0.0) if known else None
 
 
 def forked(history: Iterable[Event], fork: Fork, resolve: Resolve) -> Resolve:
@@ -123,7 +116,7 @@ async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) ->
             plan.again.append((self.id, before.usage if before else Usage()))
             if before is None:
                 raise CallFailed("not asked yet")
-            return again(before)
+            return before.again(seconds=0.0)
 
     def publish(event: Event) -> None:
         if isinstance(event, Asked):
@@ -134,8 +127,8 @@ async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) ->
     bare = replace(lab, cases=lambda spec: cases, scores=lambda views: iter(()), warm=None)
     await execute(Going(bare, spec, fork.run, additions=inputs(lab, history, fork)), Ports(Tried, publish))
     if lab.calls is not None:
-        at = kept.asked[fork.call].at
-        before = sum(one.at <= at and shares(one.case, fork.case) for one in kept.asked.values())
+        at = kept.calls[fork.call].asked.at
+        before = sum(call.asked.at <= at and shares(call.asked.case, fork.case) for call in kept.calls.values())
         plan.most = max(plan.least.total(), lab.calls(spec, len(cases)) - before)
     return plan
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -61,30 +62,35 @@ def complaints(error: ValidationError) -> list[str]:
     return lines
 
 
+@dataclass(frozen=True)
+class Ports:
+    """What a run may use: `resolve` finds its models, `publish` takes each event, `settle` waits until these are kept.
+
+    `live`: with a `token` event for each piece of an answer as it comes. `stand_on` gives the records of what the run
+    stands on by item (`core.runs.prior`), which may have to be made first. Once there is `enough`, no further case is
+    begun, and the run ends as one that was cancelled.
+    """
+
+    resolve: Resolve
+    publish: Publish
+    settle: Settle | None = None
+    live: bool = True
+    stand_on: Callable[[], Awaitable[Mapping[str, Frozen]]] | None = None
+    enough: Callable[[Transcript], bool] | None = None
+
+
 class Session:
     """What all cases of a run share: who is asked, where events go, and what was asked and published already."""
 
-    def __init__(
-        self,
-        id: str,
-        resolve: Resolve,
-        publish: Publish,
-        history: Iterable[Event] = (),
-        settle: Settle | None = None,
-        live: bool = True,
-    ) -> None:
+    def __init__(self, id: str, ports: Ports, history: Iterable[Event] = ()) -> None:
         self.id = id
-        self.live = live
-        """Whether answers are published piece by piece as they come, too."""
-        self.resolve = resolve
-        self.settle = settle
+        self.ports = ports
         self.state = Transcript()
         """All that was published, before a stop too."""
         self.answers: dict[str, dict[str, Answered]] = {}
         """By fingerprint and place: the answer. A call that several cases wanted stands at each of them."""
         self.going: dict[str, asyncio.Future[Answered]] = {}
         self.has_news = False
-        self._publish = publish
         for event in history:
             self.state.apply(event)
         for case, place in self.state.places.items():
@@ -100,7 +106,7 @@ class Session:
     def publish(self, event: Event) -> None:
         """Hand an event on. The first one of a run that goes on says so before it."""
         if isinstance(event, Token):
-            self._publish(event)
+            self.ports.publish(event)
             return
         if not self.has_news and self.state.started is not None:
             self._apply(Resumed(run=self.id))
@@ -109,7 +115,7 @@ class Session:
 
     def _apply(self, event: Event) -> None:
         self.state.apply(event)
-        self._publish(event)
+        self.ports.publish(event)
 
     def publish_news(self, event: Recorded | Dropped | Scored, kind: type[Frozen] | None = None) -> None:
         """Hand a finding on, unless the journal says the same already, but for the last digits of its numbers: a
@@ -254,7 +260,7 @@ class Run:
         call = self._publish_asked(request, fingerprint, item, trial)
         who = {"case": self.case, "trial": trial, "call": call, "role": request.role, "model": request.model}
         try:
-            answer: Answer = await self.session.resolve(request.model).answer(request, self._hears(call))
+            answer: Answer = await self.session.ports.resolve(request.model).answer(request, self._hears(call))
         except CallFailed as failure:
             self.session.publish(failed(self.id, failure, **who))
             raise
@@ -263,35 +269,19 @@ class Run:
         as_prose = request.json_schema is not None and fields.read(answer.text, request.json_schema) is None
         answered = Answered.model_validate({"run": self.id, **who, **dict(answer), "as_prose": as_prose})
         self.session.publish(answered)
-        if self.session.settle is not None:
-            await self.session.settle()
+        if self.session.ports.settle is not None:
+            await self.session.ports.settle()
         return answered
 
     def _hears(self, call: str) -> OnText:
-        if not self.session.live:
+        if not self.session.ports.live:
             return unheard
         return lambda text: self.session.publish(Token(run=self.id, call=call, text=text))
 
     def _publish_asked(self, request: Request, fingerprint: str, item: str, trial: str) -> str:
         call = f"c{self.session.state.asked + 1:04d}"
-        self.session.publish(
-            Asked(
-                run=self.id,
-                case=self.case,
-                trial=trial,
-                call=call,
-                role=request.role,
-                model=request.model,
-                messages=request.messages,
-                sampling=request.sampling,
-                item=item,
-                prompt=request.prompt,
-                repeat=request.repeat,
-                fingerprint=fingerprint,
-                tools=request.tools,
-                json_schema=request.json_schema,
-            )
-        )
+        where = {"run": self.id, "case": self.case, "trial": trial, "call": call, "item": item}
+        self.session.publish(Asked.model_validate({**dict(request), **where, "fingerprint": fingerprint}))
         return call
 
     async def each(
@@ -327,18 +317,8 @@ class Run:
     def score(self, metric: str, score: Score, rules: Rules, item: str = "") -> None:
         """One figure of this case, or of the run; of a part of it where `item` names one."""
         self.session.publish_news(
-            Scored(
-                run=self.id,
-                case=self.case,
-                metric=metric,
-                value=score.value,
-                n=score.n,
-                of=score.of,
-                low=score.low,
-                high=score.high,
-                rules=rules,
-                item=item,
-                detail=score.detail,
+            Scored.model_validate(
+                {**vars(score), "run": self.id, "case": self.case, "metric": metric, "rules": rules, "item": item}
             )
         )
 
@@ -375,13 +355,5 @@ def recorded(run: str, record: Frozen, item: str, case: str = "", trial: str = "
 
 def failed(run: str, failure: CallFailed, **who: str) -> Failed:
     """The event for a call that failed, or for what stopped the run."""
-    return Failed.model_validate(
-        {
-            "run": run,
-            **who,
-            "error": type(failure).__name__,
-            "message": failure.message,
-            "hint": failure.hint,
-            "bad_input": failure.bad_input,
-        }
-    )
+    told = {"message": failure.message, "hint": failure.hint, "bad_input": failure.bad_input}
+    return Failed.model_validate({"run": run, **who, "error": type(failure).__name__, **told})

@@ -1,8 +1,8 @@
 """What a sandboxed program may borrow of numpy, cmath and string: names on a list, numbers and short lists in and out.
 
 The lent functions run outside of monty's workers, so they take no object that could do anything: arguments are checked
-to be plain numbers or short lists of numbers, and the results are plain again. `lent_numpy` makes arrays of them
-inside the sandbox; what calls a program's own functions is there too. `lent_scipy` lends more.
+to be plain numbers or short lists of numbers, and the results are plain again. `inside` makes arrays of them in
+the sandbox; what calls a program's own functions is there too. `lent_scipy` lends more.
 """
 
 from __future__ import annotations

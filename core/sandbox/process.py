@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from core.sandbox import helpers, lent_numpy
+from core.sandbox.inside import NUMBERS, TEXTS
 from core.sandbox.modules import lent_modules, of_array
 from core.sandbox.rewriting import rewritten
 
@@ -115,9 +115,9 @@ def _begun(pool: Monty, numbers: bool, seconds: float, memory: int, calls: int) 
     with pool.checkout(
         limits=_limits(seconds, memory, calls), external_modules=lent_modules(lambda: False, 0)
     ) as session:
-        session.feed_run(_SEEDING + helpers.TEXTS)
+        session.feed_run(_SEEDING + TEXTS)
         if numbers:
-            session.feed_run(lent_numpy.NUMBERS)
+            session.feed_run(NUMBERS)
         return session.dump()
 
 

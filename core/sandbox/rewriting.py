@@ -1,7 +1,7 @@
 """Model-written code in the Python that monty knows.
 
 Monty has no numpy arrays, no `str.translate`, no `del`, no generators, no methods as values. What a program writes in
-these words is put into others that mean the same, which `helpers` defines inside the sandbox. Nothing is run
+these words is put into others that mean the same, which `inside` defines inside the sandbox. Nothing is run
 here, and code that cannot be read is left as it is, for monty to say why.
 """
 

@@ -4,15 +4,13 @@ nothing of ours, and heavy libraries only where they are used.
 
 from core.statistics.agreement import Agreement as Agreement
 from core.statistics.agreement import kappa as kappa
+from core.statistics.agreement import weighted_kappa as weighted_kappa
 from core.statistics.anytime import anytime as anytime
 from core.statistics.audit import Stratum as Stratum
 from core.statistics.audit import allotted as allotted
-from core.statistics.audit import weighted_kappa as weighted_kappa
 from core.statistics.audit import weighted_share as weighted_share
-from core.statistics.beta import beta_interval as beta_interval
 from core.statistics.beta import beta_pairs as beta_pairs
-from core.statistics.beta import first_is_better as first_is_better
-from core.statistics.bootstrap import cluster_bootstrap as cluster_bootstrap
+from core.statistics.bootstrap import bootstrap_of_mean as bootstrap_of_mean
 from core.statistics.bootstrap import jackknife_of_pairs as jackknife_of_pairs
 from core.statistics.correlation import correlation_per_input as correlation_per_input
 from core.statistics.groups import group_statistics as group_statistics
@@ -38,7 +36,6 @@ from core.statistics.planning import power_of_pairs as power_of_pairs
 from core.statistics.shares import ENOUGH as ENOUGH
 from core.statistics.shares import FEW as FEW
 from core.statistics.shares import Z as Z
-from core.statistics.shares import bounds as bounds
 from core.statistics.shares import difference_of_pairs as difference_of_pairs
 from core.statistics.shares import is_thin as is_thin
 from core.statistics.shares import mcnemar as mcnemar

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
@@ -22,14 +24,25 @@ def kappa(a: Sequence[Hashable | None], b: Sequence[Hashable | None]) -> Agreeme
     one label: chance alone would then make them agree. Two who guess, or one who always says the same: around 0, and
     exactly 0. Identical labels of two kinds: 1. Raises ValueError for unequal lengths.
     """
-    from nltk.metrics.agreement import AnnotationTask
+    both = [(x, y, 1.0) for x, y in zip(a, b, strict=True) if x is not None and y is not None]
+    return weighted_kappa(both)
 
-    both = [(x, y) for x, y in zip(a, b, strict=True) if x is not None and y is not None]
-    n = len(both)
-    if not n:
-        return Agreement(None, 0, None, None)
-    task = AnnotationTask([(coder, item, pair[coder]) for item, pair in enumerate(both) for coder in (0, 1)])
-    agreed, by_chance = float(task.Ao(0, 1)), float(task.Ae_kappa(0, 1))
-    if len(task.K) == 1:  # NLTK calls that 1.0
-        return Agreement(None, n, agreed, by_chance)
-    return Agreement(float(task.kappa()), n, agreed, by_chance)
+
+def weighted_kappa(pairs: Sequence[tuple[Hashable, Hashable, float]]) -> Agreement:
+    """Cohen's kappa (1960) between two, where each pair of their labels stands for so many (its weight, at least 0).
+
+    As `kappa` where all weigh the same: in [-1, 1], undefined without items, and where both always gave the same one
+    label. Guesses: around 0; one who always says the same: exactly 0. `n` is how many pairs there are.
+    """
+    every = math.fsum(weight for *_, weight in pairs)
+    if not every:
+        return Agreement(None, len(pairs), None, None)
+    first, second = Counter[Hashable](), Counter[Hashable]()
+    for a, b, weight in pairs:
+        first[a] += weight / every  # type: ignore[assignment]  # a Counter counts shares too
+        second[b] += weight / every  # type: ignore[assignment]
+    agreed = math.fsum(weight for a, b, weight in pairs if a == b) / every
+    by_chance = math.fsum(share * second[label] for label, share in first.items())
+    if len({*first, *second}) < 2:
+        return Agreement(None, len(pairs), agreed, by_chance)
+    return Agreement((agreed - by_chance) / (1 - by_chance), len(pairs), agreed, by_chance)

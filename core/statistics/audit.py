@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.statistics.agreement import Agreement
 from core.statistics.interval import Interval
 
 
@@ -52,26 +50,6 @@ def _exact(share: float, n: float) -> tuple[float, float]:
 
     low = 0.0 if share == 0 else float(betaincinv(share * n, n - share * n + 1, 0.025))
     return low, 1.0 if share == 1 else float(betaincinv(share * n + 1, n - share * n, 0.975))
-
-
-def weighted_kappa(pairs: Sequence[tuple[Hashable, Hashable, float]]) -> Agreement:
-    """Cohen's kappa (1960) between two, where each pair of their labels stands for so many (its weight, at least 0).
-
-    As `kappa` where all weigh the same: in [-1, 1], undefined without items, and where both always gave the same one
-    label. Guesses: around 0; one who always says the same: exactly 0. `n` is how many pairs there are.
-    """
-    every = math.fsum(weight for *_, weight in pairs)
-    if not every:
-        return Agreement(None, len(pairs), None, None)
-    first, second = Counter[Hashable](), Counter[Hashable]()
-    for a, b, weight in pairs:
-        first[a] += weight / every  # type: ignore[assignment]  # a Counter counts shares too
-        second[b] += weight / every  # type: ignore[assignment]
-    agreed = math.fsum(weight for a, b, weight in pairs if a == b) / every
-    by_chance = math.fsum(share * second[label] for label, share in first.items())
-    if len({*first, *second}) < 2:
-        return Agreement(None, len(pairs), agreed, by_chance)
-    return Agreement((agreed - by_chance) / (1 - by_chance), len(pairs), agreed, by_chance)
 
 
 def allotted(populations: Sequence[int], size: int, least: int = 2) -> list[int]:

@@ -1,42 +1,8 @@
-"""Shares of few things by Bayes' rule: a Beta prior and its binomial data, exact however few there are."""
+"""Two over the same few items by Bayes' rule, exact however few there are."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
-
-from core.statistics.interval import Interval
-
-UNIFORM = (1.0, 1.0)
-"""The prior: before anything is seen every share is as likely (Bayes 1763, Laplace 1774)."""
-
-
-def beta_interval(hits: int, n: int, prior: tuple[float, float] = UNIFORM) -> Interval:
-    """A share's posterior mean and its central 95 % credible interval, from Beta(prior + hits, prior + misses).
-
-    For fewer than about a hundred things (Bowyer, Aitchison and Ivanova 2025, arXiv 2503.01747): unlike the normal
-    approximation it holds the truth as often as it says, and has a width at 0 and 1. Nothing seen: the prior itself,
-    0.5 from 0.025 to 0.975. `n` is the number of things. Raises ValueError for hits outside 0 to n.
-    """
-    from scipy.special import betaincinv
-
-    a, b = _posterior(hits, n, prior)
-    low, high = betaincinv(a, b, [0.025, 0.975])
-    return Interval(a / (a + b), float(low), float(high), n, f"Beta({prior[0]:g}, {prior[1]:g}) prior")
-
-
-def first_is_better(hits_a: int, n_a: int, hits_b: int, n_b: int, prior: tuple[float, float] = UNIFORM) -> float:
-    """P(A > B): how probable it is that A's share exceeds B's, of two that share NO items (Beta posteriors, each with
-    the same prior). For shared items use `beta_pairs`, which is sharper and does not take the pairs for independent.
-
-    The integral over A's quantiles u of P(B < A's u-quantile). Nothing seen, or identical counts: 0.5. Raises
-    ValueError for hits outside 0 to n.
-    """
-    from scipy.integrate import quad
-    from scipy.special import betainc, betaincinv
-
-    a, b = _posterior(hits_a, n_a, prior), _posterior(hits_b, n_b, prior)
-    value, _ = quad(lambda u: betainc(*b, betaincinv(*a, u)), 0, 1, epsabs=1e-9, limit=200)
-    return float(value)
 
 
 class BetaPairs(NamedTuple):
@@ -79,9 +45,3 @@ def beta_pairs(only_first: int, only_second: int, n: int) -> BetaPairs:
 
     mean = (won - lost) / (n + 4)
     return BetaPairs(mean, quantile(0.025), quantile(0.975), float(betaincc(won, lost, 0.5)))
-
-
-def _posterior(hits: int, n: int, prior: tuple[float, float]) -> tuple[float, float]:
-    if not 0 <= hits <= n:
-        raise ValueError(f"{hits} of {n} is no share")
-    return prior[0] + hits, prior[1] + n - hits

@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Sequence
 from typing import Literal
 
-from core.statistics.bootstrap import cluster_bootstrap
+from core.statistics.bootstrap import bootstrap_of_mean
 from core.statistics.interval import Interval
 
 
@@ -38,5 +38,5 @@ def correlation_per_input(
         ranks = frame.rank() if kind == "spearman" else frame
         if (frame.max() - frame.min()).min() > 1e-12:
             found[key] = float(ranks["x"].corr(ranks["y"]))
-    mean = cluster_bootstrap(list(found.values()), list(found))
+    mean = bootstrap_of_mean(list(found.values()))
     return mean._replace(how=f"{len(groups) - len(found)} of {len(groups)} inputs show no variation; {mean.how}")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from core.statistics.bootstrap import ROOM, is_alike
 from core.statistics.means import interval_of_items
@@ -20,23 +20,19 @@ if TYPE_CHECKING:
 class Comparison:
     """Two settings over the items that both have: means, their difference a - b with a 95 % interval, and the test."""
 
-    mean_a: float | None
-    mean_b: float | None
-    difference: float | None
-    low: float | None
-    high: float | None
-    t: float | None
-    p: float | None
     n: int
     of: int
-    detail: dict[str, Any] = field(default_factory=dict)
+    mean_a: float | None = None
+    mean_b: float | None = None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    t: float | None = None
+    p: float | None = None
+    detail: Mapping[str, str] = field(default_factory=dict)
 
 
-def compare(
-    a: Mapping[str, float | None],
-    b: Mapping[str, float | None],
-    alternative: Literal["two-sided", "less", "greater"] = "two-sided",
-) -> Comparison:
+def compare(a: Mapping[str, float | None], b: Mapping[str, float | None]) -> Comparison:
     """A paired t test over items, as Chen et al. make it (calculate_precision.py:34-52, scipy ttest_rel).
 
     `a` and `b` map an item (such as a starter question) to its value under one setting, None where undefined. Only
@@ -51,30 +47,20 @@ def compare(
     left = [float(a[item] or 0.0) for item in shared]
     right = [float(b[item] or 0.0) for item in shared]
     if not shared:
-        return Comparison(None, None, None, None, None, None, None, 0, of, {"reason": "no item is in both settings"})
+        return Comparison(0, of, detail={"reason": "no item is in both settings"})
     mean_a, mean_b = math.fsum(left) / len(left), math.fsum(right) / len(right)
-    difference = mean_a - mean_b
     gaps = [x - y for x, y in zip(left, right, strict=True)]
     is_bounded = all(0 <= value <= 1 for value in (*left, *right))
     low, high = interval_of_items(gaps, "difference" if is_bounded else "any")[1:3]
-    if len(shared) < 2 or max(gaps) - min(gaps) < 1e-12:
-        reason = "a paired test needs two items" if len(shared) < 2 else "the difference is the same on every item"
-        return Comparison(mean_a, mean_b, difference, low, high, None, None, len(shared), of, {"reason": reason})
+    untested = Comparison(len(shared), of, mean_a, mean_b, mean_a - mean_b, low, high)
+    if len(shared) < 2:
+        return replace(untested, detail={"reason": "a paired test needs two items"})
+    if max(gaps) - min(gaps) < 1e-12:
+        return replace(untested, detail={"reason": "the difference is the same on every item"})
     from scipy.stats import ttest_rel
 
-    test = ttest_rel(left, right, alternative=alternative)
-    return Comparison(
-        mean_a,
-        mean_b,
-        difference,
-        low,
-        high,
-        float(test.statistic),
-        float(test.pvalue),
-        len(shared),
-        of,
-        {"test": "paired t", "alternative": alternative},
-    )
+    test = ttest_rel(left, right)
+    return replace(untested, t=float(test.statistic), p=float(test.pvalue), detail={"test": "paired t"})
 
 
 class Test(NamedTuple):

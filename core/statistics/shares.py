@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from core.statistics.interval import Interval
-
 Z = 1.959963984540054
 """The normal distribution's 97.5 % point."""
 
@@ -62,24 +60,3 @@ def difference_of_pairs(only_first: int, only_second: int, n: int, z: float = Z)
     reach = z * math.sqrt((first + second - middle**2) / (n + 2))
     value = (only_first - only_second) / n
     return value, max(-1.0, min(value, middle - reach)), min(1.0, max(value, middle + reach))
-
-
-def bounds(total: float, n: int, dropped: int) -> tuple[Interval, Interval]:
-    """What a share could have been had every dropped thing counted: (as it stands, with all of them both ways).
-
-    `total` is the sum of `n` values from 0 to 1, such as the hits; `dropped` more were meant to count. The second
-    reaches from total / N, all dropped ones missed, to (total + dropped) / N, all of them hits, N = n + dropped
-    (Manski 1989, Journal of Human Resources 24, 343-360), and its `value` is None, for it is a range without a middle.
-    Both are about these very things: how far others would differ is what Wilson's limits of either end say. Nothing
-    dropped: both ends are the value. Everything dropped: from 0 to 1. Nothing at all: undefined. Raises ValueError for
-    a total that `n` such values cannot have.
-    """
-    if not 0 <= total <= n or dropped < 0:
-        raise ValueError(f"{n} values from 0 to 1 cannot add up to {total}, and {dropped} cannot be dropped")
-    if not n + dropped:
-        nothing = Interval(None, None, None, 0, "there is nothing to count")
-        return nothing, nothing
-    low, high = wilson(total / n, n) if n else (None, None)
-    stands = Interval(total / n if n else None, low, high, n, "wilson" if n else "everything was dropped")
-    every = n + dropped
-    return stands, Interval(None, total / every, (total + dropped) / every, every, "every dropped one both ways")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -68,9 +68,48 @@ def compare_pairs(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any]) 
     Identical subjects: difference 0, p = 1. Nothing shared: no difference, and `reason` says that it would be unpaired.
     Guesses: p at most 0.05 for one pair or more at most one time in twenty.
     """
-    pairs = [_pair(table, has, home, a, b) for a, b in combinations(table.columns, 2)]
-    corrected = holm([pair.test.p if pair.test else None for pair in pairs])
-    return tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, corrected, strict=True))
+    return corrected([_pair(table, has, home, a, b) for a, b in combinations(table.columns, 2)])
+
+
+def corrected(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+    """The pairs with `p_holm`, Holm's correction for all of them."""
+    together = holm([pair.test.p if pair.test else None for pair in pairs])
+    return tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, together, strict=True))
+
+
+def compare_cells(
+    cells: pd.DataFrame, item: Any, has: pd.DataFrame | None = None, home: pd.Series[Any] | None = None
+) -> Pair:
+    """Two subjects where all else is equal. `cells` has a row for each item and all else that must be equal, a column
+    a subject, NaN where there is no value; `item` tells whose row it is, as `groupby` takes it. An item counts by the
+    mean over the rows in which both have a value. `has` and `home` by item as in `compare_pairs`; without them only
+    items count that both have, each by itself.
+    """
+    import pandas as pd
+
+    values = cells.dropna().groupby(item).mean()
+    has = values.notna() if has is None else has
+    (pair,) = compare_pairs(
+        values.reindex(has.index), has, pd.Series(has.index, index=has.index) if home is None else home
+    )
+    return pair
+
+
+def compare_where_equal(
+    rows: pd.DataFrame, settings: pd.DataFrame, wanted: Sequence[tuple[Hashable, Hashable]]
+) -> dict[tuple[Hashable, Hashable], Pair]:
+    """The `wanted` pairs of subjects, over the items that both have while all else is equal, corrected for all of
+    them. `rows` has the columns subject, item and value (NaN where undefined); an item meets itself where those of the
+    `settings` (columns beside these rows, none null) are equal that vary within a subject.
+    """
+    varying = [settings[name] for name in settings if settings[name].groupby(rows["subject"]).nunique().max() > 1]
+    cells = rows["value"].groupby([rows["item"], *varying, rows["subject"]]).mean().unstack()
+    held = rows.groupby(["item", "subject"]).size().unstack().notna()
+    pairs = []
+    for first, second in wanted:
+        has = held.loc[held[[first, second]].any(axis=1), [first, second]]
+        pairs.append(compare_cells(cells[[first, second]], "item", has))
+    return dict(zip(wanted, corrected(pairs), strict=True))
 
 
 def _pair(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], a: Hashable, b: Hashable) -> Pair:

@@ -94,27 +94,26 @@ def population(
     """
     sql, values = condition(wanted, viewer, stopped)
     robots = "true" if wanted.chosen.get("model") or wanted.runs else f"not {ROBOT}"
-    with store.limited() as cursor:
-        rows = cursor.execute(
-            f"""
-            with family as ({first_of()}), seen as (
-                select coalesce(first, about) as first, "case", trial from labels
-                left join family on family.run = about where who = ? and kind = 'verdict'
-                union
-                select coalesce(first, about), "case", item from records join runs using (run)
-                left join family on family.run = about where record = ? and "by" = ?
-            )
-            select distinct t.run, t."case", t.trial, coalesce(t.outcome_repaired, ''), coalesce(observed_repaired, ?)
-            from (select *, unnest(calls::varchar[]) as call from trials) t join calls c using (run, call)
-                 join items on items.run = t.run and items."case" = t."case" and items.trial in ('', t.trial)
-                 left join family on family.run = t.run
-            where {sql} and {robots} and items.lab = ? and c.role = ? and c.text is not null
-                  and (coalesce(family.first, t.run), t."case", t.trial) not in
-                      (select (first, "case", trial) from seen)
-            order by all
-            """,  # noqa: S608  our own names
-            [who, name_of(Audited), who, UNREAD, *values, lab.name, judged.raw],
-        ).fetchall()
+    rows = store.rows(
+        f"""
+        with family as ({first_of()}), seen as (
+            select coalesce(first, about) as first, "case", trial from labels
+            left join family on family.run = about where who = ? and kind = 'verdict'
+            union
+            select coalesce(first, about), "case", item from records join runs using (run)
+            left join family on family.run = about where record = ? and "by" = ?
+        )
+        select distinct t.run, t."case", t.trial, coalesce(t.outcome_repaired, ''), coalesce(observed_repaired, ?)
+        from (select *, unnest(calls::varchar[]) as call from trials) t join calls c using (run, call)
+             join items on items.run = t.run and items."case" = t."case" and items.trial in ('', t.trial)
+             left join family on family.run = t.run
+        where {sql} and {robots} and items.lab = ? and c.role = ? and c.text is not null
+              and (coalesce(family.first, t.run), t."case", t.trial) not in
+                  (select (first, "case", trial) from seen)
+        order by all
+        """,  # noqa: S608  our own names
+        [who, name_of(Audited), who, UNREAD, *values, lab.name, judged.raw],
+    )
     found = [Reading(Place(*place), f"{outcome}, read as {read}") for *place, outcome, read in rows]
     often = Counter(one.stratum for one in found)
     kept = {stratum for stratum, _ in often.most_common(STRATA if len(often) <= STRATA else STRATA - 1)}
@@ -146,14 +145,13 @@ def audits(
     """The audits of the lab's readings in runs that `viewer` may see, the latest first. `said` is what is newer than
     the store, by who said it and where.
     """
-    with store.limited() as cursor:
-        rows = cursor.execute(
-            f"""
-            select about, "case", item, "by", data, records."at" from records join runs using (run)
-            where record = ? and about in (select run from runs where lab = ? and {SEEN}) order by records."at"
-            """,  # noqa: S608  our own names
-            [name_of(Audited), lab.name, viewer, viewer],
-        ).fetchall()
+    rows = store.rows(
+        f"""
+        select about, "case", item, "by", data, records."at" from records join runs using (run)
+        where record = ? and about in (select run from runs where lab = ? and {SEEN}) order by records."at"
+        """,  # noqa: S608  our own names
+        [name_of(Audited), lab.name, viewer, viewer],
+    )
     entries: dict[tuple[str, Place], Audited] = {}
     for run, case, trial, who, data, _ in rows:
         try:
@@ -175,16 +173,15 @@ def audits(
 
 def raw(store: Store, place: Place, judged: Judgement) -> str | None:
     """The answer itself, the last where it was asked for more than once; None where it is gone."""
-    with store.cursor() as cursor:
-        row = cursor.execute(
-            """
-            select text from (select *, unnest(calls::varchar[]) as call from trials) t join calls c using (run, call)
-            where (t.run, t."case", t.trial) = (?, ?, ?) and c.role = ? and text is not null
-            order by c."at" desc, c.call desc limit 1
-            """,
-            [*place, judged.raw],
-        ).fetchone()
-    return row[0] if row else None
+    texts = store.rows(
+        """
+        select text from (select *, unnest(calls::varchar[]) as call from trials) t join calls c using (run, call)
+        where (t.run, t."case", t.trial) = (?, ?, ?) and c.role = ? and text is not null
+        order by c."at" desc, c.call desc limit 1
+        """,
+        [*place, judged.raw],
+    )
+    return texts[0][0] if texts else None
 
 
 def readings(
@@ -199,11 +196,10 @@ def readings(
     }
     runs = sorted({*counts, *counts.values()})
     columns = ", ".join(f"{judged.of}_{rules}" for rules in RULES)
-    with store.cursor() as cursor:
-        rows = cursor.execute(
-            f'select run, "case", trial, {columns} from trials where run = any(?)',  # noqa: S608  our own names
-            [runs],
-        ).fetchall()
+    rows = store.rows(
+        f'select run, "case", trial, {columns} from trials where run = any(?)',  # noqa: S608  our own names
+        [runs],
+    )
     read = {Place(*row[:3]): row[3:] for row in rows}
     nothing = ("",) * len(RULES)
     found = {place: read.get(place._replace(run=counts[place.run])) or read.get(place, nothing) for place in places}
@@ -214,16 +210,15 @@ def readings(
 
 def choices(store: Store, place: Place, judged: Judgement, most: int = 8) -> list[str]:
     """What answers to the same kind of question are read as, at most so many, and at last that there is nothing."""
-    with store.cursor() as cursor:
-        rows = cursor.execute(
-            f"""
-            select {judged.of}_repaired as read, count(*) from trials join items using (run, "case")
-            where (items.lab, items.task) in (select (lab, task) from items where run = ? and "case" = ?)
-                  and read is not null
-            group by 1 order by 2 desc, 1 limit ?
-            """,  # noqa: S608  our own names
-            [place.run, place.case, most],
-        ).fetchall()
+    rows = store.rows(
+        f"""
+        select {judged.of}_repaired as read, count(*) from trials join items using (run, "case")
+        where (items.lab, items.task) in (select (lab, task) from items where run = ? and "case" = ?)
+              and read is not null
+        group by 1 order by 2 desc, 1 limit ?
+        """,  # noqa: S608  our own names
+        [place.run, place.case, most],
+    )
     return [*sorted(read for read, _ in rows), UNREAD]
 
 

@@ -13,8 +13,8 @@ from urllib.parse import parse_qs
 
 from core.events import Rules
 from core.lab.shown import FACETS
-from core.statistics import Pair, holm
-from core.statistics.subjects import MOST, compare_pairs
+from core.statistics import Pair
+from core.statistics.subjects import MOST, compare_cells, compare_pairs, corrected
 from core.store.filters import Filter, condition, from_query
 from core.store.matching import (
     AGREE,
@@ -104,9 +104,8 @@ def filter_of(store: Store, by: By, name: str, wanted: Filter) -> Filter:
         return replace(own, chosen={**wanted.chosen, **own.chosen})
     if by != "run":
         return wanted.choosing(by, [name])
-    with store.cursor() as cursor:
-        row = cursor.execute("select coalesce(recording, false) from runs where run = ?", [name]).fetchone()
-    return replace(wanted, runs=(name,), recordings=bool(row and row[0]))
+    recordings = store.rows("select 1 from runs where run = ? and recording", [name])
+    return replace(wanted, runs=(name,), recordings=bool(recordings))
 
 
 class Line(NamedTuple):
@@ -122,9 +121,8 @@ def runs(store: Store, ids: Sequence[str], viewer: str | None) -> dict[str, Line
     """What tells these runs apart, of those that `viewer` may see."""
     columns = ", ".join(f"any_value({name})" for name in ("title", "model", "how", '"at"'))
     of = f"run in (select unnest(?::varchar[])) and run in (select run from runs where about = '' and {SEEN})"  # noqa: S608  our own names
-    with store.cursor() as cursor:
-        cursor.execute(f"select run, {columns} from items where {of} group by run", [list(ids), viewer, viewer])  # noqa: S608  our own names
-        return {run: Line(*fields) for run, *fields in cursor.fetchall()}
+    sql = f"select run, {columns} from items where {of} group by run"  # noqa: S608  our own names
+    return {run: Line(*fields) for run, *fields in store.rows(sql, [list(ids), viewer, viewer])}
 
 
 def labs(
@@ -134,13 +132,11 @@ def labs(
     The same rows, read by several rules, count once. With `robots`, theirs count wherever they are.
     """
     held: dict[str, list[int]] = {}
-    with store.cursor() as cursor:
-        for one in apart(subjects):
-            sql, values = condition(one.filter, viewer, stopped) if robots else where(one, viewer, stopped)
-            found = cursor.execute(f"select lab, count(*) from items where {sql} group by lab", values)  # noqa: S608  our own names
-            for lab, count in found.fetchall():
-                if (known := store.labs.get(lab)) and known.judged:
-                    held.setdefault(lab, []).append(int(count))
+    for subject in apart(subjects):
+        sql, values = condition(subject.filter, viewer, stopped) if robots else where(subject, viewer, stopped)
+        for lab, count in store.rows(f"select lab, count(*) from items where {sql} group by lab", values):  # noqa: S608  our own names
+            if (known := store.labs.get(lab)) and known.judged:
+                held.setdefault(lab, []).append(int(count))
     return {lab: sum(held[lab]) for lab in sorted(held, key=lambda lab: (-len(held[lab]), -sum(held[lab]), lab))}
 
 
@@ -199,8 +195,7 @@ def _meeting(store: Store, asked: Asked) -> int:
     """How many items have a value for every subject where all else is equal."""
     sql, values = rows(store, asked)
     count = f"select count(distinct unit) from ({wide(asked, 'rows')}) where valued = {len(asked.subjects)}"  # noqa: S608  our own names
-    with store.limited() as cursor:
-        return int((cursor.execute(f"with rows as ({sql}) {count}", values).fetchone() or (0,))[0])
+    return int(store.rows(f"with rows as ({sql}) {count}", values)[0][0])
 
 
 def compare(store: Store, asked: Asked) -> Compared:
@@ -270,9 +265,7 @@ def _pairs(items: DataFrame, some: Sequence[int]) -> tuple[Pair, ...]:
     table = items[[f"value_{i}" for i in some]].set_axis(some, axis=1)
     if items["unit"].is_unique:
         return compare_pairs(table, has, items["home"])
-    pairs = [_pair(items, table[list(two)], has[list(two)]) for two in combinations(some, 2)]
-    together = holm([pair.test.p if pair.test else None for pair in pairs])
-    return tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, together, strict=True))
+    return corrected([_pair(items, table[list(two)], has[list(two)]) for two in combinations(some, 2)])
 
 
 def _pair(items: DataFrame, table: DataFrame, has: DataFrame) -> Pair:
@@ -280,26 +273,19 @@ def _pair(items: DataFrame, table: DataFrame, has: DataFrame) -> Pair:
     import pandas as pd
 
     unit, both = items["unit"], has.all(axis=1)
-    defined = table[both & table.notna().all(axis=1)]
-    values = defined.groupby(unit).mean().reindex(unit[both].unique())
-    apart = has.groupby(unit).any().drop(values.index)
-    alone = [pd.DataFrame({one: [one == name] * int(apart[name].sum()) for one in apart}) for name in apart]
-    held = pd.DataFrame(True, index=values.index, columns=table.columns)
-    home = items["home"].groupby(unit).first()
-    (pair,) = compare_pairs(
-        values, pd.concat([held, *alone], ignore_index=True).astype(bool), home.reindex(values.index)
-    )
-    return pair
+    meeting = pd.DataFrame(True, index=unit[both].unique(), columns=table.columns)
+    apart = has.groupby(unit).any().drop(meeting.index)
+    alone = [apart.loc[apart[name], [name]] for name in apart]
+    of_items = pd.concat([meeting, *alone]).eq(True)
+    return compare_cells(table[both], unit, of_items, items["home"].groupby(unit).first())
 
 
 def _robots(store: Store, asked: Asked) -> int:
     """How many rows of robots are left out; the same rows, read by several rules, count once."""
     left = 0
-    with store.limited() as cursor:
-        for one in apart(asked.subjects):
-            if one.has_robots:
-                continue
-            sql, values = condition(one.filter, asked.viewer, asked.stopped)
+    for subject in apart(asked.subjects):
+        if not subject.has_robots:
+            sql, values = condition(subject.filter, asked.viewer, asked.stopped)
             count = f"select count(*) from items where lab = ? and {sql} and {ROBOT}"  # noqa: S608  our own names
-            left += int((cursor.execute(count, [asked.lab, *values]).fetchone() or (0,))[0])
+            left += int(store.rows(count, [asked.lab, *values])[0][0])
     return left

@@ -15,9 +15,6 @@ from core.runs.bundle import IMPORTED
 from core.store.queries import SEEN
 from core.store.versions import REPLACED
 
-IN_ITEMS = ("lab", "model", "outcome", "reason", "error", *FACETS)
-"""Facets that are columns of the table `items`."""
-
 TITLES = {
     "lab": "Lab",
     "model": "Model",
@@ -34,6 +31,9 @@ TITLES = {
     "study": "Study",
 }
 """Facets that are filtered by their values, in the order on the screen."""
+
+FLAGS = ("deep", "recordings", "hidden", "older")
+"""Fields of a filter that an address has as 1 where they are set."""
 
 MOST_VALUES, LONGEST = 50, 500
 """Values of one facet, and characters of one, that an address may hold."""
@@ -95,22 +95,17 @@ class Filter:
     def query(self) -> dict[str, list[str]]:
         """What an address holds for it; nothing for what is not filtered."""
         address = {name: list(values) for name, values in self.chosen.items() if values}
-        if self.text:
-            address["text"] = [self.text]
-        if self.deep:
-            address["deep"] = ["1"]
-        for name, day in (("since", self.since), ("until", self.until)):
-            if day:
-                address[name] = [day.isoformat()]
+        texts = {
+            "text": self.text,
+            "since": self.since and self.since.isoformat(),
+            "until": self.until and self.until.isoformat(),
+            **{flag: "1" if getattr(self, flag) else "" for flag in FLAGS},
+        }
+        address |= {name: [text] for name, text in texts.items() if text}
         if self.ranges:
             address["score"] = [f"{score.metric}:{_number(score.low)}:{_number(score.high)}" for score in self.ranges]
         if self.runs:
             address["only"] = list(self.runs)
-        if self.recordings:
-            address["recordings"] = ["1"]
-        for name in ("hidden", "older"):
-            if getattr(self, name):
-                address[name] = ["1"]
         return address
 
 
@@ -124,14 +119,11 @@ def from_query(query: Mapping[str, Sequence[str]]) -> Filter:
     return Filter(
         chosen=chosen,
         text=_last(query, "text")[:LONGEST],
-        deep=_last(query, "deep") == "1",
         since=_day(_last(query, "since")),
         until=_day(_last(query, "until")),
         ranges=tuple(_ranges(query.get("score", ()))),
         runs=tuple(run for run in query.get("only", ()) if len(run) <= LONGEST)[:MOST_VALUES],
-        recordings=_last(query, "recordings") == "1",
-        hidden=_last(query, "hidden") == "1",
-        older=_last(query, "older") == "1",
+        **{flag: _last(query, flag) == "1" for flag in FLAGS},
     )
 
 
@@ -145,24 +137,17 @@ def condition(wanted: Filter, viewer: str | None, stopped: Sequence[str] = ()) -
         runs.append((f"run {'in' if wanted.older else 'not in'} ({REPLACED})", [viewer, viewer]))
     here: list[Where] = []
     for facet, values in wanted.chosen.items():
+        given: list[object] = [list(values)]
         if facet == "outcome":
-            here.append((f"(items.outcome = any(?) or {KIND} = any(?))", [list(values), list(values)]))
-        elif facet == "doubt":
-            here.append((f"{DOUBT} = any(?)", [list(values)]))
-        elif facet in IN_ITEMS:
-            here.append((f"items.{facet} = any(?)", [list(values)]))
-        elif facet == "status":
-            runs.append((f"{STATUS} = any(?)", [list(stopped), list(values)]))
+            here.append((f"(items.outcome = any(?) or {KIND} = any(?))", given * 2))
+        elif facet in OF_ITEMS:
+            here.append((f"{OF_ITEMS[facet]} = any(?)", given))
+        elif facet in OF_RUNS:
+            runs.append((f"{OF_RUNS[facet]} = any(?)", [list(stopped), *given] if facet == "status" else given))
         elif facet in SAID:
-            here.append((_SAID, [SAID[facet], list(values)]))
-        elif facet == "owner":
-            runs.append((f"{MADE_BY} = any(?)", [list(values)]))
-        elif facet == "study":
-            runs.append(("study = any(?)", [list(values)]))
-        elif facet == "differs":
-            here.append(("items.differ = any(?)", [[value == "differ" for value in values]]))
+            here.append((_SAID, [SAID[facet], *given]))
         elif facet.startswith("as:"):
-            runs.append(("run in (select run from roles where role = ? and model = any(?))", [facet[3:], list(values)]))
+            runs.append(("run in (select run from roles where role = ? and model = any(?))", [facet[3:], *given]))
     if wanted.since:
         here.append(('items."at" >= ?', [wanted.since]))
     if wanted.until:
@@ -199,6 +184,17 @@ MADE_BY = f"""coalesce((
     where record = '{IMPORTED}' and imported.about = runs.run
 ), runs.owner)"""  # noqa: S608  our own names
 """Who made a run: the sender of an imported one, else its owner."""
+
+
+OF_ITEMS = {
+    **{name: f"items.{name}" for name in ("lab", "model", "outcome", "reason", "error", *FACETS)},
+    "doubt": DOUBT,
+    "differs": "if(items.differ, 'differ', 'agree')",
+}
+"""SQL of the facets of a row of `items`."""
+
+OF_RUNS = {"status": STATUS, "owner": MADE_BY, "study": "runs.study"}
+"""SQL of the facets of a row of `runs`."""
 
 
 def phrases(text: str) -> list[str]:

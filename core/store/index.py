@@ -423,18 +423,12 @@ class _Batch:
     def _insert(self, cursor: DuckDBPyConnection, table: str, rows: Iterable[Row]) -> None:
         import pyarrow as pa
 
-        columns = self.store.tables[table].columns
         kinds = {
-            "VARCHAR": pa.string(),
-            "JSON": pa.string(),
-            "BIGINT": pa.int64(),
-            "DOUBLE": pa.float64(),
-            "BOOLEAN": pa.bool_(),
-            "TIMESTAMP": pa.timestamp("us"),
+            **{"VARCHAR": pa.string(), "JSON": pa.string(), "BIGINT": pa.int64(), "DOUBLE": pa.float64()},
+            **{"BOOLEAN": pa.bool_(), "TIMESTAMP": pa.timestamp("us")},
         }
-        schema = pa.schema([(name, kinds[kind]) for name, kind in columns.items()])
-        held = list(rows)
-        incoming = pa.table({name: [row.get(name) for row in held] for name in columns}, schema=schema)
+        schema = pa.schema([(name, kinds[kind]) for name, kind in self.store.tables[table].columns.items()])
+        incoming = pa.Table.from_pylist(list(rows), schema)
         cursor.register("incoming", incoming)
         how = "insert" if self._all_new else "insert or replace"
         cursor.execute(f'{how} into "{table}" by name select * from incoming')  # noqa: S608  our own names

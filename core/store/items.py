@@ -20,54 +20,60 @@ if TYPE_CHECKING:
 
 LABEL, KEPT = name_of(Label), name_of(Kept)
 
-_MADE = f"""
-with failing as (
-    select run, "case", trial, min(error) as error from calls where run = any($runs) and error is not null group by all
-), aside as (
-    select run, "case", trial, arg_min(reason, "at") as reason from drops
-    where run = any($runs) and rules in ('', 'repaired') group by all
-), begun as (
-    select cases.run, cases."case", cases.lab, number, runs."at", cases.title,
-           coalesce(cases.model, runs.model) as model, cases.outcome_repaired, cases.outcome_paper,
-           cases.status, facets.* exclude (run, "case")
-    from cases join runs using (run) join facets on facets.run = cases.run and facets."case" = cases."case"
-    where cases.run = any($runs)
-), own as (
-    select begun.*, trial, about, trials.outcome_repaired as outcome, trials.outcome_paper as paper,
+BEGUN = """
+    select run, "case", cases.lab, coalesce(number, 0) as number, coalesce(runs."at", timestamp '1970-01-01') as "at",
+           coalesce(cases.title, '') as title, coalesce(cases.model, runs.model, '') as model,
+           cases.outcome_repaired, cases.outcome_paper, facets.* exclude (run, "case")
+    from cases join runs using (run) join facets using (run, "case") where run = any($runs)
+"""
+"""The cases of the runs, with what `_facets` says of each."""
+
+TRIALS = """
+    with failing as (
+        select run, "case", trial, min(error) as error from calls where run = any($runs) and error is not null
+        group by all
+    )
+    select begun.* exclude (item, principal, outcome_repaired, outcome_paper), trial, coalesce(about, '') as about,
            expected_repaired as expected, observed_repaired as observed, observed_paper,
+           coalesce(trials.outcome_repaired, '') as outcome, trials.outcome_paper,
+           trials.outcome_repaired is distinct from trials.outcome_paper as differ,
            coalesce(counts_repaired, false) as counts, coalesce(counts_paper, false) as counts_paper,
            coalesce(doubt_repaired, '') as doubt,
-           if(counts_repaired, '', coalesce(reason_repaired, '')) as reason
-    from begun join trials on trials.run = begun.run and trials."case" = begun."case" and item = 'trial'
-)
-insert into items by name
-select * replace (coalesce(title, '') as title, coalesce(about, '') as about, coalesce(model, '') as model,
-                  coalesce(outcome, '') as outcome, coalesce("at", timestamp '1970-01-01') as "at",
-                  coalesce(number, 0) as number, coalesce(lab, '') as lab, coalesce(reason, '') as reason)
-from (
-select own.* exclude (outcome_repaired, outcome_paper, status, item, principal, paper), paper as outcome_paper,
-       outcome is distinct from paper as differ, coalesce(failing.error, '') as error
-from own left join failing on (failing.run, failing."case", failing.trial) = (own.run, own."case", own.trial)
-union all by name
-select begun.* exclude (outcome_repaired, outcome_paper, status, item, principal), '' as trial,
-       coalesce(begun.outcome_repaired, '') as outcome, begun.outcome_paper,
-       begun.outcome_repaired is distinct from begun.outcome_paper as differ, principals.about,
-       expected_repaired as expected, observed_repaired as observed, observed_paper,
-       true as counts, true as counts_paper, coalesce(doubt_repaired, '') as doubt,
-       coalesce((select arg_min(reason, trial) from aside
-                 where (aside.run, aside."case") = (begun.run, begun."case")), '') as reason,
-       coalesce((select min(error) from failing
-                 where (failing.run, failing."case") = (begun.run, begun."case")), '') as error
-from begun left join trials principals
-     on (principals.run, principals."case", principals.trial) = (begun.run, begun."case", principal)
-where item = 'case' or not exists (select 1 from own where (own.run, own."case") = (begun.run, begun."case"))
-union all by name
-select run, '' as "case", '' as trial, lab, 0 as number, "at", coalesce(title, '') as title, model, '' as outcome,
-       '' as outcome_paper, false as differ, '' as doubt, '' as reason, coalesce(error, '') as error,
-       {", ".join(f"'' as {name}" for name in FACETS)}
-from runs where run = any($runs) and about = '' and run not in (select run from begun)
-)
+           if(counts_repaired, '', coalesce(reason_repaired, '')) as reason, coalesce(error, '') as error
+    from begun join trials using (run, "case") left join failing using (run, "case", trial)
+    where item = 'trial'
+"""
+"""The rows of labs whose row is a trial."""
+
+CASES = """
+    with failing as (
+        select run, "case", min(error) as error from calls where run = any($runs) and error is not null group by all
+    ), aside as (
+        select run, "case", arg_min(reason, (coalesce(trial, ''), "at")) as reason from drops
+        where run = any($runs) and rules in ('', 'repaired') group by all
+    )
+    select begun.* exclude (item, principal, outcome_repaired, outcome_paper), '' as trial,
+           coalesce(about, '') as about,
+           expected_repaired as expected, observed_repaired as observed, observed_paper,
+           coalesce(begun.outcome_repaired, '') as outcome, begun.outcome_paper,
+           begun.outcome_repaired is distinct from begun.outcome_paper as differ,
+           true as counts, true as counts_paper, coalesce(doubt_repaired, '') as doubt,
+           coalesce(reason, '') as reason, coalesce(error, '') as error
+    from begun left join trials on (trials.run, trials."case", trial) = (begun.run, begun."case", principal)
+         left join failing on (failing.run, failing."case") = (begun.run, begun."case")
+         left join aside on (aside.run, aside."case") = (begun.run, begun."case")
+    where item = 'case' or (begun.run, begun."case") not in (select (run, "case") from trials where run = any($runs))
+"""
+"""The rows of labs whose row is a case, with the trial that stands for it; and of cases that came to no trial."""
+
+RUNS = f"""
+    select run, '' as "case", '' as trial, coalesce(lab, '') as lab, 0 as number,
+           coalesce("at", timestamp '1970-01-01') as "at", coalesce(title, '') as title, coalesce(model, '') as model,
+           '' as about, '' as outcome, '' as outcome_paper, false as differ, '' as doubt, '' as reason,
+           coalesce(error, '') as error, {", ".join(f"'' as {name}" for name in FACETS)}
+    from runs where run = any($runs) and about = '' and run not in (select run from begun)
 """  # noqa: S608  our own names
+"""The rows of runs that came to no case."""
 
 
 def refresh(cursor: DuckDBPyConnection, labs: Mapping[str, Lab], runs: Sequence[str]) -> None:
@@ -83,8 +89,11 @@ def refresh(cursor: DuckDBPyConnection, labs: Mapping[str, Lab], runs: Sequence[
     )
     _labels(cursor, runs)
     cursor.register("facets", _facets(cursor, labs, runs))
-    cursor.execute(_MADE, {"runs": list(runs)})
+    cursor.execute(f"create or replace temp table begun as {BEGUN}", {"runs": list(runs)})
     cursor.unregister("facets")
+    for rows in (TRIALS, CASES, RUNS):
+        cursor.execute(f"insert into items by name {rows}", {"runs": list(runs)})
+    cursor.execute("drop table begun")
 
 
 def _labels(cursor: DuckDBPyConnection, runs: Sequence[str]) -> None:

@@ -87,14 +87,13 @@ def labellers(store: Store, lab: Lab, judged: Judgement, viewer: str | None = No
 
 def tags(store: Store, viewer: str | None = None, most: int = 50) -> list[str]:
     """The tags that people gave, the most frequent first."""
-    with store.cursor() as cursor:
-        rows = cursor.execute(
-            f"""
-            select value from labels where kind = 'tag' and about in (select run from runs where {SEEN})
-            group by value order by count(*) desc, value limit ?
-            """,  # noqa: S608  our own names
-            [viewer, viewer, most],
-        ).fetchall()
+    rows = store.rows(
+        f"""
+        select value from labels where kind = 'tag' and about in (select run from runs where {SEEN})
+        group by value order by count(*) desc, value limit ?
+        """,  # noqa: S608  our own names
+        [viewer, viewer, most],
+    )
     return [tag for (tag,) in rows]
 
 
@@ -103,19 +102,18 @@ def _labels(store: Store, lab: Lab, viewer: str | None, readings: bool = True) -
     on the trial that stands for the case.
     """
     columns = [f"{of}_{rules}" for of in ("expected", "observed") for rules in RULES]
-    with store.cursor() as cursor:
-        rows = cursor.execute(
-            f"""
-            with family as ({first_of()})
-            select coalesce(first, l.about), l.about, l."case", l.trial, who, kind, value, {", ".join(columns)}
-            from labels l left join family on family.run = l.about left join trials t
-                 on (t.run, t."case", t.trial) = (l.about, l."case", coalesce(nullif(l.trial, ''), ?))
-            where kind in ('verdict', 'should') and l.about in (select run from runs where lab = ? and {SEEN})
-                  and (not ? or t.trial is not null)
-            order by l."at", l.about, kind, value
-            """,  # noqa: S608  our own names
-            [lab.principal, lab.name, viewer, viewer, readings],
-        ).fetchall()
+    rows = store.rows(
+        f"""
+        with family as ({first_of()})
+        select coalesce(first, l.about), l.about, l."case", l.trial, who, kind, value, {", ".join(columns)}
+        from labels l left join family on family.run = l.about left join trials t
+             on (t.run, t."case", t.trial) = (l.about, l."case", coalesce(nullif(l.trial, ''), ?))
+        where kind in ('verdict', 'should') and l.about in (select run from runs where lab = ? and {SEEN})
+              and (not ? or t.trial is not null)
+        order by l."at", l.about, kind, value
+        """,  # noqa: S608  our own names
+        [lab.principal, lab.name, viewer, viewer, readings],
+    )
     labels: dict[_Place, _Labelled] = {}
     for first, run, case, trial, who, kind, value, *readings_of_trial in rows:
         name, _, word = value.partition(": ")
@@ -128,9 +126,5 @@ def _labels(store: Store, lab: Lab, viewer: str | None, readings: bool = True) -
 
 def _models(store: Store, role: str) -> dict[str, str]:
     """Which model each run asked as `role`; several are named together."""
-    with store.cursor() as cursor:
-        return dict(
-            cursor.execute(
-                "select run, string_agg(model, ', ' order by model) from roles where role = ? group by run", [role]
-            ).fetchall()
-        )
+    sql = "select run, string_agg(model, ', ' order by model) from roles where role = ? group by run"
+    return dict(store.rows(sql, [role]))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.store.filters import DOUBT, MADE_BY, SAID, STATUS, Filter, condition
+from core.store.filters import OF_ITEMS, OF_RUNS, SAID, STATUS, Filter, Where, condition
 from core.store.queries import SEEN
 from core.store.store import Store
 from core.store.versions import versions
@@ -75,29 +75,11 @@ def items(
     """A page of cases and trials, with the columns of the table `items`, `status` of the run, and the beginning of the
     case's `explanation`: those after a row, or those just before one.
     """
-    order = [*SORTS[sort][1], *_WITHIN]
     sql, values = condition(wanted, viewer, stopped)
-    anchor = after or before
-    there = _values(store, anchor, order) if anchor else None
-    past: list[object] = []
-    beyond = "true"
-    if there is not None:
-        beyond, past = _beyond(order, there, backwards=before is not None)
-    total, behind = _counts(store, sql, values, order, there, after is not None)
-    rows = store.query(
-        f"""
-        with page as (
-            select rowid as row from items where {sql} and {beyond}
-            order by {_by(order, turned=there is not None and before is not None)} limit ?
-        )
-        {_SHOWN} where items.rowid in (select row from page)
-        order by {_by(order)}
-        """,  # noqa: S608  our own names
-        [*values, *past, limit, list(stopped)],
-        rows=None,
-    )
-    first = (behind + 1) if after or there is None else behind - len(rows) + 1
-    return Listed(rows, first if len(rows) else 0, total, lost=anchor is not None and there is None)
+    order, anchor = [*SORTS[sort][1], *_WITHIN], after or before
+    there = _values(store, order, '(run, "case", trial) = (?, ?, ?)', anchor) if anchor else None
+    page = _Page(f"items where {sql}", values, order, there, limit, is_before=not after)
+    return page.listed(store, "rowid", f"{_SHOWN} where items.rowid in (from page)", [list(stopped)], anchor)
 
 
 _SHOWN = f"""
@@ -114,7 +96,6 @@ def row(store: Store, place: Place, viewer: str | None = None, stopped: Sequence
                  and items.run in (select run from runs where {SEEN})
         """,  # noqa: S608  our own names
         [list(stopped), *place, viewer, viewer],
-        rows=None,
     )
 
 
@@ -132,37 +113,54 @@ def runs(
     or the oldest.
     """
     sql, values = condition(wanted, viewer, stopped)
-    anchor = after or before
-    backwards = bool(before)
-    order = SORTS["oldest" if oldest else "newest"][1]
-    with store.cursor() as cursor:
-        there = cursor.execute('select "at", run from items where run = ? limit 1', [anchor]).fetchone()
+    order, anchor = SORTS["oldest" if oldest else "newest"][1], after or before
+    there = _values(store, order, "run = ?", [anchor]) if anchor else None
     held = f'(select run, any_value("at") as "at", count(*) as found from items where {sql} group by run) items'  # noqa: S608  our own names
-    beyond, past = _beyond(order, there, backwards) if there else ("true", [])
-    behind, before_it = _beyond(order, there, not backwards) if there else ("false", [])
-    rows = store.query(
-        f"""
-        select * from (
-            select * from {held} where {beyond} order by {_by(order, bool(there) and backwards)} limit ?
-        ) items order by {_by(order)}
-        """,  # noqa: S608  our own names
-        [*values, *past, limit],
-        rows=None,
-    )
-    with store.cursor() as cursor:
-        row = cursor.execute(
-            f"select count(*), count(*) filter ({behind}) from {held}",  # noqa: S608  our own names
-            [*before_it, *values],
-        ).fetchone()
-    total, others = row or (0, 0)
-    if not there:
-        first = 1
-    elif backwards:
-        # Behind a page that goes back lie those that follow it, and the anchor.
-        first = total - others - len(rows)
-    else:
-        first = others + 2
-    return Listed(rows, first if len(rows) else 0, total, lost=bool(anchor) and there is None)
+    page = _Page(f"{held} where true", values, order, there, limit, is_before=not after)
+    return page.listed(store, "*", "select * from page items", [], anchor)
+
+
+@dataclass(frozen=True)
+class _Page:
+    """The rows `of` a condition in the `order`, `limit` of them: after or before the one with the values `there`."""
+
+    of: str
+    values: list[object]
+    order: Sequence[str]
+    there: Sequence[object] | None
+    limit: int
+    is_before: bool
+
+    def listed(self, store: Store, key: str, shown: str, more: list[object], anchor: object) -> Listed:
+        """What `shown` makes of the `key` of each row, which it finds in `page`; `more` are its parameters."""
+        backwards = self.there is not None and self.is_before
+        beyond, past = self._beyond(backwards) if self.there else ("true", [])
+        ahead, before = self._beyond(backwards=True) if self.there else ("false", [])
+        rows = store.query(
+            f"""
+            with page as (select {key} from {self.of} and {beyond} order by {_by(self.order, backwards)} limit ?)
+            {shown} order by {_by(self.order)}
+            """,  # noqa: S608  our own names
+            [*self.values, *past, self.limit, *more],
+        )
+        ((total, number),) = store.rows(
+            f"select count(*), count(*) filter ({ahead}) from {self.of}",  # noqa: S608  our own names
+            [*before, *self.values],
+        )
+        first = 1 if self.there is None else number - len(rows) + 1 if backwards else number + 2
+        return Listed(rows, first if len(rows) else 0, total, lost=bool(anchor) and self.there is None)
+
+    def _beyond(self, backwards: bool) -> Where:
+        """The condition for rows after (`backwards`: before) the one with the values `there`: by the first column that
+        differs, greater, or smaller where its order is descending.
+        """
+        sql, values = "false", list[object]()
+        for column, value in reversed(list(zip(self.order, self.there or (), strict=True))):
+            name = _comparable(column)
+            sign = "<" if column.endswith(" desc") != backwards else ">"
+            sql = f"({name} {sign} ? or ({name} = ? and {sql}))"
+            values = [value, value, *values]
+        return sql, values
 
 
 def cases(
@@ -170,23 +168,21 @@ def cases(
 ) -> tuple[list[Place], int]:
     """The first `limit` cases with a wanted row, the newest run first, and how many there are."""
     sql, values = condition(wanted, viewer, stopped)
-    with store.cursor() as cursor:
-        rows = cursor.execute(
-            f"""
-            select run, "case", count(*) over () from items where {sql} and "case" <> ''
-            group by run, "case" order by max("at") desc, run desc, min(number), "case" limit ?
-            """,  # noqa: S608  our own names
-            [*values, limit],
-        ).fetchall()
+    rows = store.rows(
+        f"""
+        select run, "case", count(*) over () from items where {sql} and "case" <> ''
+        group by run, "case" order by max("at") desc, run desc, min(number), "case" limit ?
+        """,  # noqa: S608  our own names
+        [*values, limit],
+    )
     return [Place(run, case) for run, case, _ in rows], int(rows[0][2]) if rows else 0
 
 
 def runs_of(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> list[str]:
     """All runs with a wanted row, the newest first."""
     sql, values = condition(wanted, viewer, stopped)
-    with store.cursor() as cursor:
-        rows = cursor.execute(f'select run from items where {sql} group by run order by max("at") desc, run', values)  # noqa: S608  our own names
-        return [run for (run,) in rows.fetchall()]
+    rows = store.rows(f'select run from items where {sql} group by run order by max("at") desc, run', values)  # noqa: S608  our own names
+    return [run for (run,) in rows]
 
 
 def elsewhere(store: Store, place: Place, viewer: str | None = None, limit: int = PAGE) -> DataFrame:
@@ -204,48 +200,13 @@ def elsewhere(store: Store, place: Place, viewer: str | None = None, limit: int 
         order by others."at" desc, others.run, number limit ?
         """,  # noqa: S608  our own names
         [*values, same, place.run, place.case, limit],
-        rows=None,
     )
 
 
-def _counts(
-    store: Store, sql: str, values: list[object], order: Sequence[str], there: Sequence[object] | None, after: bool
-) -> tuple[int, int]:
-    """How many rows there are, and how many before the page (with `after`, the anchor too)."""
-    behind, past = "false", list[object]()
-    if there is not None:
-        behind, past = _beyond(order, there, backwards=True)
-    with store.cursor() as cursor:
-        row = cursor.execute(
-            f"select count(*), count(*) filter ({behind}) from items where {sql}",  # noqa: S608  our own names
-            [*past, *values],
-        ).fetchone()
-    total, count = row or (0, 0)
-    return int(total), int(count) + (after and there is not None)
-
-
-def _values(store: Store, place: Place, order: Sequence[str]) -> list[object] | None:
-    """That row's values of the columns in `order`; None where the row is gone."""
-    columns = ", ".join(_comparable(column) for column in order)
-    with store.cursor() as cursor:
-        row = cursor.execute(
-            f'select {columns} from items where run = ? and "case" = ? and trial = ?',  # noqa: S608  our own names
-            list(place),
-        ).fetchone()
-    return list(row) if row else None
-
-
-def _beyond(order: Sequence[str], there: Sequence[object], backwards: bool) -> tuple[str, list[object]]:
-    """The condition for rows after (`backwards`: before) the one with the values `there`: by the first column that
-    differs, greater, or smaller where its order is descending.
-    """
-    sql, values = "false", list[object]()
-    for column, value in reversed(list(zip(order, there, strict=True))):
-        name = _comparable(column)
-        sign = "<" if column.endswith(" desc") != backwards else ">"
-        sql = f"({name} {sign} ? or ({name} = ? and {sql}))"
-        values = [value, value, *values]
-    return sql, values
+def _values(store: Store, order: Sequence[str], where: str, values: Sequence[object]) -> tuple[object, ...] | None:
+    """What the row of that condition has in the columns of `order`; None where it is gone."""
+    columns = ", ".join(map(_comparable, order))
+    return next(iter(store.rows(f"select {columns} from items where {where} limit 1", values)), None)  # noqa: S608  our own names
 
 
 def _comparable(column: str) -> str:
@@ -269,22 +230,16 @@ def facet(
     if name.startswith("as:"):
         columns = f"model, sum(n) from {by_run} roles using (run) where role = ?"
         values = [*values, name.removeprefix("as:")]
-    elif name == "status":
-        columns = f"{STATUS}, sum(n) from {by_run} runs using (run)"
-        values = [list(stopped), *values]
-    elif name == "owner":
-        columns = f"{MADE_BY}, sum(n) from {by_run} runs using (run)"
-    elif name == "study":
-        columns = f"runs.study, sum(n) from {by_run} runs using (run)"
+    elif name in OF_RUNS:
+        columns = f"{OF_RUNS[name]}, sum(n) from {by_run} runs using (run)"
+        values = [list(stopped), *values] if name == "status" else values
     elif name in SAID:
         labels = '(select distinct about as run, "case", trial, value from labels where kind = ?)'
         columns = f'value, count(*) from {labels} given join items using (run, "case", trial) where {sql}'
         values = [SAID[name], *values]
     else:
-        column = {"differs": "if(items.differ, 'differ', 'agree')", "doubt": DOUBT}.get(name, f"items.{name}")
-        columns = f"{column}, count(*) from items where {sql}"
-    with store.cursor() as cursor:
-        rows = cursor.execute(f"select {columns} group by 1 order by 2 desc, 1", values).fetchall()
+        columns = f"{OF_ITEMS[name]}, count(*) from items where {sql}"
+    rows = store.rows(f"select {columns} group by 1 order by 2 desc, 1", values)
     counts = {str(value or ""): int(count) for value, count in rows if value or name == "outcome"}
     return _with_kinds(counts) if name == "outcome" else counts
 
@@ -301,19 +256,22 @@ def _with_kinds(counts: dict[str, int]) -> dict[str, int]:
 def count(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> int:
     """How many rows there are."""
     sql, values = condition(wanted, viewer, stopped)
-    with store.cursor() as cursor:
-        row = cursor.execute(f"select count(*) from items where {sql}", values).fetchone()  # noqa: S608  our own names
-    return int(row[0]) if row else 0
+    return int(store.rows(f"select count(*) from items where {sql}", values)[0][0])  # noqa: S608  our own names
+
+
+def kinds(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> dict[str, int]:
+    """How many rows are a trial, a case, or a run that came to no case."""
+    sql, values = condition(wanted, viewer, stopped)
+    kind = "case when trial <> '' then 'trial' when \"case\" <> '' then 'case' else 'run' end"
+    return dict(store.rows(f"select {kind}, count(*) from items where {sql} group by 1", values))  # noqa: S608  our own names
 
 
 def roles(store: Store) -> list[str]:
     """All roles in which runs asked models."""
-    with store.cursor() as cursor:
-        return [role for (role,) in cursor.execute("select distinct role from roles order by role").fetchall()]
+    return [role for (role,) in store.rows("select distinct role from roles order by role")]
 
 
 def interrupted(store: Store, alive: Callable[[str], bool]) -> list[str]:
     """Runs that are `running` by their journals, but not `alive`."""
-    with store.cursor() as cursor:
-        running = cursor.execute("select run from runs where status = 'running' and about = ''").fetchall()
+    running = store.rows("select run from runs where status = 'running' and about = ''")
     return [run for (run,) in running if not alive(run)]

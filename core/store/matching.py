@@ -148,11 +148,10 @@ def where(subject: Subject, viewer: str | None, stopped: Sequence[str] = ()) -> 
 def of_each(store: Store, asked: Asked, asking: str) -> list[tuple[Any, ...]]:
     """A row for each subject: what the SQL `asking` gives of its rows of the lab, which it calls `held`."""
     found = []
-    with store.limited() as cursor:
-        for one in asked.subjects:
-            sql, values = where(one, asked.viewer, asked.stopped)
-            held = f"with held as not materialized (select * from items where lab = ? and {sql})"  # noqa: S608  our own names
-            found.append(cursor.execute(f"{held} {asking}", [asked.lab, *values]).fetchone() or ())
+    for subject in asked.subjects:
+        sql, values = where(subject, asked.viewer, asked.stopped)
+        held = f"with held as not materialized (select * from items where lab = ? and {sql})"  # noqa: S608  our own names
+        found += store.rows(f"{held} {asking}", [asked.lab, *values])
     return found
 
 
@@ -185,7 +184,7 @@ def matrix(store: Store, asked: Asked, keys: Sequence[int] | None = None) -> Dat
         with rows as ({sql}), wide as ({wide(asked, f"(select * from rows {named})", _told(store, asked))})
         select key, title, about, among, agree, {columns} from wide order by {ORDER}
     """  # noqa: S608  our own names
-    found = store.query(asking, [*values, *([] if keys is None else [list(map(int, keys))])], rows=None)
+    found = store.query(asking, [*values, *([] if keys is None else [list(map(int, keys))])])
     for i in range(len(asked.subjects)):
         found[f"place_{i}"] = [Place(**one) if isinstance(one, dict) else None for one in found[f"place_{i}"]]
     if keys is None:

@@ -7,7 +7,7 @@ or `failed`, a case's by its begin and its result; a run's row is carried from e
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -59,9 +59,7 @@ class Rows:
         name, at = run["run"], utc(event.at)
         _carry_on(run, event, at)
         match event:
-            case Asked() | Answered():
-                self._call(name, event.call, at).update(_call_fields(event, at))
-            case Failed() if event.call is not None:
+            case Asked() | Answered() | Failed() if event.call is not None:
                 self._call(name, event.call, at).update(_call_fields(event, at))
             case Resumed():
                 drops = self.by_table.get("drops", {}).items()
@@ -72,15 +70,10 @@ class Rows:
             case Recorded():
                 self._record(run, event, at)
             case Dropped():
-                fields = {column: getattr(event, column) for column in _DROPPED}
-                self.put("drops", {**fields, "run": name, "rules": event.rules or "", "at": at})
+                self.put("drops", {**_picked(event, _DROPPED), "run": name, "rules": event.rules or "", "at": at})
             case Scored():
-                fields = {column: getattr(event, column) for column in _SCORED}
-                numbers = {column: getattr(event, column) for column in ("value", "low", "high")}
-                ours = {**fields, "detail": as_json(event.detail), "run": name, "at": at}
-                self.put("scores", self._fitted("scores", ours, numbers))
-            case _:
-                pass
+                ours = {**_picked(event, _SCORED), "detail": as_json(event.detail), "run": name, "at": at}
+                self.put("scores", self._fitted("scores", ours, _picked(event, ("value", "low", "high"))))
 
     def _call(self, run: str, call: str, at: datetime) -> Row:
         rows = self.by_table.setdefault("calls", {})
@@ -175,7 +168,7 @@ def _carry_on(run: Row, event: Event, at: datetime) -> None:
     match event:
         case Started():
             run["at"] = at
-            run.update({name: getattr(event, name) for name in _STARTED})
+            run.update(_picked(event, _STARTED))
             run["forked_from"] = event.forked_from.run if event.forked_from else ""
             run.update({name: as_json(getattr(event, name)) for name in ("spec", "versions", "prompts")})
             run["title"] = _text(event.spec, "title")
@@ -191,11 +184,9 @@ def _carry_on(run: Row, event: Event, at: datetime) -> None:
             of = event.data.get("of")
             run["cases"] = of if fits(of, "BIGINT") else None
         case Failed() if event.call is None:
-            run.update(error=event.error, message=event.message, hint=event.hint)
+            run.update(_picked(event, _NOTHING_WRONG))
         case Finished():
             run.update(status=event.status, finished_at=at)
-        case _:
-            pass
 
 
 _STARTED = ("lab", "seed", "app", "commit", "about", "reread_from", "owner", "study")
@@ -214,55 +205,28 @@ def _reading(reading: object, rules: Rules) -> Row:
 _READ = {rules: [(name, f"{name}_{rules}") for name in Reading.model_fields] for rules in RULES}
 
 _NOTHING_WRONG: Row = dict.fromkeys(("error", "message", "hint"))
-_UNANSWERED: Row = dict.fromkeys(
-    (
-        "text",
-        "seconds",
-        "first_token_seconds",
-        "cached",
-        "prompt_tokens",
-        "completion_tokens",
-        "finish_reason",
-        "tool_calls",
-    )
-)
+_ANSWER = ("text", "seconds", "first_token_seconds", "cached", "finish_reason")
+_UNANSWERED: Row = dict.fromkeys((*_ANSWER, "prompt_tokens", "completion_tokens", "tool_calls"))
 
 
 def _call_fields(event: Asked | Answered | Failed, at: datetime) -> Row:
-    who = {"role": event.role, "model": event.model}
+    who = _picked(event, ("role", "model"))
     if isinstance(event, Asked):
-        return {
-            **_UNANSWERED,
-            **_NOTHING_WRONG,
-            **who,
-            "case": event.case,
-            "item": event.item,
-            "trial": event.trial,
-            "prompt": event.prompt,
-            "repeat": event.repeat,
-            "messages": as_json(event.messages),
-            "sampling": as_json(event.sampling),
-            "tools": as_json(event.tools),
-            "at": at,
-        }
+        asked = _picked(event, ("case", "item", "trial", "prompt", "repeat"))
+        asked |= {name: as_json(value) for name, value in _picked(event, ("messages", "sampling", "tools")).items()}
+        return {**_UNANSWERED, **_NOTHING_WRONG, **who, **asked, "at": at}
     # Who loses the line that asks still says where an answer belongs.
-    where = {name: value for name in ("case", "trial") if (value := getattr(event, name))}
+    where = {name: value for name, value in _picked(event, ("case", "trial")).items() if value}
     if isinstance(event, Answered):
-        return {
-            **_NOTHING_WRONG,
-            **who,
-            **where,
-            "text": event.text,
-            "seconds": event.seconds,
-            "first_token_seconds": event.first_token_seconds,
-            "cached": event.cached,
-            "prompt_tokens": event.usage.prompt_tokens,
-            "completion_tokens": event.usage.completion_tokens,
-            "finish_reason": event.finish_reason,
-            "tool_calls": as_json(event.tool_calls),
-        }
+        tokens = _picked(event.usage, ("prompt_tokens", "completion_tokens"))
+        answer = {**_picked(event, _ANSWER), **tokens, "tool_calls": as_json(event.tool_calls)}
+        return {**_NOTHING_WRONG, **who, **where, **answer}
     known = {name: value for name, value in who.items() if value is not None}
-    return {**_UNANSWERED, **known, **where, "error": event.error, "message": event.message, "hint": event.hint}
+    return {**_UNANSWERED, **known, **where, **_picked(event, _NOTHING_WRONG)}
+
+
+def _picked(of: object, names: Iterable[str]) -> Row:
+    return {name: getattr(of, name) for name in names}
 
 
 def fits(value: object, kind: str) -> bool:

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from pandas import DataFrame
 
-ROWS = 10_000
-"""Rows that `query` returns unless its caller asks for another number."""
-
 SECONDS = 10.0
 """Seconds that `query` may take unless its caller asks for another limit."""
 
@@ -171,18 +168,19 @@ class Store:
         with self.writer, self.cursor() as cursor:
             self.tables = schema.migrate(cursor, schema.wanted_tables(self.labs))
 
-    def query(
-        self, sql: str, params: Sequence[object] = (), rows: int | None = ROWS, seconds: float = SECONDS
-    ) -> DataFrame:
-        """What one SELECT (or DESCRIBE, SHOW, EXPLAIN) finds, at most `rows` rows, None for all.
+    def rows(self, sql: str, params: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """The rows that SQL of ours finds; as `query`."""
+        with self.limited() as cursor:
+            return cursor.execute(sql, list(params)).fetchall()
 
-        `.attrs["truncated"]` tells whether there were more. `?` in `sql` stand for `params`.
+    def query(self, sql: str, params: Sequence[object] = (), seconds: float = SECONDS) -> DataFrame:
+        """What SQL of ours finds; `?` in it stand for `params`. What a person wrote goes through `core.store.sql`.
+
         Raises QueryRefused for SQL that is wrong or would write, and after `seconds`; StoreUnusable for a broken file.
         """
         with self.limited(seconds) as cursor:
-            _only_one_select(cursor, sql)
             cursor.execute("begin transaction read only")
-            return _first_rows(cursor.execute(sql, list(params)), rows)
+            return cursor.execute(sql, list(params)).df()
 
     @contextmanager
     def limited(self, seconds: float = SECONDS) -> Iterator[DuckDBPyConnection]:
@@ -255,29 +253,3 @@ def _explained(path: Path, error: str) -> StoreError:
     if "Permission denied" in error:
         return StoreUnusable(f"{path} may not be read and written by you. Change its permissions, or set EXPLAIN_HOME.")
     return StoreUnusable(f"{path} cannot be used ({error.splitlines()[0]}). {_REBUILD}")
-
-
-def _only_one_select(cursor: DuckDBPyConnection, sql: str) -> None:
-    import duckdb
-
-    kinds = [statement.type for statement in cursor.extract_statements(sql)]
-    if len(kinds) != 1 or kinds[0] not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
-        raise QueryRefused("The store is read-only: write one SELECT, DESCRIBE, SHOW or EXPLAIN.")
-
-
-def _first_rows(result: DuckDBPyConnection, rows: int | None) -> DataFrame:
-    """Results stream, so the rest of a long one is never computed."""
-    import pandas as pd
-
-    if rows is None:
-        frame = result.df()
-        frame.attrs["truncated"] = False
-        return frame
-    chunks = [result.fetch_df_chunk()]
-    count = len(chunks[0])
-    while count <= rows and len(chunk := result.fetch_df_chunk()):
-        chunks.append(chunk)
-        count += len(chunk)
-    frame = pd.concat(chunks, ignore_index=True).head(rows) if len(chunks) > 1 else chunks[0].head(rows)
-    frame.attrs["truncated"] = count > rows
-    return frame

@@ -58,16 +58,15 @@ class Changed(NamedTuple):
 
 def versions(store: Store, run: str, viewer: str | None = None) -> list[Version]:
     """All versions of the run that `viewer` may see, the oldest first; itself alone where it was never read again."""
-    with store.cursor() as cursor:
-        rows = cursor.execute(
-            f"""
-            {_FAMILIES}, replaced as ({REPLACED})
-            select run, reread_from, run not in (select run from replaced) from runs left join family using (run)
-            where (run = ? or first in (select first from family where run = ?)) and about = '' and {SEEN}
-            order by "at", run
-            """,  # noqa: S608  our own names
-            [viewer, viewer, run, run, viewer, viewer],
-        ).fetchall()
+    rows = store.rows(
+        f"""
+        {_FAMILIES}, replaced as ({REPLACED})
+        select run, reread_from, run not in (select run from replaced) from runs left join family using (run)
+        where (run = ? or first in (select first from family where run = ?)) and about = '' and {SEEN}
+        order by "at", run
+        """,  # noqa: S608  our own names
+        [viewer, viewer, run, run, viewer, viewer],
+    )
     return [Version(*row) for row in rows]
 
 
@@ -82,15 +81,14 @@ def changed(store: Store, before: str, now: str) -> tuple[list[Changed], int]:
     """
     rows = '(select "case", trial, number, title, about, outcome from items where run = ?)'
     both = f'{rows} old full join {rows} new using ("case", trial)'
-    with store.cursor() as cursor:
-        found = cursor.execute(
-            f"""
-            select "case", trial, coalesce(nullif(new.about, ''), nullif(old.about, ''), new.title, old.title, ''),
-                   coalesce(old.outcome, ''), coalesce(new.outcome, '')
-            from {both} order by coalesce(new.number, old.number), "case", trial
-            """,  # noqa: S608  our own names
-            [before, now],
-        ).fetchall()
+    found = store.rows(
+        f"""
+        select "case", trial, coalesce(nullif(new.about, ''), nullif(old.about, ''), new.title, old.title, ''),
+               coalesce(old.outcome, ''), coalesce(new.outcome, '')
+        from {both} order by coalesce(new.number, old.number), "case", trial
+        """,  # noqa: S608  our own names
+        [before, now],
+    )
     every = [Changed(*row) for row in found]
     return [one for one in every if one.before != one.now], len(every)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,10 +14,7 @@ from core.lab.lab import Lab
 from core.runs.run import Resolve
 from core.study import control, tables
 from core.study.execute import Making, Outcome
-from core.study.plan import Planned, Study
-
-Beside = Callable[[Coroutine[Any, Any, None]], "Future[None]"]
-"""Runs a coroutine on the event loop of another thread."""
+from core.study.plan import Study
 
 
 class AlreadyGoing(Exception):
@@ -25,7 +22,7 @@ class AlreadyGoing(Exception):
 
 
 @dataclass
-class Going:
+class UnderWay:
     """A study that `whose` started in this process. Once it is over: `outcome` of its runs; `off`, which controls do
     not read what they must; `fault`, why no more could be written.
     """
@@ -38,61 +35,54 @@ class Going:
     over: threading.Event = field(default_factory=threading.Event)
 
 
+@dataclass
 class Studies:
     """Runs studies, one at a time for each person; every method may be called from any thread. To pause one use
-    core.study.control. `ended()` is called after each run.
+    core.study.control. `beside` runs a coroutine on the event loop of another thread; `ended()` is called after each
+    run.
     """
 
-    def __init__(
-        self, labs: Mapping[str, Lab], home: Path, folder: Path, beside: Beside, ended: Callable[[], None]
-    ) -> None:
-        self._labs = labs
-        self._home = home
-        self._folder = folder
-        self._beside = beside
-        self._ended = ended
-        self._going: dict[str, Going] = {}
-        self._lock = threading.Lock()
+    labs: Mapping[str, Lab]
+    home: Path
+    folder: Path
+    beside: Callable[[Coroutine[Any, Any, None]], Future[None]]
+    ended: Callable[[], None]
+    _under_way: dict[str, UnderWay] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def start(self, study: Study, resolve: Resolve, whose: str = "") -> Going:
+    def start(self, study: Study, resolve: Resolve, whose: str = "") -> UnderWay:
         """Start the study, or resume it from its journals. Raises AlreadyGoing, CallFailed for a model that cannot be
         asked, BadStudy where a budget of money cannot be kept, and OSError where nothing can be written.
         """
         for model in sorted({model for run in study.all for model in run.spec.models}):
             resolve(model)
-        making = Making(study, self._labs, resolve, self._folder, lambda run, state: self._ended(), whose)
+        making = Making(study, self.labs, resolve, self.folder, lambda run, state: self.ended(), whose)
         with self._lock:
-            for other in self._going.values():
+            for other in self._under_way.values():
                 if not other.over.is_set() and (other.whose == whose or other.study.name == study.name):
                     raise AlreadyGoing(f"{other.study.title} is going on. Wait until it is over, or pause it.")
-            control.want(self._home, study.name, paused=False)
-            going = self._going[study.name] = Going(study, whose)
-        self._beside(self._make(going, making)).add_done_callback(lambda future: self._end(going, future))
-        return going
+            control.want(self.home, study.name, paused=False)
+            started = self._under_way[study.name] = UnderWay(study, whose)
+        self.beside(self._make(started, making)).add_done_callback(lambda future: self._end(started, future))
+        return started
 
-    def going(self, name: str) -> Going | None:
+    def started(self, name: str) -> UnderWay | None:
         """The study of that name, if it was started in this process, over or not."""
         with self._lock:
-            return self._going.get(name)
+            return self._under_way.get(name)
 
-    async def _make(self, going: Going, making: Making) -> None:
-        study = going.study
+    async def _make(self, started: UnderWay, making: Making) -> None:
+        study = started.study
         # Where the controls do not read what they must, nothing else is asked.
-        if await self._all(making, study.controls, going):
-            going.off = await asyncio.to_thread(self._off, study)
-            if not going.off:
-                await self._all(making, study.runs, going)
+        started.outcome = await making.make(study.controls)
+        if len(started.outcome.completed) == len(study.controls):
+            frame = await asyncio.to_thread(tables.measured, study, self.labs, self.folder)
+            started.off = tables.off(self.labs, frame)
+            if not started.off:
+                started.outcome = await making.make(study.runs)
 
-    async def _all(self, making: Making, runs: Sequence[Planned], going: Going) -> bool:
-        """Make the runs. Whether all of them completed, or stopped early."""
-        going.outcome = await making.make(runs)
-        return len(going.outcome.completed) + len(going.outcome.early) == len(runs)
-
-    def _off(self, study: Study) -> list[str]:
-        return tables.off(self._labs, tables.measured(study, self._labs, self._folder))
-
-    def _end(self, going: Going, future: Future[None]) -> None:
+    def _end(self, started: UnderWay, future: Future[None]) -> None:
         if (error := future.exception()) is not None:
-            going.fault = str(error)
-        self._ended()
-        going.over.set()
+            started.fault = str(error)
+        self.ended()
+        started.over.set()

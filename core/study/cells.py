@@ -43,28 +43,22 @@ def cells(
     places = frame.assign(**keyed, place=list(zip(frame["run"], frame["case"], strict=True)))
     statistics = group_statistics(places, [*keyed], is_share=is_share)
     extra = places.groupby([*keyed]).agg(
-        **{"truth": ("truth", "mean"), "known": ("truth", "count"), "complete": ("complete", "all")},
-        early=("early", "any"),
-        applies=("applies", "any"),
-        behind=("place", lambda cases: tuple(dict.fromkeys(cases))),
+        **{"truth": ("truth", "mean"), "complete": ("complete", "all"), "early": ("early", "any")},
+        **{"applies": ("applies", "any"), "behind": ("place", lambda cases: tuple(dict.fromkeys(cases)))},
     )
     made = []
-    for _, group in statistics.iterrows():
-        named = {name: group[key] for name, key in by.items()}
-        key = tuple(group[key] for key in keyed)
-        more = extra.loc[key if len(key) > 1 else key[0]]
-        if not more["applies"]:
+    for group in statistics.join(extra, on=[*keyed]).to_dict("records"):
+        if not group["applies"]:
             continue
+        named = {name: group[key] for name, key in by.items()}
         made.append(
             {
                 **BLANK,
                 **{"row": label(named, rows) or otherwise, "column": label(named, columns) or otherwise},
-                **{"value": number(group["macro"]), "n": int(group["items"])},
-                **{"low": number(group["low"]), "high": number(group["high"])},
-                "of": int(group["items_of"]),
-                **{"trials": int(group["trials"]), "thin": bool(group["thin"])},
-                **{"truth": number(more["truth"]) if more["known"] else None, "complete": bool(more["complete"])},
-                **{"stopped_early": bool(more["early"]), "behind": more["behind"]},
+                **{"value": number(group["macro"]), "low": number(group["low"]), "high": number(group["high"])},
+                **{"n": group["items"], "of": group["items_of"], "trials": group["trials"], "thin": group["thin"]},
+                **{"truth": number(group["truth"]), "complete": group["complete"], "stopped_early": group["early"]},
+                "behind": group["behind"],
             }
         )
     return made

@@ -18,7 +18,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from math import ceil, inf
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,7 +33,7 @@ from core.runs.upgrade import upgraded
 from core.study.control import wanted
 from core.study.execute import LOOK, Making, Outcome, check_budget, hand_out, left, still_to_make
 from core.study.plan import Planned, Study, run_id
-from core.study.standing import is_completed, standing
+from core.study.standing import Standing, is_completed, standing
 from core.transcript import Transcript, transcript
 
 if TYPE_CHECKING:
@@ -64,14 +64,10 @@ class Task(NamedTuple):
 
 
 class Made(NamedTuple):
-    """What came of a task; `journal` where the worker wrote it elsewhere, `paid` the calls of models in it, and `money`
-    what they cost in US dollars.
-    """
+    """What came of a task; `journal` where the worker wrote it elsewhere."""
 
     outcome: Outcome
     journal: bytes = b""
-    paid: int = 0
-    money: float = 0.0
 
 
 _paused: set[str] = set()
@@ -119,14 +115,11 @@ async def _made(task: Task, labs: Mapping[str, Lab], resolve: Resolve) -> Made:
     making = Making(replace(task.study, runs=(run,)), labs, resolve, folder, paused=lambda: task.sign in _paused)
     outcome = await making.make([run])
     # The lease of a worker that was lost on another machine runs out.
-    for _ in range(ceil(1.5 * lease.TTL / LOOK)):
-        if not outcome.elsewhere:
-            break
+    until = time.monotonic() + 1.5 * lease.TTL
+    while outcome.elsewhere and time.monotonic() < until:
         await asyncio.sleep(LOOK)
         outcome = await making.make([run])
-    now = standing(path)
-    written = b"" if is_shared or outcome.elsewhere or not path.exists() else path.read_bytes()
-    return Made(outcome, written, now.paid, now.money)
+    return Made(outcome, b"" if is_shared or outcome.elsewhere or not path.exists() else path.read_bytes())
 
 
 def _holds(path: Path, words: str) -> bool:
@@ -162,21 +155,34 @@ class Cluster:
         Raises JournalFull where a worker can write nothing more, and ConnectionError where the cluster is out of reach.
         """
         self._outcome = outcome = Outcome()
-        waiting, suspects = still_to_make(self.study, runs, self.folder, outcome)
-        if not waiting and not suspects:
+        groups = still_to_make(self.study, runs, self.folder, outcome)
+        if not any(groups):
             return outcome
-        self._begin()
+        self._first: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        """What several runs stand on is made once, by the first of them."""
+        self._calls, self._money = (inf if of is None else of for of in left(self.study, self.folder))
+        """What is left of the budgets, without the calls that runs under way were given."""
+        self._given_back = asyncio.Condition()
+        self._flying = 0
+        """Runs under way that were given calls."""
+        self._rounds: Counter[str] = Counter()
+        """How often each run was given calls."""
+        self._killers: list[Planned] = []
+        """The runs with which a worker was lost."""
+        self._room, self._looked = 1, -inf
+        self._sign = f".cluster-{secrets.token_hex(8)}"
+        """The name of a file in the folder that holds its own name, for as long as workers may look for it."""
         sign = self.folder / self._sign
         sign.write_text(self._sign, encoding="utf-8")
         try:
             # Workers end what nobody waits for any more, once this client is gone.
             async with self.connected() as self._client:
-                await hand_out(waiting, self._in_turn, self._at_once)
+                await hand_out(groups[0], self._in_turn, self._at_once)
                 # Each alone: which of those on a worker that was lost is to blame cannot be told.
-                suspects += self._killers
+                alone = groups[1:] + [[run] for run in self._killers]
                 self._killers.clear()
-                for run in suspects:
-                    await hand_out([run], self._in_turn, self._at_once)
+                for group in alone:
+                    await hand_out(group, self._in_turn, self._at_once)
         finally:
             sign.unlink(missing_ok=True)
         for run in self._killers:
@@ -185,21 +191,6 @@ class Cluster:
                 "each worker that made it was lost: it may take more memory than there is, or end the process"
             )
         return outcome
-
-    def _begin(self) -> None:
-        """What holds for one loop."""
-        self._first: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        """What several runs stand on is made once, by the first of them."""
-        self._left, self._money = (inf if of is None else of for of in left(self.study, self.folder))
-        self._given_back = asyncio.Condition()
-        self._flying = 0
-        self._rounds: Counter[str] = Counter()
-        """How often each run was given leave for calls."""
-        self._killers: list[Planned] = []
-        """The runs with which a worker was lost."""
-        self._room, self._looked = 1, -inf
-        self._sign = f".cluster-{secrets.token_hex(8)}"
-        """The name of a file in the folder that holds its own name, for as long as workers may look for it."""
 
     async def _at_once(self) -> int:
         """How many runs may be in hand now: as many as are wanted, else as the workers take. Tells them of a pause."""
@@ -224,7 +215,7 @@ class Cluster:
     async def _in_turn(self, run: Planned) -> Planned | None:
         """Make one run, after what it stands on was made. The run, where it has to be made again."""
         priors = prior.of(run.lab, run.spec).values()
-        before = {one.spec.model_dump_json(): one for one in priors if isinstance(one, Prior) and one.wanted}
+        before = {first.spec.model_dump_json(): first for first in priors if isinstance(first, Prior) and first.wanted}
         async with AsyncExitStack() as locks:
             # Always in one order, so that no two runs wait for each other.
             for name in sorted(before):
@@ -235,22 +226,21 @@ class Cluster:
         return await self._once(run)
 
     async def _once(self, run: Planned) -> Planned | None:
-        from distributed import KilledWorker
-        from distributed.client import FutureCancelledError
-
-        outcome = self._outcome
-        if self._money <= 0:
-            outcome.spent = True
-            return None
-        before = standing(self._path(run))
+        outcome, path = self._outcome, journal.at(self.folder, run.id)
+        before = standing(path)
         # Tries that fail are calls too: what was not enough is doubled.
-        wants = 0 if self._left == inf else self._calls_of(run) << self._rounds[run.id]
+        wants = 0 if self._calls == inf else self._calls_of(run, before) << self._rounds[run.id]
         self._rounds[run.id] += 1
-        leave = await self._take(wants)
-        if wants and not leave:
-            outcome.spent = True
-            return None
-        calls = None if self._left == inf else before.paid + leave
+        async with self._given_back:
+            # Where no calls are left, once others gave theirs back.
+            await self._given_back.wait_for(lambda: self._calls or not wants or not self._flying)
+            given = int(min(wants, self._calls))
+            if self._money <= 0 or (wants and not given):
+                outcome.spent = True
+                return None
+            self._calls -= given
+            self._flying += given > 0
+        calls = None if self._calls == inf else before.paid + given
         money = None if self._money == inf else before.money + self._money
         task = Task(
             run=run.id,
@@ -259,9 +249,39 @@ class Cluster:
             study=replace(self.study, controls=(), runs=(), tables=(), budget_calls=calls, budget_money=money),
             folder=str(self.folder.resolve()),
             sign=self._sign,
-            begun=self._path(run).read_bytes() if self._path(run).exists() else b"",
+            begun=path.read_bytes() if path.exists() else b"",
         )
-        spent = before.paid, before.money
+        try:
+            made = await self._made(run, task)
+        finally:
+            now = standing(path)
+            async with self._given_back:
+                self._money -= now.money - before.money
+                self._calls = max(0, self._calls + given - (now.paid - before.paid))
+                self._flying -= given > 0
+                self._given_back.notify_all()
+        if made is None:
+            return None
+        of_run = made.outcome
+        if of_run.spent or of_run.paused:
+            # It is money that it wants, and all that was left was too little for its next call.
+            outcome.spent = outcome.spent or (of_run.spent and money is not None and now.paid < (calls or inf))
+            outcome.paused = outcome.paused or of_run.paused
+            return run if of_run.spent and not outcome.spent else None
+        outcome.elsewhere += of_run.elsewhere
+        outcome.completed += of_run.completed
+        outcome.early += of_run.early
+        outcome.failed |= of_run.failed
+        outcome.bad_input = outcome.bad_input and (of_run.bad_input or not of_run.failed)
+        if path.exists() and not of_run.elsewhere:
+            self.ended(run, transcript(upgraded(journal.read(path).events, self.labs)))
+        return None
+
+    async def _made(self, run: Planned, task: Task) -> Made | None:
+        """What a worker made of the task, with its journal in our folder; None where none could make it."""
+        from distributed import KilledWorker
+        from distributed.client import FutureCancelledError
+
         try:
             # The scheduler reads the function that it is given: one of no module, so that it needs no module of ours.
             made: Made = await self._client.submit(
@@ -270,45 +290,21 @@ class Cluster:
                 key=f"{run.id}-{secrets.token_hex(4)}",
                 pure=False,
             )
-            spent = max(before.paid, made.paid), max(before.money, made.money)
-            if made.journal and not is_completed(self._path(run)):
-                await asyncio.to_thread(journal.put, self._path(run), made.journal)
+            if made.journal and not is_completed(path := journal.at(self.folder, run.id)):
+                await asyncio.to_thread(journal.put, path, made.journal)
+            return made
         except KilledWorker:
             self._killers.append(run)
-            now = standing(self._path(run))
-            spent = now.paid, now.money
-            return None
         except FutureCancelledError as error:
             raise ConnectionError(f"The cluster is gone: {error}") from None
         except journal.JournalFull:
             raise
         except Exception as error:  # Whatever a worker's own installation raises.
-            outcome.failed[run.id] = f"the worker could not make it: {type(error).__name__}: {error}"
-            return None
-        finally:
-            self._money -= spent[1] - before.money
-            await self._give_back(leave, spent[0] - before.paid)
-        if made.outcome.spent and money is not None and (calls is None or spent[0] < calls):
-            # It is money that it wants, and all that was left was too little for its next call.
-            outcome.spent = True
-        return self._heard(run, made.outcome)
-
-    def _heard(self, run: Planned, made: Outcome) -> Planned | None:
-        """Take up what came of one run. The run, where it has to be made again."""
-        outcome = self._outcome
-        if made.spent or made.paused:
-            outcome.paused = outcome.paused or made.paused
-            return run if made.spent and not outcome.spent else None
-        outcome.elsewhere += made.elsewhere
-        outcome.completed += made.completed
-        outcome.early += made.early
-        outcome.failed |= made.failed
-        outcome.bad_input = outcome.bad_input and (made.bad_input or not made.failed)
-        if self._path(run).exists() and not made.elsewhere:
-            self.ended(run, transcript(upgraded(journal.read(self._path(run)).events, self.labs)))
+            why = f"{type(error).__name__}: {error}"
+            self._outcome.failed[run.id] = f"the worker could not make it: {why}"
         return None
 
-    def _calls_of(self, run: Planned) -> int:
+    def _calls_of(self, run: Planned, now: Standing) -> int:
         """How many calls of models the run may still want; 1 where that cannot be told, for it to say so itself."""
         if all(is_free(model) for model in run.spec.models):
             return 0
@@ -317,19 +313,4 @@ class Cluster:
             most = sum(run.lab.asks(run.spec, cases).values()) if run.lab.asks else self.study.budget_calls or 1
         except (CallFailed, ValueError, OSError):
             return 1
-        return max(1, most - standing(self._path(run)).answered.total())
-
-    async def _take(self, wanted: int) -> int:
-        """Leave for so many calls, or for those that are left. Where none are, once others gave theirs back."""
-        async with self._given_back:
-            await self._given_back.wait_for(lambda: self._left or not wanted or not self._flying)
-            leave = int(min(wanted, self._left))
-            self._left -= leave
-            self._flying += leave > 0
-            return leave
-
-    async def _give_back(self, leave: int, paid: int) -> None:
-        async with self._given_back:
-            self._left = max(0, self._left + leave - paid)
-            self._flying -= leave > 0
-            self._given_back.notify_all()
+        return max(1, most - now.answered.total())

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import islice, pairwise
+from math import isnan, nan
 from pathlib import Path
 
 from core import journal
 from core.datasets.items import Loaded
-from core.events import Answer, CallFailed, Event, OnText, Request
+from core.events import Answer, CallFailed, OnText, Request
 from core.lab.cases import Case
 from core.lab.lab import Lab, Prior
 from core.lab.spec import MOST_CASES
@@ -26,11 +27,14 @@ from core.runs.run import Resolve
 from core.runs.upgrade import upgraded
 from core.statistics import FEW, items_for_difference, items_for_power, items_for_width, wilson
 from core.study import data
-from core.study.early import SHIFT, stopped_early
+from core.study.early import stopped_early
 from core.study.plan import Planned, Study, dataset_of
 from core.study.progress import labels
-from core.study.standing import Standing, Tokens, busy_rate, look, standing
+from core.study.standing import Standing, Tokens, busy_rate, standing, standings
 from core.study.tables import measured
+
+Wanted = Counter[tuple[str, str, str]]
+"""Calls by lab, role and model."""
 
 LONGEST = 10.0
 """Seconds for looking up what the response cache holds."""
@@ -90,16 +94,14 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
         study.name,
         runs=len(study.all),
         wanted_width=study.width,
-        budget_calls=study.budget_calls,
-        budget_money=study.budget_money,
         wanted_power=study.power,
         stop_width=study.stop_width,
+        budget_calls=study.budget_calls,
+        budget_money=study.budget_money,
     )
-    wanted: dict[tuple[str, str, str], int] = defaultdict(int)
-    stand = look(study, folder)
+    stand = standings(study.all, folder)
     items = []
     loaded: list[Loaded] = []
-    controls = {run.id for run in study.controls}
     to_make: list[tuple[Planned, list[Case]]] = []
     for run in study.all:
         try:
@@ -109,18 +111,19 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
             continue
         if dataset_of(run.spec) in study.data and isinstance(held := run.lab.loaded(run.spec), Loaded):
             loaded.append(held)
-        if run.id not in controls:
+        if run not in study.controls:
             items.append(len({case.id.partition("/")[0] for case in cases}))
         if stand[run.id].status == "completed" or stopped_early(study, run, journal.at(folder, run.id)) is not None:
             plan.completed += 1
-            continue
-        plan.cases += len(cases)
-        to_make.append((run, cases))
+        else:
+            plan.cases += len(cases)
+            to_make.append((run, cases))
     left = [(run, [case for case in cases if case.id not in stand[run.id].cases]) for run, cases in to_make]
-    kept, plan.unlooked = _kept(left, labs, resolve, folder)
+    cached, plan.unlooked = _kept(left, labs, resolve, folder)
+    wanted: Wanted = Counter()
     for run, cases in to_make:
-        _add(run, cases, stand[run.id], plan, wanted, kept[run.id])
-    _add_priors([run for run, _ in to_make], folder, wanted)
+        wanted.update(_calls(run, len(cases), stand[run.id], plan, cached[run.id]))
+    wanted.update(_of_priors([run for run, _ in to_make], folder))
     plan.calls = dict(sum((Counter({role: n}) for (_, role, _), n in wanted.items()), Counter()))
     plan.free = sum(n for (*_, model), n in wanted.items() if is_free(model))
     plan.minutes = _minutes(wanted, stand.values())
@@ -137,38 +140,34 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
     return plan
 
 
-def _add(
-    run: Planned,
-    cases: list[Case],
-    stand: Standing,
-    plan: Estimate,
-    wanted: dict[tuple[str, str, str], int],
-    cached: Counter[str],
-) -> None:
-    """Count the calls of one run by lab, role and model."""
+def _calls(run: Planned, cases: int, now: Standing, plan: Estimate, cached: Counter[str]) -> Wanted:
+    """The calls of one run that has so many cases; what is cached of them, or not known, `plan` is told."""
+    wanted: Wanted = Counter()
     if run.lab.asks is None:
         plan.unknown.append(f"{run.lab.title} cannot tell how many calls it makes.")
-        return
-    for role, most in run.lab.asks(run.spec, len(cases)).items():
-        hits = min(cached[role], max(0, most - stand.answered[role]))
+        return wanted
+    for role, most in run.lab.asks(run.spec, cases).items():
+        left = max(0, most - now.answered[role])
+        hits = min(cached[role], left)
         plan.cached += hits
-        left = max(0, most - stand.answered[role] - hits)
         models = run.spec.roles.get(role) or ("",)
-        for number, model in enumerate(models):
-            # Models that take turns share the calls equally; the first ones have the remainder.
-            wanted[run.lab.name, role, model] += left // len(models) + (number < left % len(models))
+        # Models that take turns share the calls equally; the first ones have the remainder.
+        each, more = divmod(left - hits, len(models))
+        wanted.update({(run.lab.name, role, model): each + (number < more) for number, model in enumerate(models)})
+    return wanted
 
 
-def _add_priors(runs: Iterable[Planned], folder: Path, wanted: dict[tuple[str, str, str], int]) -> None:
-    """Count the calls of the runs that these need first and that are not made yet, each once."""
+def _of_priors(runs: Iterable[Planned], folder: Path) -> Wanted:
+    """The calls of the runs that these need first and that are not made yet, each once."""
+    wanted: Wanted = Counter()
     pairs = ((run, first) for run in runs for first in prior.of(run.lab, run.spec).values())
     priors = {first.spec: (run, first) for run, first in pairs if isinstance(first, Prior) and first.wanted}
     for run, first in priors.values():
-        if first.lab.asks is None or prior.record_of(first, folder, lambda run: True) is not None:
-            continue
-        for role, calls in first.lab.asks(first.spec, 1).items():
+        if first.lab.asks is not None and prior.record_of(first, folder, lambda run: True) is None:
             # The same prompt as in the runs, so that their tokens tell what these take.
-            wanted[run.lab.name, role, first.spec.roles[role][0]] += calls
+            for role, calls in first.lab.asks(first.spec, 1).items():
+                wanted[run.lab.name, role, first.spec.roles[role][0]] += calls
+    return wanted
 
 
 class _FromCache:
@@ -223,14 +222,10 @@ def _cached(
         return hits, False
     path = journal.at(folder, run.id)
     history = upgraded(journal.read(path).events, labs) if path.exists() else []
-
-    def passed_over(event: Event) -> None:
-        pass
-
     # Without figures and whatever starts slowly: only the requests matter here.
     lab = replace(run.lab, cases=lambda spec: cases, loaded=lambda spec: None, warm=None, scores=lambda views: iter(()))
     known = {id: _FromCache(id, model, hits) for id, model in models.items()}
-    going = execute(Going(lab, run.spec, run.id, history=history), Ports(known.__getitem__, passed_over))
+    going = execute(Going(lab, run.spec, run.id, history=history), Ports(known.__getitem__, lambda event: None))
     try:
         asyncio.run(asyncio.wait_for(going, until - time.monotonic()))
     except TimeoutError:
@@ -252,14 +247,12 @@ def _sample(study: Study, stand: Mapping[str, Standing], recordings: Path) -> di
     return own
 
 
-def _price(
-    plan: Estimate, wanted: Mapping[tuple[str, str, str], int], sample: Mapping[tuple[str, str], Tokens]
-) -> None:
+def _price(plan: Estimate, wanted: Wanted, sample: Mapping[tuple[str, str], Tokens]) -> None:
     """Estimate tokens and money of the wanted calls; None where one of them is unknown."""
-    prompt = completion = money = 0.0
     if plan.missing:
         plan.unknown.append("What the runs whose data are not here would take is not known.")
         return
+    prompt = completion = money = 0.0
     days: list[date] = []
     for (lab, role, model), calls in wanted.items():
         if not calls or is_free(model):
@@ -268,28 +261,27 @@ def _price(
         price = price_of(model)
         if known is None:
             plan.unknown.append(f"No {role} has answered yet, so its tokens are not known.")
-            prompt = completion = float("nan")
-            # What runs here costs nothing, however long it is.
-            money = money if price and not (price.prompt or price.completion) else float("nan")
-            continue
+            known = Tokens(1, nan, nan)
+        elif price is None:
+            plan.unknown.append(f"The price of {model or f'the {role}'} is not in data/models.toml.")
+        elif price.prompt:
+            days.append(price.date)
+            plan.unverified |= not price.verified
         tokens = known.prompt / known.calls * calls, known.completion / known.calls * calls
         prompt, completion = prompt + tokens[0], completion + tokens[1]
         if price is None:
-            plan.unknown.append(f"The price of {model or f'the {role}'} is not in data/models.toml.")
-            money = float("nan")
-        else:
+            money = nan
+        elif price.prompt or price.completion:
+            # What runs here costs nothing, however long it is.
             money += price.of(*tokens)
-            if price.prompt:
-                days.append(price.date)
-                plan.unverified |= not price.verified
-    if prompt == prompt:
+    if not isnan(prompt):
         plan.tokens = {"prompt": round(prompt), "completion": round(completion)}
-    plan.price = round(money, 4) if money == money else None
-    plan.priced = min(days, default=None) if money == money else None
+    if not isnan(money):
+        plan.price, plan.priced = round(money, 4), min(days, default=None)
     plan.unknown = list(dict.fromkeys(plan.unknown))
 
 
-def _minutes(wanted: Mapping[tuple[str, str, str], int], stand: Iterable[Standing]) -> float | None:
+def _minutes(wanted: Wanted, stand: Iterable[Standing]) -> float | None:
     """Endpoints are asked in parallel, so the slowest decides; None where one was never asked."""
     pace: defaultdict[str, Counter[int]] = defaultdict(Counter)
     for run in stand:
@@ -307,63 +299,15 @@ def _power(study: Study, power: float, labs: Mapping[str, Lab], folder: Path) ->
     """How many shared items it takes, by what is to be told apart."""
     if study.rates is not None:
         first, second = study.rates
-        yield (
-            f"rates of {first:g} and {second:g}",
-            items_for_power(first * (1 - second), second * (1 - first), power),
-        )
+        items = items_for_power(first * (1 - second), second * (1 - first), power)
+        yield f"rates of {first:g} and {second:g}", items
         return
     frame, names = measured(study, labs, folder), labels(study)
     for name, of_lab in frame[~frame["control"]].groupby("lab"):
         lab = labs[str(name)]
-        items = of_lab[of_lab["metric"] == lab.headline].groupby(["run", "item"], sort=False)["value"].mean().unstack(0)
-        for first, second in pairwise(items.columns):
-            differences = (items[first] - items[second]).dropna()
+        means = of_lab[of_lab["metric"] == lab.headline].groupby(["run", "item"], sort=False)["value"].mean().unstack(0)
+        for first, second in pairwise(means.columns):
+            differences = (means[first] - means[second]).dropna()
             if len(differences) >= FEW:
                 both = f"{lab.title}, {names[first]} and {names[second]}"
                 yield both, items_for_difference(list(differences), power)
-
-
-def lines(plan: Estimate) -> Iterator[str]:
-    """The estimate for a person."""
-    yield f"{plan.study}: {plan.runs} runs, {plan.completed} of them completed; {plan.cases} cases to be measured."
-    by_role = ", ".join(f"{role} {n:,}" for role, n in plan.calls.items() if n) or "none"
-    of_which = ", of the runs that can be made" if plan.missing else ""
-    yield f"Calls at most{of_which}: {sum(plan.calls.values()):,} ({by_role})."
-    if plan.free:
-        yield f"  {plan.free:,} of them ask robots, which cost nothing."
-    if plan.cached:
-        yield f"  {plan.cached:,} more are in the response cache, and not asked again."
-    if plan.unlooked:
-        yield f"  Of {plan.unlooked} runs not all that the response cache holds was looked up: they may ask less."
-    if plan.budget_calls is not None:
-        yield f"  The study stops at {plan.budget_calls:,} calls of models."
-    if plan.budget_money is not None:
-        yield f"  The study stops at {plan.budget_money:.2f} US dollars."
-    if plan.stop_width is not None:
-        yield f"  A run stops early where its always-valid interval is {plan.stop_width:.2f} wide."
-        yield f"  {SHIFT}"
-    if plan.minutes is None:
-        yield "Time: unknown, for none of these models has answered in this study yet."
-    elif plan.minutes:
-        yield f"Time: about {plan.minutes:,.0f} minutes at the rate at which they answered so far."
-    if plan.tokens is None:
-        yield "Tokens: unknown."
-    else:
-        yield f"Tokens: about {plan.tokens['prompt']:,} sent and {plan.tokens['completion']:,} written."
-    day = f" (a price of {plan.priced}{', unverified' if plan.unverified else ''})" if plan.priced else ""
-    yield "Price: unknown." if plan.price is None else f"Price: about {plan.price:.2f} US dollars{day}."
-    yield from (f"  {why}" for why in plan.unknown)
-    if plan.items and plan.width:
-        yield f"With {plan.items} items in a run, a share near one half has an interval {plan.width:.2f} wide."
-    if plan.wanted_items:
-        yield f"For one of {plan.wanted_width:.2f} it takes {plan.wanted_items} items."
-    for what, items in plan.power_items.items():
-        takes = f"takes {items:,} shared items" if items else "would take more shared items than anybody makes"
-        yield f"To tell apart {what} with a probability of {plan.wanted_power:.0%} {takes}."
-    if plan.wanted_power and not plan.power_items:
-        yield f"How many items find a difference is not known: state rates, or make two runs that share {FEW} items."
-    if plan.made_of_other:
-        yield f"Made when a data file held something else, kept, and not counted here: {plan.made_of_other} runs."
-    yield from plan.broken
-    for why, count in Counter(plan.missing.values()).items():
-        yield f"{count} {'run is' if count == 1 else 'runs are'} in no figure above. {why}"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from core import home, journal
 from core.events import Model
@@ -24,8 +24,6 @@ from core.study.meter import Gate, Meter
 from core.study.plan import BadStudy, Planned, Study, dataset_of, unpriced
 from core.study.standing import is_completed, standing, standings
 from core.transcript import Transcript
-
-T = TypeVar("T")
 
 LOOK = 1.0
 """Seconds between two looks at what people want of the study."""
@@ -55,18 +53,20 @@ class Outcome:
 
 
 async def hand_out(
-    work: Iterable[T], one: Callable[[T], Coroutine[Any, Any, T | None]], at_once: Callable[[], Awaitable[int]]
+    runs: Iterable[Planned],
+    make: Callable[[Planned], Coroutine[Any, Any, Planned | None]],
+    at_once: Callable[[], Awaitable[int]],
 ) -> bool:
-    """Have `one` do each piece of work; what it gives back is done again, behind all others. As many go on at a time as
+    """Have `make` make each run; one that it gives back is made again, behind all others. As many go on at a time as
     `at_once()` says, which is asked whenever one ends, and every second; where it says 0, those under way end, and no
-    further one begins. Whether all was done. Raises what `one` raises.
+    further one begins. Whether all were made. Raises what `make` raises.
     """
-    waiting, going = deque(work), set[asyncio.Task[T | None]]()
+    waiting, going = deque(runs), set[asyncio.Task[Planned | None]]()
     try:
         async with asyncio.TaskGroup() as group:
             while True:
                 room = await at_once() - len(going)
-                going |= {group.create_task(one(waiting.popleft())) for _ in range(min(room, len(waiting)))}
+                going |= {group.create_task(make(waiting.popleft())) for _ in range(min(room, len(waiting)))}
                 if not going:
                     return not waiting
                 ended, going = await asyncio.wait(going, timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
@@ -75,21 +75,22 @@ async def hand_out(
         raise several.exceptions[0] from None
 
 
-def still_to_make(
-    study: Study, runs: Sequence[Planned], folder: Path, outcome: Outcome
-) -> tuple[list[Planned], list[Planned]]:
-    """The runs that have not ended, and such as are to be made last, each alone; of the others `outcome` is told."""
-    waiting: list[Planned] = []
-    suspects: list[Planned] = []
+def still_to_make(study: Study, runs: Sequence[Planned], folder: Path, outcome: Outcome) -> list[list[Planned]]:
+    """The runs that have not ended, in groups to be made one after another: first those that can go on side by side,
+    then each alone that was begun in vain too often. Of the others `outcome` is told.
+    """
+    groups: list[list[Planned]] = [[]]
     for run in runs:
         path = journal.at(folder, run.id)
         if is_completed(path):
             outcome.completed.append(run.id)
         elif stopped_early(study, run, path) is not None:
             outcome.early.append(run.id)
+        elif standing(path).vain >= VAIN:
+            groups.append([run])
         else:
-            (suspects if standing(path).vain >= VAIN else waiting).append(run)
-    return waiting, suspects
+            groups[0].append(run)
+    return groups
 
 
 def check_budget(study: Study) -> None:
@@ -113,6 +114,7 @@ def left(study: Study, folder: Path) -> tuple[int | None, float | None]:
     )
 
 
+@dataclass
 class Making:
     """The runs of one study, made in this process. `ended(run, state)` hears of each run that ends; `owner` is for whom
     they are made: their calls wait in turn with those of others. It pauses once `paused()`, as where somebody wants it.
@@ -120,78 +122,70 @@ class Making:
     Raises BadStudy where what a call costs is not known and there is a budget of money.
     """
 
-    def __init__(
-        self,
-        study: Study,
-        labs: Mapping[str, Lab],
-        resolve: Resolve,
-        folder: Path,
-        ended: Callable[[Planned, Transcript], None] = lambda run, state: None,
-        owner: str = "",
-        paused: Callable[[], bool] = lambda: False,
-    ) -> None:
-        check_budget(study)
-        self.study = study
-        self._paused = paused
-        self._owner = owner
-        self._labs = labs
-        self._resolve = resolve
-        self._folder = folder
-        self._ended = ended
+    study: Study
+    labs: Mapping[str, Lab]
+    resolve: Resolve
+    folder: Path
+    ended: Callable[[Planned, Transcript], None] = lambda run, state: None
+    owner: str = ""
+    paused: Callable[[], bool] = lambda: False
+
+    def __post_init__(self) -> None:
+        check_budget(self.study)
 
     async def make(self, runs: Sequence[Planned]) -> Outcome:
         """Make those that have not completed. A cancelled task leaves every journal fit to go on from.
 
         Raises JournalFull where nothing more can be written.
         """
-        outcome = Outcome()
-        gate = Gate(*left(self.study, self._folder))
-        going = asyncio.create_task(self._all(runs, outcome, gate))
+        outcome, gate = Outcome(), Gate(*left(self.study, self.folder))
+        making = asyncio.create_task(self._all(runs, outcome, gate))
         over = asyncio.create_task(gate.over.wait())
+        over.add_done_callback(lambda task: making.cancel())
         try:
-            await asyncio.wait([going, over], return_when=asyncio.FIRST_COMPLETED)
-            if not going.done():
-                outcome.paused, outcome.spent = gate.paused, not gate.paused
-                going.cancel()
-            await going
+            await making
         except asyncio.CancelledError:
-            if not (outcome.spent or outcome.paused):
+            if not gate.over.is_set():
                 raise
+            outcome.paused, outcome.spent = gate.paused, not gate.paused
         finally:
             over.cancel()
-            if not going.done():
-                going.cancel()
-                await asyncio.wait([going])
         return outcome
 
     async def _all(self, runs: Sequence[Planned], outcome: Outcome, gate: Gate) -> None:
-        waiting, suspects = still_to_make(self.study, runs, self._folder, outcome)
-        WHOSE.set(self._owner or f"study {self.study.name}")
-        driver = self._driver(Meter(gate))
+        meter = Meter(gate)
 
-        async def one(work: tuple[Planned, int]) -> tuple[Planned, int] | None:
-            run, tries = work
+        def metered(id: str) -> Model:
+            model = self.resolve(id)
+            return model if is_free(id) else meter.of(model)
+
+        WHOSE.set(self.owner or f"study {self.study.name}")
+        driver = Driver(self.labs, metered, self.folder, self.owner, self.study.name)
+        groups = still_to_make(self.study, runs, self.folder, outcome)
+        tries: Counter[str] = Counter({run.id: TRIES - 1 for [run] in groups[1:]})
+
+        async def make(run: Planned) -> Planned | None:
+            tries[run.id] += 1
             # What was out of reach may have come back when it is tried again.
-            return (run, tries + 1) if await self._once(run, tries, outcome, driver) else None
+            return run if await self._once(run, tries[run.id] >= TRIES, outcome, driver) else None
 
         async def at_once() -> int:
             now = wanted(home.home(), self.study.name)
-            if now.paused or self._paused():
+            if now.paused or self.paused():
                 gate.pause()
             return 0 if gate.paused else now.at_once or self.study.at_once
 
-        for work in ([(run, 1) for run in waiting], *([(run, TRIES)] for run in suspects)):
-            if not await hand_out(work, one, at_once):
+        for group in groups:
+            if not await hand_out(group, make, at_once):
                 outcome.paused = True
 
-    async def _once(self, run: Planned, tries: int, outcome: Outcome, driver: Driver) -> bool:
-        """Make one run. Whether to try again."""
+    async def _once(self, run: Planned, is_last: bool, outcome: Outcome, driver: Driver) -> bool:
+        """Make one run. Whether to try again, unless this try `is_last`."""
         if (dataset := dataset_of(run.spec)) in self.study.changed:
             outcome.failed[run.id] = f"{dataset} was changed after the study was read: begin the study again"
             return False
-        path = journal.at(self._folder, run.id)
         try:
-            with Journal(path) as written:
+            with Journal(journal.at(self.folder, run.id)) as written:
                 history, mend = await asyncio.to_thread(driver.left_off, run.id)
                 going = Going(run.lab, run.spec, run.id, history, mend=mend)
                 width = self.study.stop_width_of(run)
@@ -200,23 +194,14 @@ class Making:
         except JournalInUse:
             outcome.elsewhere.append(run.id)
             return False
+        is_bad = any(failure.bad_input for failure in state.failures)
         if state.status in ("completed", "cancelled"):
             (outcome.completed if state.status == "completed" else outcome.early).append(run.id)
-            self._ended(run, state)
-            return False
-        is_bad = any(failure.bad_input for failure in state.failures)
-        if tries < TRIES and not is_bad:
+        elif not (is_last or is_bad):
             return True
-        outcome.failed[run.id] = "; ".join(dict.fromkeys(one.message for one in state.failures)) or "it did not end"
-        outcome.bad_input = outcome.bad_input and is_bad
-        self._ended(run, state)
+        else:
+            why = "; ".join(dict.fromkeys(failure.message for failure in state.failures))
+            outcome.failed[run.id] = why or "it did not end"
+            outcome.bad_input = outcome.bad_input and is_bad
+        self.ended(run, state)
         return False
-
-    def _driver(self, meter: Meter) -> Driver:
-        """What drives the runs, each call of a model counted."""
-
-        def resolve(id: str) -> Model:
-            model = self._resolve(id)
-            return model if is_free(id) else meter.of(model)
-
-        return Driver(self._labs, resolve, self._folder, self._owner, self.study.name)

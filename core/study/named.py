@@ -84,38 +84,35 @@ def _differences(table: Table, frame: DataFrame) -> list[Row]:
     """
     rows = frame[frame["metric"] == table.metrics[0]].copy()
     rows["row"], rows["column"] = _labels(rows, table.rows), _labels(rows, table.columns)
-    cells: list[Row] = []
-
-    def compared(first: DataFrame, second: DataFrame, row: str, column: str) -> None:
-        pair = compare(_by_item(first), _by_item(second))
-        cells.append(
-            {
-                **BLANK,
-                **{"row": row, "column": column, "value": pair.difference, "low": pair.low, "high": pair.high},
-                **{"n": pair.n, "of": pair.of, "p": pair.p},
-                "note": pair.detail.get("test") or pair.detail.get("reason"),
-                "complete": bool(first["complete"].all() and second["complete"].all()),
-                "behind": tuple(dict.fromkeys(_places(first) + _places(second))),
-            }
-        )
-
     columns, names = list(dict.fromkeys(rows["column"])), list(dict.fromkeys(rows["row"]))
+    cells: list[Row] = []
     if "columns" in table.differences:
         for name in names:
-            of_row = rows[rows["row"] == name]
-            for a, b in combinations(dict.fromkeys(of_row["column"]), 2):
-                compared(of_row[of_row["column"] == a], of_row[of_row["column"] == b], name, f"{a} over {b}")
+            parts = dict(list(rows[rows["row"] == name].groupby("column", sort=False)))
+            cells += [_compared(parts[a], parts[b], name, f"{a} over {b}") for a, b in combinations(parts, 2)]
     if "rows" in table.differences:
         for a, b in combinations(names, 2):
+            first, second = rows[rows["row"] == a], rows[rows["row"] == b]
             for column in columns:
-                of_column = rows[rows["column"] == column]
-                compared(of_column[of_column["row"] == a], of_column[of_column["row"] == b], f"{a} over {b}", column)
+                of_column = first[first["column"] == column], second[second["column"] == column]
+                cells.append(_compared(*of_column, f"{a} over {b}", column))
             if len(columns) > 1:
-                first, second = (_in_all(rows[rows["row"] == name], columns) for name in (a, b))
-                compared(first, second, f"{a} over {b}", TOGETHER)
+                cells.append(_compared(_in_all(first, columns), _in_all(second, columns), f"{a} over {b}", TOGETHER))
     for cell, p in zip(cells, holm([cell["p"] for cell in cells]), strict=True):
         cell["p_holm"] = p
     return cells
+
+
+def _compared(first: DataFrame, second: DataFrame, row: str, column: str) -> Row:
+    pair = compare(_by_item(first), _by_item(second))
+    both = [*zip(first["run"], first["case"], strict=True), *zip(second["run"], second["case"], strict=True)]
+    return {
+        **BLANK,
+        **{"row": row, "column": column, "value": pair.difference, "low": pair.low, "high": pair.high},
+        **{"n": pair.n, "of": pair.of, "p": pair.p, "note": pair.detail.get("test") or pair.detail.get("reason")},
+        "complete": bool(first["complete"].all() and second["complete"].all()),
+        "behind": tuple(dict.fromkeys(both)),
+    }
 
 
 def _labels(frame: DataFrame, names: Sequence[str]) -> list[str]:
@@ -134,10 +131,6 @@ def _in_all(frame: DataFrame, columns: Sequence[str]) -> DataFrame:
 
 def _by_item(frame: DataFrame) -> dict[str, float | None]:
     return {str(item): number(value) for item, value in frame.groupby("item")["value"].mean().items()}
-
-
-def _places(frame: DataFrame) -> tuple[tuple[str, str], ...]:
-    return tuple(zip(frame["run"], frame["case"], strict=True))
 
 
 def _beside(

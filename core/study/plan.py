@@ -13,12 +13,13 @@ import math
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from core.datasets import own
 from core.events import CallFailed, Rules
@@ -97,10 +98,17 @@ class ClusterOf(_Strict):
     interface: str | None = None
 
 
-class _File(_Strict):
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$")] = ""
-    title: str = ""
-    about: str = ""
+@dataclass(frozen=True, kw_only=True)
+class _Settings:
+    """What a study's file settles for the whole study.
+
+    `at_once` runs are made at a time. `budget_calls` and `budget_money` (US dollars) limit all calls of models together
+    where they are set. `width` is the wanted width of an interval, `power` the probability of detecting a difference,
+    between two `rates` where these are stated. With `stop_width` a run ends as soon as the always-valid interval of its
+    headline figure is so narrow, which moves its mean away from one half by up to a tenth of that width
+    (`core.study.early`). The tables are by `rules`. `cluster` is the request to SLURM.
+    """
+
     at_once: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)] = 4
     budget_calls: Annotated[int, Field(ge=1)] | None = None
     budget_money: Annotated[float, Field(gt=0)] | None = None
@@ -109,9 +117,19 @@ class _File(_Strict):
     rates: tuple[Share, Share] | None = None
     stop_width: Annotated[float, Field(gt=0, lt=1)] | None = None
     rules: Rules = "repaired"
-    part: Annotated[list[_Part], Field(min_length=1)]
-    table: list[TableOf] = []
     cluster: ClusterOf | None = None
+
+
+@pydantic_dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
+class _File(_Settings):
+    part: Annotated[list[_Part], Field(min_length=1)]
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$")] = ""
+    title: str = ""
+    about: str = ""
+    table: list[TableOf] = field(default_factory=list)
+
+
+_FILE = TypeAdapter(_File)
 
 
 class Planned(NamedTuple):
@@ -122,16 +140,10 @@ class Planned(NamedTuple):
     spec: Spec
 
 
-@dataclass(frozen=True)
-class Study:
-    """A study as its file has it.
-
-    `controls` come first, and show whether the instrument reads what it must; `runs` are the others. `at_once` runs are
-    made at a time. `budget_calls` and `budget_money` (US dollars) limit all calls of models together; None: no limit.
-    `width` is the wanted width of an interval, `power` the probability of detecting a difference, between two `rates`
-    where these are stated. With `stop_width` a run ends as soon as the always-valid interval of its headline figure is
-    so narrow, which moves its mean away from one half by up to a tenth of that width (`core.study.early`). The tables
-    are by `rules`. `cluster` is the request to SLURM. `data`: the digest of each own data file, by data set.
+@dataclass(frozen=True, kw_only=True)
+class Study(_Settings):
+    """A study as its file has it. `controls` come first, and show whether the instrument reads what it must; `runs` are
+    the others. `data`: the digest of each own data file, by data set.
     """
 
     name: str
@@ -140,15 +152,6 @@ class Study:
     controls: tuple[Planned, ...]
     runs: tuple[Planned, ...]
     tables: tuple[TableOf, ...]
-    at_once: int
-    budget_calls: int | None
-    budget_money: float | None
-    width: float | None
-    power: float | None
-    rates: tuple[float, float] | None
-    stop_width: float | None
-    rules: Rules
-    cluster: ClusterOf | None = None
     data: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -213,6 +216,11 @@ def unpriced(study: Study) -> list[str]:
     return sorted(model for model in models if price_of(model) is None)
 
 
+_NO_SUCH = "a study has no such setting."
+_WORDS = {"extra_forbidden": _NO_SUCH, "unexpected_keyword_argument": _NO_SUCH, "missing": "this has to be there."}
+"""For kinds of errors what pydantic's own words do not say well."""
+
+
 class _Reader:
     """Reads one file, and knows where in it things stand."""
 
@@ -230,10 +238,10 @@ class _Reader:
             # A study of one part needs no heading for it.
             data["part"] = [{name: data.pop(name) for name in _Part.model_fields if name in data}]
         try:
-            self.data = _File.model_validate(data)
+            self.data = _FILE.validate_python(data)
         except ValidationError as error:
             first = error.errors()[0]
-            raise self.fault(first["loc"], _in_words(first["type"], first["msg"])) from None
+            raise self.fault(first["loc"], _WORDS.get(first["type"], f"{first['msg']}.")) from None
 
     def study(self, stem: str) -> Study:
         runs: dict[str, Planned] = {}
@@ -263,9 +271,8 @@ class _Reader:
             controls=tuple(run for id, run in controls.items() if id not in runs),
             runs=tuple(runs.values()),
             tables=tuple(self.data.table),
-            cluster=self.data.cluster,
             data={name: own.digest(name) for run in runs.values() if own.is_own(name := dataset_of(run.spec))},
-            **self.data.model_dump(exclude={"name", "title", "about", "part", "table", "cluster"}),
+            **{setting.name: getattr(self.data, setting.name) for setting in fields(_Settings)},
         )
 
     def lab(self, name: str, key: Key) -> Lab:
@@ -393,9 +400,3 @@ def _near(name: str, known: Iterable[str]) -> str:
 
 def _shown(fields: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {str(value)[:40]}" for name, value in fields.items())
-
-
-def _in_words(kind: str, words: str) -> str:
-    return {"extra_forbidden": "a study has no such setting.", "missing": "this has to be there."}.get(
-        kind, f"{words}."
-    )

@@ -136,28 +136,25 @@ def _cells(study: Study, stand: Mapping[str, Standing], early: Collection[str]) 
 
 def labels(study: Study) -> dict[str, str]:
     """By run, the values of the settings in which it differs from others of its lab; all controls have one label."""
-    varied = _varied(study)
     by_run = dict.fromkeys((run.id for run in study.controls), CONTROLS)
+    by_lab: defaultdict[str, dict[str, dict[str, str]]] = defaultdict(dict)
     for run in study.runs:
-        settings = run.spec.model_dump(mode="json")
-        by_run[run.id] = " · ".join(str(settings[name]) for name in varied[run.lab.name])
+        settings = run.spec.model_dump(mode="json").items()
+        by_lab[run.lab.name][run.id] = {name: str(value) for name, value in settings}
+    for runs in by_lab.values():
+        varied = _varied(runs.values())
+        by_run |= {id: " · ".join(settings[name] for name in varied) for id, settings in runs.items()}
     return by_run
 
 
-def _varied(study: Study) -> dict[str, list[str]]:
-    """By lab the settings that tell its runs apart, without the seed and those that follow from others, such as a title
-    or a role that the model itself takes.
+def _varied(runs: Collection[Mapping[str, str]]) -> list[str]:
+    """The settings that tell these runs apart, without the seed and those that follow from others, such as a title or a
+    role that the model itself takes.
     """
-    by_lab: defaultdict[str, list[dict[str, str]]] = defaultdict(list)
-    for run in study.runs:
-        by_lab[run.lab.name].append({name: str(value) for name, value in run.spec.model_dump(mode="json").items()})
-    varied: dict[str, list[str]] = {}
-    for lab, runs in by_lab.items():
-        names: list[str] = []
-        for name in sorted(dict.fromkeys(name for run in runs for name in run), key=lambda name: name == "title"):
-            if name != "seed" and _kinds(runs, [*names, name]) > _kinds(runs, names):
-                names.append(name)
-        varied[lab] = names
+    varied: list[str] = []
+    for name in sorted(dict.fromkeys(name for run in runs for name in run), key=lambda name: name == "title"):
+        if name != "seed" and _kinds(runs, [*varied, name]) > _kinds(runs, varied):
+            varied.append(name)
     return varied
 
 

@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
+from itertools import chain, count
 from pathlib import Path
 
 from core.lab.lab import Lab
@@ -53,8 +54,6 @@ def keep(home: Path, name: str, content: bytes, labs: Mapping[str, Lab]) -> Stud
 
 def free(home: Path, name: str, content: bytes) -> str:
     """`name`, with a number behind it where another study has that name."""
-    known, unused, number = files(home), name, 1
-    while unused in known and known[unused].read_bytes() != content:
-        number += 1
-        unused = f"{name[:55]}-{number}"
-    return unused
+    known = files(home)
+    names = chain([name], (f"{name[:55]}-{number}" for number in count(2)))
+    return next(unused for unused in names if unused not in known or known[unused].read_bytes() == content)

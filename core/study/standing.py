@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
@@ -15,7 +16,7 @@ from typing import Any, Literal
 from core import journal
 from core.models.ids import is_free
 from core.models.prices import price_of
-from core.study.plan import MOST_RUNS, Planned, Study
+from core.study.plan import MOST_RUNS, Planned
 
 Status = Literal["absent", "running", "interrupted", "completed", "cancelled", "failed"]
 
@@ -85,23 +86,29 @@ def is_completed(path: Path) -> bool:
 
 
 def standing(path: Path) -> Standing:
-    """How the run of that journal stands; lines that cannot be read are ignored."""
-    run = Standing()
+    """How the run of that journal stands; lines that cannot be read are ignored, and a journal that has not changed is
+    not read again.
+    """
+    try:
+        file = path.stat()
+    except OSError:
+        return Standing()
+    run = _read(path, file.st_size, file.st_mtime_ns)
+    # The process that writes it may start or end without writing a line.
+    is_running = run.status != "completed" and journal.is_written(path)
+    return replace(run, status="running") if is_running else run
+
+
+# With those of its controls, so that looking at the largest study again and again finds all of its runs here.
+@lru_cache(maxsize=2 * MOST_RUNS)
+def _read(path: Path, size: int, changed: int) -> Standing:
+    run = Standing("interrupted", vain=1)
     prompts: dict[str, int] = {}
-    if not path.exists():
-        return run
-    run.status, run.vain = "interrupted", 1
     with path.open("rb") as lines:
         for line in lines:
-            if not line.endswith(b"\n") or not any(sign in line for sign in _TELLING):
-                continue
-            try:
-                event = json.loads(line)
-            except ValueError:
-                continue
-            _tell(run, event, prompts)
-    if not is_completed(path) and journal.is_written(path):
-        run.status = "running"
+            if line.endswith(b"\n") and any(sign in line for sign in _TELLING):
+                with suppress(ValueError):
+                    _tell(run, json.loads(line), prompts)
     return run
 
 
@@ -165,28 +172,3 @@ def busy_rate(pace: Counter[int]) -> float | None:
 def standings(runs: Iterable[Planned], folder: Path) -> dict[str, Standing]:
     """How each run stands, by its name."""
     return {run.id: standing(journal.at(folder, run.id)) for run in runs}
-
-
-def look(study: Study, folder: Path) -> Mapping[str, Standing]:
-    """How each run of the study stands, by its name; journals in `folder` that have not changed are not read again."""
-    return {run.id: _now(journal.at(folder, run.id)) for run in study.all}
-
-
-def _now(path: Path) -> Standing:
-    try:
-        file = path.stat()
-    except OSError:
-        return Standing()
-    kept = _read(path, file.st_size, file.st_mtime_ns)
-    if kept.status == "completed":
-        return kept
-    # The process that writes it may start or end without writing a line.
-    if journal.is_written(path):
-        return replace(kept, status="running")
-    return replace(kept, status="interrupted") if kept.status == "running" else kept
-
-
-# With those of its controls, so that looking at the largest study again and again finds all of its runs here.
-@lru_cache(maxsize=2 * MOST_RUNS)
-def _read(path: Path, size: int, changed: int) -> Standing:
-    return standing(path)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from core.lab.shown import FACETS, Judged
 from core.statistics import FEW, Pair
 from core.store.comparing import Compared
+from core.text.counted import counted
 
 LIKELY = 0.05
 """Differences that chance gives less often are called more than chance."""
@@ -39,7 +40,7 @@ def sentences(compared: Compared, judged: Judged, names: Sequence[str]) -> Sente
     if compared.averaged:
         left.append(f"Of several results on one {one} the mean counts, {counted(compared.averaged, 'time')} here.")
     left.append(basis(compared, judged))
-    return Sentences(_headline(compared, judged, names, one), _chance(compared, judged, names, one), left)
+    return Sentences(_headline(compared, judged, names, one), _chance(compared, judged, names), left)
 
 
 NOT_SETTLED = "not settled or set aside in one"
@@ -98,11 +99,6 @@ def _named(stratum: str) -> str:
 STRATA = {"model": "model", "how": "method"}
 
 
-def counted(number: int, one: str) -> str:
-    """So many of these."""
-    return f"{number:,} {one}{'' if number == 1 else 's'}"
-
-
 def chance(p: float) -> str:
     """How often chance alone would do it."""
     return "less than 1\u00a0%" if p < 0.01 else f"{p:.0%}".replace("%", "\u00a0%")
@@ -111,13 +107,9 @@ def chance(p: float) -> str:
 def _headline(compared: Compared, judged: Judged, names: Sequence[str], one: str) -> str:
     outcome = f"an outcome for {_all(names)}"
     if not compared.shared:
-        some = any(pair.n for pair in compared.pairs)
-        why = (
-            "; each two are compared on what both have"
-            if some
-            else ". A difference would be unpaired, so none is given"
-        )
-        return f"No {one} has {outcome}{why}."
+        if any(pair.n for pair in compared.pairs):
+            return f"No {one} has {outcome}; each two are compared on what both have."
+        return f"No {one} has {outcome}. A difference would be unpaired, so none is given."
     shared = f"{_shared(compared, judged, one)} with {outcome}"
     if compared.homes < FEW:
         return f"Too little is shared to compare: {shared}."
@@ -137,7 +129,7 @@ def _each(compared: Compared, names: Sequence[str], times: Sequence[float]) -> s
     return _listed([f"{_often(compared, true)} for {name}" for true, name in zip(times, names, strict=True)])
 
 
-def _chance(compared: Compared, judged: Judged, names: Sequence[str], one: str) -> list[str]:
+def _chance(compared: Compared, judged: Judged, names: Sequence[str]) -> list[str]:
     """What chance and a fixed guess would give. Where fewer than ten are shared only counts, and no test."""
     firm = [pair for pair in compared.pairs if pair.test and pair.p_holm is not None and not pair.faint]
     faint = any(pair.faint for pair in compared.pairs if pair.n)
@@ -145,18 +137,17 @@ def _chance(compared: Compared, judged: Judged, names: Sequence[str], one: str) 
     if compared.shared and compared.homes < FEW and _are_counts(compared):
         said.append(f"Of these, {judged.means} {_each(compared, names, compared.true)}.")
     if compared.fixed is not None and (compared.homes >= FEW or _are_counts(compared)):
-        said.append(
-            f"Always guessing the same, at best, would have come true {_each(compared, names, compared.fixed)}."
-        )
+        fixed = _each(compared, names, compared.fixed)
+        said.append(f"Always guessing the same, at best, would have come true {fixed}.")
     if len(names) == 2:
         said += [_of_pair(pair, judged) for pair in firm]
     elif firm:
         sure = [pair for pair in firm if pair.p_holm is not None and pair.p_holm <= LIKELY]
-        far = [f"{_name(pair.first, names)} and {_name(pair.second, names)}" for pair in sure]
+        far = ", ".join(f"{_name(pair.first, names)} and {_name(pair.second, names)}" for pair in sure)
         said.append(
-            f"Of {counted(len(firm), 'pair')} {len(far) or 'none'} differ{'s' if len(far) < 2 else ''} by more than "
-            f"chance{': ' if far else ''}{', '.join(far)} (p at most {LIKELY} by exact paired tests, corrected for all "
-            "of them by Holm's method)."
+            f"Of {counted(len(firm), 'pair')} {len(sure) or 'none'} differ{'s' if len(sure) < 2 else ''} by more than "
+            f"chance{f': {far}' if far else ''} (p at most {LIKELY} by exact paired tests, corrected for all of them "
+            "by Holm's method)."
         )
     if faint:
         few = "" if len(compared.pairs) == 1 else " in at least one pair"
@@ -179,7 +170,7 @@ def _often(compared: Compared, true: float) -> str:
     """As a count where each item has one result, else on average."""
     if not _are_counts(compared) or not float(true).is_integer():
         return f"{true / compared.shared:.0%} of the time".replace("%", "\u00a0%")
-    return f"{true:.0f} {'time' if true == 1 else 'times'}"
+    return counted(round(true), "time")
 
 
 def _are_counts(compared: Compared) -> bool:

@@ -10,16 +10,16 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.events import LONGEST_ANSWER, Message, Scored, ToolCall
-from core.lab.cases import Reading, Trial
+from core.events import LONGEST_ANSWER, Message, ToolCall
+from core.lab.cases import Trial
 from core.lab.lab import Lab
-from core.transcript import Call, CaseLog, Transcript
+from core.transcript import CaseLog, Transcript
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -74,112 +74,38 @@ def turn(message: Message) -> str:
     return "\n".join(filter(None, (f"[{title}]", message.content, tool_calls(message.tool_calls))))
 
 
-def of_case(one: Chosen, steps: Iterator[int]) -> dict[str, Any]:
-    """What the template needs of a case; `steps` numbers what a replay shows one after the other."""
+def of_case(one: Chosen, steps: Iterator[int], prompts: bool = True) -> dict[str, Any]:
+    """What data/page/case.html needs of a case, with its `prompts` or without; `steps` numbers what a replay shows one
+    after the other.
+    """
     lab, run = one.lab, one.transcript
     log = run.case(one.case)
     view = lab.view(log)
-    begun = run.cases.get(one.case)
-    said = list(lab.notes(view))
-    started = run.started
+    notes = list(lab.notes(view))
     in_trials = {name for trial in view.trials.values() for name in trial.calls}
     return {
-        "lab": lab,
-        "id": one.case,
-        "title": view.title or one.case,
-        "number": f"Case {begun.number} of {begun.of}" if begun and begun.of > 1 else "",
-        "model": str(log.spec.get("model") or ""),
-        "run": started.run if started else "",
-        "when": f"{started.at:%d %B %Y, %H:%M} UTC" if started else "",
-        "status": run.status or "not finished",
+        **{"id": one.case, "title": view.title or one.case, "model": str(log.spec.get("model") or "")},
+        **{"lab": lab, "run": run, "begun": run.cases.get(one.case), "log": log, "view": view, "prompts": prompts},
         "step": next(steps),
-        "beside": [_said(lab, label, text) for label, text, late in said if not late],
-        "explanation": view.explanation,
+        "beside": [(label, text) for label, text, late in notes if not late],
+        "late": [(label, text) for label, text, late in notes if late],
         "explained": next(steps),
-        "calls": [_call(call) for name, call in log.calls.items() if name not in in_trials],
-        "trials": [_trial(lab, log, name, trial, steps) for name, trial in view.trials.items()],
-        "late": [_said(lab, label, text) for label, text, late in said if late],
+        "calls": [call for name, call in log.calls.items() if name not in in_trials],
+        "trials": [_trial(lab, log, trial, steps) for trial in view.trials.values()],
         "verdict": list(lab.verdict(view)),
         "last": next(steps),
-        "figures": list(_figures(lab, log)),
-        "drops": log.drops,
-        "failures": run.failures,
-        "unread": view.unread,
-        "made": {
-            "spec": json.dumps(log.spec, indent=1, ensure_ascii=False),
-            "prompts": started.prompts if started else {},
-            "versions": started.versions if started else {},
-            "app": " ".join(filter(None, (started.app, started.commit))) if started else "",
-        },
+        "scores": [(metric, score) for metric in lab.metrics if (score := log.score(metric.name, "repaired"))],
+        "spec": json.dumps(log.spec, indent=1, ensure_ascii=False),
     }
 
 
-def _said(lab: Lab, label: str, text: str) -> tuple[str, str]:
-    return label, lab.words.get(text, text)
-
-
-def _trial(lab: Lab, log: CaseLog, name: str, trial: Trial, steps: Iterator[int]) -> dict[str, Any]:
-    reading, paper = trial.repaired, trial.paper
-    expected, observed = (
-        "–" if text is None else lab.words.get(text, text) for text in (reading.expected, reading.observed)
-    )
-    return {
-        "name": name,
-        "about": trial.about,
-        "expected": expected,
-        "observed": observed,
-        "mark": _mark(lab, reading),
-        "outcome": lab.words.get(reading.outcome, reading.outcome),
-        "why": _why(reading),
-        "paper": "" if paper.outcome == reading.outcome else lab.words.get(paper.outcome, paper.outcome),
-        "calls": [_call(log.calls[call]) for call in trial.calls if call in log.calls],
-        "asks": next(steps),
-        "shows": next(steps),
-    }
-
-
-def _mark(lab: Lab, reading: Reading) -> str:
-    """Whether the explanation was kept or broken; empty where neither is known for sure."""
+def _trial(lab: Lab, log: CaseLog, trial: Trial, steps: Iterator[int]) -> dict[str, Any]:
+    reading = trial.repaired
     means = lab.means(reading.outcome)
-    return means if reading.counts and not reading.doubt and means in ("kept", "broken") else ""
-
-
-def _why(reading: Reading) -> str:
-    """Why a trial does not count, or counts and is no verdict."""
-    if reading.counts:
-        return f"In doubt: {reading.doubt}" if reading.doubt else ""
-    return f"Not counted: {reading.reason or reading.outcome}"
-
-
-def _call(call: Call) -> dict[str, Any]:
-    asked, answered = call.asked, call.answered
-    notes = [asked.model, f"call {asked.call}", f"template {asked.prompt}" if asked.prompt else ""]
-    if answered is not None:
-        notes += ["from the cache" if answered.cached else f"{answered.seconds:.1f} s"]
-        notes += [f"cut off after {LONGEST_ANSWER:,} characters"] if answered.cut else []
-    sampling = asked.sampling.model_dump(exclude_none=True)
-    return {
-        "role": asked.role,
-        "notes": " · ".join(filter(None, notes)),
-        "sampling": ", ".join(f"{name.replace('_', ' ')} {value!r}" for name, value in sampling.items() if value != ()),
-        "turns": [turn(message) for message in asked.messages],
-        "tools": [f"{tool.name}: {tool.description}\n{json.dumps(tool.parameters)}" for tool in asked.tools],
-        "answer": "\n".join(filter(None, (call.text, tool_calls(answered.tool_calls) if answered else ""))),
-        "failed": call.failed,
-    }
-
-
-def _figures(lab: Lab, log: CaseLog) -> Iterable[tuple[str, str, str, str, str]]:
-    """Title, what it means, value, interval and what it rests on, of each figure that the case has."""
-    for metric in lab.metrics:
-        if (score := log.score(metric.name, "repaired")) is not None:
-            value = "undefined" if score.value is None else f"{score.value:{metric.format}}{metric.unit}"
-            yield metric.title, metric.help, value, interval(score, metric.format), f"{score.n} of {score.of}"
-
-
-def interval(score: Scored, format: str) -> str:
-    """The score's limits in words; empty where it has none."""
-    return f"{score.low:{format}} to {score.high:{format}}" if score.low is not None and score.high is not None else ""
+    # Whether the explanation was kept or broken; empty where neither is known for sure.
+    mark = means if reading.counts and not reading.doubt and means in ("kept", "broken") else ""
+    calls = [log.calls[call] for call in trial.calls if call in log.calls]
+    return {"trial": trial, "mark": mark, "calls": calls, "asks": next(steps), "shows": next(steps)}
 
 
 def part(name: str) -> str:
@@ -194,16 +120,18 @@ def digest(text: str) -> str:
 
 @cache
 def template(name: str) -> Template:
-    """One of the templates of `data/page`; all that is put into it is escaped."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    """One of the templates of `data/page`; all that is put into a page is escaped."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
     made = Environment(
         loader=FileSystemLoader(_PARTS),
-        autoescape=True,
+        autoescape=select_autoescape(["html"]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters |= {"turn": turn, "tool_calls": tool_calls, "repr": repr, "json": json.dumps}
+    made.globals["longest_answer"] = LONGEST_ANSWER
     # A lab's sentence, cut so that every other part stood *between asterisks*.
     made.filters["parts"] = lambda text: re.split(r"\*([^*\n]+)\*", text)
     return made.get_template(name)

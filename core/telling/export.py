@@ -96,6 +96,5 @@ def rows(store: Store, wanted: Filter, viewer: str | None = None, stopped: Seque
             list(stopped),
             list(stopped),
         ],
-        rows=None,
         seconds=60,
     )

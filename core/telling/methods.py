@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from core.lab.lab import Lab
 from core.lab.shown import Metric
 from core.models.ids import is_control
-from core.statistics import FEW, group_statistics, is_thin
+from core.score import Score
+from core.statistics import FEW, group_statistics
 from core.store.store import Store
+from core.text.counted import counted
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -24,13 +26,10 @@ def sentences(store: Store, runs: Sequence[str], figures: bool = True) -> list[s
     """A paragraph for each lab that has some of `runs`, in the order in which labs are registered; without their
     `figures` for whoever has these in tables.
     """
-    found = [" ".join(_of_lab(store, lab, list(runs), figures)) for lab in store.labs.values()]
-    return [one for one in found if one]
+    return [*filter(None, (" ".join(_of_lab(store, lab, list(runs), figures)) for lab in store.labs.values()))]
 
 
-def _of_lab(store: Store, lab: Lab, chosen: list[str], figures: bool) -> Iterator[str]:
-    runs = chosen
-
+def _of_lab(store: Store, lab: Lab, runs: list[str], figures: bool) -> Iterator[str]:
     def ask(sql: str, *values: object) -> list[tuple[Any, ...]]:
         with store.cursor() as cursor:
             return cursor.execute(sql, [runs, *values]).fetchall()
@@ -58,7 +57,7 @@ def _made(lab: Lab, began: list[tuple[Any, ...]]) -> Iterator[str]:
     when = f", begun {days[0]}{f' to {days[-1]}' if len(days) > 1 else ''} (UTC)" if days else ""
     versions = _listed(f"{app} ({commit})" if commit else app for _, _, _, app, commit, *_ in began if app)
     made = f", made with Explain Yourself {versions}" if versions else ""
-    yield f"{_n(len(began), 'run')} of {lab.title} (“{lab.question}”){when}{made}."
+    yield f"{counted(len(began), 'run')} of {lab.title} (“{lab.question}”){when}{made}."
     seeds = _listed(str(seed) for _, _, seed, *_ in began if seed is not None)
     yield f"Seeds: {seeds}."
 
@@ -71,7 +70,7 @@ def _asked(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
         "select count(*), count(*) filter (error is not null), count(*) filter (cached) from calls where run = any(?)"
     )
     again = f", {cached:,} of them answered from the cache" if cached else ""
-    yield f"{_n(calls, 'call')}{again}; {failed:,} failed."
+    yield f"{counted(calls, 'call')}{again}; {failed:,} failed."
     heat = ask(
         """
         select distinct role, sampling->>'$.temperature' from calls
@@ -96,8 +95,9 @@ def _counted(ask: Any) -> Iterator[str]:
         """
     )
     yield (
-        f"{_n(cases, 'case')}, of which {done:,} came to an end, with {_n(trials, 'trial')}: {repaired:,} count by "
-        f"repaired rules and {paper:,} by the paper's. The two sets of rules disagree on what came of {differ:,}."
+        f"{counted(cases, 'case')}, of which {done:,} came to an end, with {counted(trials, 'trial')}: {repaired:,} "
+        f"count by repaired rules and {paper:,} by the paper's. The two sets of rules disagree on what came "
+        f"of {differ:,}."
     )
     reasons = ask(
         f"""
@@ -111,19 +111,16 @@ def _counted(ask: Any) -> Iterator[str]:
 
 def _of_run(ask: Any, lab: Lab) -> Iterator[str]:
     """The figures as the run published them."""
-    found = {
-        metric: rest
-        for metric, *rest in ask(
-            """
-            select metric, value, n, "of", low, high, detail->>'$.interval', detail->>'$.reason' from scores
-            where run = any(?) and "case" = '' and item = '' and rules = 'repaired'
-            """
-        )
-    }
+    published = ask(
+        """
+        select metric, value, n, "of", low, high, null, {'how': detail->>'$.interval', 'reason': detail->>'$.reason'}
+        from scores where run = any(?) and "case" = '' and item = '' and rules = 'repaired'
+        """
+    )
+    scores = {metric: Score(*score) for metric, *score in published}
     for metric in lab.metrics:
-        if metric.leads and metric.name in found:
-            value, n, of, low, high, how, reason = found[metric.name]
-            yield _figure(metric, "", value, n, of, low, high, how or "", reason or "")
+        if metric.leads and metric.name in scores:
+            yield _figure(metric, scores[metric.name])
 
 
 def _of_groups(store: Store, lab: Lab, runs: list[str]) -> Iterator[str]:
@@ -131,16 +128,11 @@ def _of_groups(store: Store, lab: Lab, runs: list[str]) -> Iterator[str]:
     and counts once.
     """
     frame = _cases(store, runs)
-    for metric in lab.metrics:
-        if not metric.leads:
-            continue
-        rows = frame[frame["metric"] == metric.name]
-        for group in group_statistics(rows, ["model", "way"], is_share=metric.is_share).itertuples(index=False):
-            of = f"{group.model} ({group.way})" if group.way else group.model
-            yield _figure(
-                metric, of, _known(group.macro), group.items, group.items_of, _known(group.low), _known(group.high),
-                group.how, "",
-            )  # fmt: skip
+    for metric in (metric for metric in lab.metrics if metric.leads):
+        groups = group_statistics(frame[frame["metric"] == metric.name], ["model", "way"], is_share=metric.is_share)
+        for group in groups.astype(object).where(groups.notna(), None).itertuples(index=False):
+            score = Score(group.macro, group.items, group.items_of, group.low, group.high, detail={"how": group.how})
+            yield _figure(metric, score, f"{group.model} ({group.way})" if group.way else group.model)
 
 
 def _cases(store: Store, runs: list[str]) -> DataFrame:
@@ -158,31 +150,21 @@ def _cases(store: Store, runs: list[str]) -> DataFrame:
         qualify row_number() over (partition by shown.run, shown."case", metric order by scores."case" desc) = 1
         """,
         [runs],
-        rows=None,
     )
 
 
-def _figure(
-    metric: Metric,
-    of: str,
-    value: float | None,
-    n: int,
-    total: int,
-    low: float | None,
-    high: float | None,
-    how: str,
-    reason: str,
-) -> str:
-    """A figure with what it rests on, its interval, and what to beware of."""
+def _figure(metric: Metric, score: Score, of: str = "") -> str:
+    """A figure, `of` several runs or of one, with what it rests on, its interval, and what to beware of."""
     name = f"{metric.title}{f' of {of}' if of else ''}"
-    rests = f"n = {n:,} of {total:,}{' items' if of else ''}"
-    if value is None:
-        return f"{name}: undefined ({rests}{f'; {reason}' if reason else ''})."
-    text = f"{name}: {value:{metric.format}}{metric.unit} ({rests}"
-    if low is not None and high is not None:
-        text += f"; 95 % interval {low:{metric.format}} to {high:{metric.format}}{f', {how}' if how else ''}"
-    few = f" That is fewer than {FEW}: read it with caution." if n < FEW else ""
-    thin = " Less than 70 % of what should count does." if is_thin(n, total) else ""
+    rests = f"n = {score.n:,} of {score.of:,}{' items' if of else ''}"
+    if score.value is None:
+        return f"{name}: undefined ({rests}{f'; {score.reason}' if score.reason else ''})."
+    text = f"{name}: {score.value:{metric.format}}{metric.unit} ({rests}"
+    if score.low is not None and score.high is not None:
+        how = f", {score.detail['how']}" if score.detail["how"] else ""
+        text += f"; 95 % interval {score.low:{metric.format}} to {score.high:{metric.format}}{how}"
+    few = f" That is fewer than {FEW}: read it with caution." if score.n < FEW else ""
+    thin = " Less than 70 % of what should count does." if score.is_thin else ""
     return f"{text}).{few}{thin}"
 
 
@@ -194,21 +176,15 @@ def _limits(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
         yield f"Not all runs came to their end: {ends}."
     [(faults,)] = ask("select count(*) from faults where run = any(?)")
     if faults:
-        yield f"{_n(faults, 'line')} of the journals could not be read, and what stood there is missing."
+        yield f"{counted(faults, 'line')} of the journals could not be read, and what stood there is missing."
     if len({seed for _, _, seed, *_ in began}) == 1:
         yield "All was drawn from one seed: how much other draws would differ is not known."
     robots = [model for (model,) in ask("select distinct model from roles where run = any(?) order by all")
               if is_control(model)]  # fmt: skip
     if robots:
         yield f"Robots of known truth, and no language models: {_listed(robots)}."
-    again = [run for run, *_, reread in began if reread]
-    if again:
-        yield f"{_n(len(again), 'run')} read older answers again, and asked no model."
-
-
-def _known(value: float | None) -> float | None:
-    """None for what pandas has as NaN."""
-    return None if value is None or value != value else float(value)
+    if again := sum(bool(reread) for *_, reread in began):
+        yield f"{counted(again, 'run')} read older answers again, and asked no model."
 
 
 def _by(roles: Sequence[tuple[Any, ...]]) -> str:
@@ -221,7 +197,3 @@ def _by(roles: Sequence[tuple[Any, ...]]) -> str:
 
 def _listed(words: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(words))
-
-
-def _n(number: int, word: str) -> str:
-    return f"{number:,} {word if number == 1 else f'{word}s'}"

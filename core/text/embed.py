@@ -8,7 +8,6 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 PAPER = "all-mpnet-base-v2"
 SMALL = "all-minilm-l6-v2"
 REMEMBERED = 8192
-"""Vectors kept: 4 kB each at most with what waits for them, 33 MB together."""
+"""Vectors kept: 4 kB each at most, 33 MB together."""
 
 DIGITS = 6
 """Decimals of a likeness of vectors. Those after them depend on the processor, which adds in an order of its own."""
@@ -51,19 +50,19 @@ def likeness(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.float64]:
 
 
 class Encoder:
-    """A sentence encoder that remembers what it has encoded. Threads may share it: one worker encodes all queued texts
-    in one batch, which takes less time than one after the other.
+    """A sentence encoder that remembers what it has encoded. Threads may share it: one of them encodes what all of them
+    want in one batch, which takes less time than one after the other.
     """
 
     def __init__(self, name: str, model: Any) -> None:
         self.name = name
         self._model = model
-        self._vectors: OrderedDict[str, Future[NDArray[np.float32]]] = OrderedDict()
-        self._queue: list[tuple[str, Future[NDArray[np.float32]]]] = []
-        self._queued = threading.Condition()
-        self._worker = ThreadPoolExecutor(1, "encoder")
+        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._wanted: dict[str, None] = {}
+        self._turn = threading.Condition()
+        self._busy = False
         self._callers = 0
-        """Calls of `encode` whose texts are in the queue."""
+        """Calls of `encode` whose texts are wanted."""
         self._expected = 0
         """Calls for whose texts the next batch waits: those of the batch before, and those that came meanwhile."""
 
@@ -78,42 +77,42 @@ class Encoder:
 
         if not texts:
             return self.encode([""])[:0]
-        with self._queued:
-            vectors = {text: self._vectors.get(text) or Future() for text in texts}
-            new = [(text, vector) for text, vector in vectors.items() if text not in self._vectors]
-            for text, vector in vectors.items():
-                self._vectors[text] = vector
+        with self._turn:
+            if any(text not in self._vectors for text in texts):
+                self._callers += 1
+                self._wanted |= dict.fromkeys(texts)
+                self._turn.notify_all()
+            while any(text not in self._vectors for text in texts):
+                if self._busy:
+                    self._turn.wait()
+                else:
+                    self._encode_wanted(texts)
+            vectors = np.stack([self._vectors[text] for text in texts])
+            for text in texts:
                 self._vectors.move_to_end(text)
             while len(self._vectors) > REMEMBERED:
                 self._vectors.popitem(last=False)
-            if new:
-                self._queue += new
-                self._callers += 1
-                self._queued.notify_all()
-                self._worker.submit(self._encode_queue)
-        return np.stack([vectors[text].result() for text in texts])
+        return vectors
 
-    def _encode_queue(self) -> None:
-        with self._queued:
-            if not self._queue:
-                return
-            # Callers that were served together come back one by one, and the first would get a batch of its own.
-            self._queued.wait_for(lambda: self._callers >= self._expected, GATHERING)
-            batch, callers = self._queue, self._callers
-            self._queue, self._callers = [], 0
+    def _encode_wanted(self, texts: Sequence[str]) -> None:
+        """Encode `texts`, and what else is wanted by now. Others may ask for more meanwhile."""
+        self._busy = True
         try:
-            encoded = list(zip(batch, self._model.encode([text for text, _ in batch]), strict=True))
-        except Exception as error:
-            with self._queued:
-                for text, _ in batch:
-                    self._vectors.pop(text, None)
-            for _, future in batch:
-                future.set_exception(error)
-            return
-        with self._queued:
+            # Callers that were served together come back one by one, and the first would get a batch of its own.
+            self._turn.wait_for(lambda: self._callers >= self._expected, GATHERING)
+            wanted, callers = self._wanted | dict.fromkeys(texts), self._callers
+            batch = [text for text in wanted if text not in self._vectors]
+            self._wanted, self._callers = {}, 0
+            self._turn.release()
+            try:
+                encoded = self._model.encode(batch)
+            finally:
+                self._turn.acquire()
+            self._vectors.update(zip(batch, encoded, strict=True))
             self._expected = callers + self._callers
-        for (_, future), vector in encoded:
-            future.set_result(vector)
+        finally:
+            self._busy = False
+            self._turn.notify_all()
 
 
 def _paper_folder() -> Path | None:
@@ -158,33 +157,29 @@ class _Process:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def get_embedding_dimension(self) -> int:
-        """The vectors' width. Waits until the model is loaded. Raises NoEncoder where it cannot be."""
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of length 1, shape (number of texts, width). The first waits until the model is loaded. Raises
+        NoEncoder where it cannot be, or the process has ended.
+        """
+        import numpy as np
+
+        assert self._process.stdin is not None and self._process.stdout is not None
         if not self._width:
-            assert self._process.stdout is not None
             line = self._process.stdout.readline()
             if not line:
                 raise NoEncoder(
                     "Sentence vectors need sentence-transformers: pip install --no-deps -r requirements.lock"
                 )
             self._width = int(json.loads(line)["width"])
-        return self._width
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of length 1, shape (number of texts, width). Raises NoEncoder where the process has ended."""
-        import numpy as np
-
-        width = self.get_embedding_dimension()
-        assert self._process.stdin is not None and self._process.stdout is not None
         try:
             self._process.stdin.write(json.dumps(list(texts)).encode() + b"\n")
             self._process.stdin.flush()
-            data = self._process.stdout.read(len(texts) * width * 4)
+            data = self._process.stdout.read(len(texts) * self._width * 4)
         except BrokenPipeError:
             data = b""
-        if len(data) < len(texts) * width * 4:
+        if len(data) < len(texts) * self._width * 4:
             raise NoEncoder("The sentence encoder stopped. It is started again at the next use.")
-        return np.frombuffer(data, dtype=np.float32).reshape(len(texts), width)
+        return np.frombuffer(data, dtype=np.float32).reshape(len(texts), self._width)
 
 
 _started: list[Encoder] = []

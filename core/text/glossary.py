@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
-from pathlib import Path
 
+from core import shipped
 from core.events import Frozen
-
-_FILE = Path(__file__).resolve().parents[2] / "data" / "glossary.toml"
 
 
 class Entry(Frozen):
@@ -21,7 +18,7 @@ class Entry(Frozen):
 @cache
 def entries() -> dict[str, Entry]:
     """All entries by our names, in the file's order."""
-    return {name: Entry(**entry) for name, entry in tomllib.loads(_FILE.read_text(encoding="utf-8")).items()}
+    return {name: Entry(**entry) for name, entry in shipped.table("glossary").items()}
 
 
 def on_hover(name: str, more: str | None = None) -> str | None:

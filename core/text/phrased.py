@@ -4,36 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from core import shipped
 from core.text.drawn import drawn
 
-ANSWERS = (
-    "So the answer is {answer}.",
-    "Therefore, the answer is {answer}.",
-    "Answer: {Answer}.",
-    "**Answer:** {Answer}",
-    "Final answer: **{Answer}**",
-    "In short: {answer}.",
-    "\n{Answer}.",
-    "So my answer is “{answer}”.",
-    "Hence {answer}.",
-    "Conclusion: {answer}",
-    "So the answer would be **{Answer}**.",
-    "Thus, the correct answer is {answer}.",
-)
+_WAYS = shipped.table("phrases")
+
+ANSWERS: Sequence[str] = _WAYS["answers"]
 """Ways to close with an answer."""
 
-GUESSES = (
-    "So the robot will likely answer {answer}.",
-    "I would guess that the robot answers {answer}.",
-    "The robot will probably say {answer}.",
-    "Guess: {answer}",
-    "**{Answer}**",
-    "My prediction: {answer}.",
-    "Most likely the robot says “{answer}”.",
-    "So I expect {answer}.",
-    "Prediction: **{Answer}**",
-    "I think the robot will answer {answer}.",
-)
+GUESSES: Sequence[str] = _WAYS["guesses"]
 """Ways to close with what somebody else will answer."""
 
 

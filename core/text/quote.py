@@ -15,7 +15,6 @@ def first_sentence(text: str, most: int = 160) -> str:
     two. No more than four times `most` characters are looked at.
     """
     begun = text.strip()[: 4 * most]
-    sentence = begun
     for end in _END.finditer(begun):
         sentence = begun[: end.end()]
         if len(sentence.split()) >= FEWEST:

@@ -133,6 +133,20 @@ def table_rows(text: str) -> list[list[str]]:
     return [row for row in rows if set("".join(row)) - set(":- ")] if len(rows) > 1 else []
 
 
+def cells_of(lines: Iterable[str]) -> list[list[str]]:
+    """The cells of each of `lines` that is a row of a table, its outer lines and what they alone enclose left out."""
+    rows = (line.strip(" |\t") for line in lines if line.lstrip().startswith("|"))
+    return [[cell.strip() for cell in row.split("|")] for row in rows]
+
+
+def without_block_quote(text: str) -> str:
+    """`text` without the mark before each line where all of it is quoted; as it is where that is not so."""
+    lines = text.split("\n")
+    if all(line.startswith(">") or not line.strip() for line in lines):
+        return "\n".join(re.sub(r"\A>[ \t]?", "", line) for line in lines)
+    return text
+
+
 _TRIES = 20
 _LONGEST_LITERAL = 20_000
 _MOST_BRACKETS = 60

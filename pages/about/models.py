@@ -198,7 +198,7 @@ def own_file() -> None:
     if path.strip():
         file = Path(path.strip()).expanduser()
         try:
-            gguf.head(file)
+            gguf.context(file)
         except CallFailed as error:
             problems(error)
             return

@@ -52,10 +52,9 @@ def beside(run_id: str, role: str, model: str, read: bool) -> None:
 
 def _lab(run_id: str) -> Lab | None:
     try:
-        row = queries.run(entry.keeper().store, run_id)
+        return entry.labs().get(queries.lab_of(entry.keeper().store, run_id) or "")
     except StoreError:
         return None
-    return entry.labs().get(row["lab"]) if row else None
 
 
 def said_of(readers: list[LabelledRight]) -> str:

@@ -13,7 +13,8 @@ from core.lab.shown import Judged
 from core.lab.spec import Spec
 from core.store import matching
 from core.store.matching import Tried
-from core.telling.compared_in_words import counted, left_out
+from core.telling.compared_in_words import left_out
+from core.text.counted import counted
 from pages.parts.text import plain
 from pages.parts.tiles import State
 

@@ -12,7 +12,7 @@ from core.store import listing
 from core.store.filters import Filter, from_query
 from core.store.listing import Place
 
-LISTS = {"cases": "Cases", "runs": "Runs", "pictures": "Pictures"}
+LISTS = {"cases": "Cases and trials", "runs": "Runs", "pictures": "Pictures"}
 """What Browse shows, by the word in the address."""
 
 _OPEN = ("run", "case", "trial")

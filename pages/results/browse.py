@@ -69,6 +69,14 @@ def pager(found: Listed, what: str) -> None:
             )  # fmt: skip
 
 
+def _named(kinds: dict[str, int]) -> str:
+    """What the rows of the list are, with how many of each where they are of several kinds."""
+    names = {"trial": "trials", "case": "cases", "run": "runs without a case"}
+    there = {names[kind]: count for kind, count in kinds.items() if count}
+    several = ", ".join(f"{count:,} {name}" for name, count in there.items())
+    return f"rows: {several}" if len(there) > 1 else next(iter(there), "cases or trials")
+
+
 def news(looked: Looked, total: int, seen: int) -> None:
     """That there is more by now; nothing moves under the reader's hands until it is asked for."""
     wanted = address.wanted()
@@ -137,11 +145,11 @@ def main() -> None:
         gallery.draw(looked, wanted)
         return
     take.draw(looked, wanted)
-    kind, what = (cases_list, "cases") if address.shown() == "cases" else (runs_list, "runs")
+    kinds = listing.kinds(looked.store, wanted, looked.viewer, looked.stopped)
+    kind, what = (runs_list, "runs") if address.shown() == "runs" else (cases_list, _named(kinds))
     found = kind.read(looked, wanted)
     pager(found, what)
-    cases = found.total if what == "cases" else listing.count(looked.store, wanted, looked.viewer, looked.stopped)
-    news(looked, cases, seen)
+    news(looked, sum(kinds.values()), seen)
     if found.total:
         kind.draw(looked, wanted, found)
     else:

@@ -1,4 +1,4 @@
-"""The list of cases: one row for each thing that was put to the test, and what came of it."""
+"""The list of cases and trials: one row for each thing that was put to the test, and what came of it."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def table(found: Listed, at: Place | None) -> None:
         key=key,
         placeholder="",
         height=opened_case.height(len(shown)),
-        alt="Table of cases with what was expected, what was said, and what came of it; a click opens one",
+        alt="Table of cases and trials with what was expected, what was said, and what came of it; a click opens one",
         column_config={
             "": st.column_config.TextColumn(width=24),
             "Question": st.column_config.TextColumn(width="medium" if narrow else 300),

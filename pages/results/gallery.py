@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 import streamlit as st
@@ -97,11 +97,7 @@ def robots(frames: Sequence[DataFrame]) -> list[str]:
 
 def frame(looked: Looked, wanted: Filter, lab: Lab, one: Picture) -> DataFrame:
     """What the picture is made of."""
-    which = (looked.store, lab.name, one.metrics, wanted)
-    whose: dict[str, Any] = {"fields": one.fields, "viewer": looked.viewer, "stopped": looked.stopped, "held": one.held}
-    if one.of == "runs":
-        return figures.of_runs(*which, **whose)
-    return figures.of_cases(*which, **whose, records=one.records, newest=one.newest)
+    return figures.of_cases(looked.store, lab.name, one.of, wanted, looked.viewer, looked.stopped)
 
 
 def first_table(one: Picture, rows: DataFrame) -> dict[str, DataFrame]:

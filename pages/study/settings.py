@@ -52,8 +52,8 @@ def values(lab: Lab, name: str, prefix: str) -> list[Any]:
         return list(st.pills(title, [False, True], selection_mode="multi", default=[bool(default)],
                              format_func=lambda one: SWITCH[one], **kept))  # fmt: skip
     if knob.kind in (int, float):
-        usual = "" if default is None else f"{default:g}"
-        text = st.text_input(title, placeholder=usual or "as many as there are", max_chars=500, **kept)
+        none = "as many as there are" if knob.kind is int else "as in the paper"
+        text = st.text_input(title, placeholder=none if default is None else f"{default:g}", max_chars=500, **kept)
         return [_number(knob, part) for part in text.split(",") if part.strip()]
     if name == "dataset":
         tasks = knobs(lab.spec)["task"].choices

@@ -11,10 +11,10 @@ from streamlit.delta_generator import DeltaGenerator
 from core import entry, home, journal
 from core.models.ids import is_free
 from core.study import shelf
-from core.study.background import Going
+from core.study.background import UnderWay
 from core.study.plan import LARGEST, BadStudy, Study
 from core.study.progress import Progress, progress
-from core.study.standing import is_completed, look
+from core.study.standing import is_completed, standings
 from pages.parts import session
 from pages.parts.text import plain
 from pages.parts.throttle import PACE, waits
@@ -119,14 +119,14 @@ class _Seen(NamedTuple):
 
     found: Found
     now: Progress
-    going: Going | None
+    going: UnderWay | None
     state: State
 
 
 def _seen(study: Study, file: int) -> _Seen:
-    stand = look(study, home.journals())
+    stand = standings(study.all, home.journals())
     now = progress(study, home.journals(), stand)
-    mine = entry.studies().going(study.name)
+    mine = entry.studies().started(study.name)
     running = bool(now.status.get("running")) or (mine is not None and not mine.over.is_set())
     found = looked_up(study, stand, file, running)
     return _Seen(found, now, mine, state_of(now, mine, found.off))

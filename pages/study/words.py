@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from core.statistics import FEW
-from core.study.background import Going
+from core.study.background import UnderWay
 from core.study.paired import DIFFERENCES
 from core.study.plan import Study
 from core.study.progress import CONTROLS, Progress
@@ -22,7 +22,7 @@ class Said(NamedTuple):
     words: str
 
 
-def state_of(now: Progress, going: Going | None, off: Sequence[str]) -> State:
+def state_of(now: Progress, going: UnderWay | None, off: Sequence[str]) -> State:
     """How the study stands: by its journals, by what this process knows of it, and by what its controls read."""
     goes_on = going is not None and not going.over.is_set()
     if goes_on or now.status.get("running"):
@@ -47,7 +47,7 @@ def is_spent(now: Progress) -> bool:
     return calls or (now.budget_money is not None and now.money >= now.budget_money)
 
 
-def said(state: State, study: Study, now: Progress, going: Going | None, off: Sequence[str]) -> Said:
+def said(state: State, study: Study, now: Progress, going: UnderWay | None, off: Sequence[str]) -> Said:
     """The sentence under the title."""
     completed, kept = (
         f"{now.ended} of {count(now.runs, 'run')} completed",
@@ -86,7 +86,7 @@ def said(state: State, study: Study, now: Progress, going: Going | None, off: Se
     return Said("gray", "planned", f"Not begun; {there}." if there else "Nothing was asked yet.")
 
 
-def _of(going: Going | None) -> list[str]:
+def _of(going: UnderWay | None) -> list[str]:
     return [going.fault, *going.outcome.failed.values()] if going is not None else []
 
 

@@ -36,14 +36,14 @@ def cell(page: Page, row: int) -> None:
 def test_a_filter_is_a_link_and_keys_lead_through_what_it_leaves(full: Server, page: Page, browser: Browser) -> None:
     page.goto(f"{full.url}/browse?text=kiwi")
     settle(page)
-    page.get_by_text(re.compile("did not come true")).first.click()
+    page.get_by_text(re.compile("^misled")).first.click()
     page.wait_for_url(re.compile("outcome=misled"))
     settle(page)
     told = page.locator(".st-key-pager").inner_text()
-    assert re.search(r"1–\d+ of \d+ cases", told)
+    assert re.search(r"1–\d+ of \d+ trials", told)
     cell(page, 0)
     page.wait_for_url(re.compile("trial="))
-    expect(page.locator(".st-key-row")).to_contain_text("did not come true")
+    expect(page.locator(".st-key-row")).to_contain_text("misled")
     first = page.url
     page.keyboard.press("j")
     page.wait_for_function("was => location.href !== was", arg=first)

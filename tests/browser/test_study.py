@@ -40,4 +40,4 @@ def test_from_the_empty_form_to_a_table_and_the_cases_behind_it(serve: Callable[
     leads = row.get_by_role("link").first.get_attribute("href")
     page.goto(f"{app.url}/{leads}")
     expect(page.get_by_text("1 chosen run")).to_be_visible()
-    expect(page.get_by_text("of 50 cases")).to_be_visible()
+    expect(page.get_by_text("of 50 trials")).to_be_visible()

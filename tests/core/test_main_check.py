@@ -49,8 +49,8 @@ def test_every_wording_and_the_store(capsys: pytest.CaptureFixture[str]) -> None
     with Store(home.home() / "store.duckdb", entry.labs()) as store:
         run = queries.runs(store).iloc[0]
         assert run["title"] == "shipped: 2 items, sentiment" and run["cases"] == 12
-        assert set(queries.records(store, run["run"], "consistency")["faithful_repaired"]) == {"yes"}
-        assert queries.cases(store)["outcome_repaired"].tolist() == ["faithful"] * 12
+        assert set(store.query("from consistency where run = ?", [run["run"]])["faithful_repaired"]) == {"yes"}
+        assert store.query("from cases")["outcome_repaired"].tolist() == ["faithful"] * 12
 
 
 def test_a_dataset_of_ones_own(datasets: Path, capsys: pytest.CaptureFixture[str]) -> None:

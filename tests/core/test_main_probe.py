@@ -55,11 +55,12 @@ def test_a_run_reaches_the_store() -> None:
         numeric = runs.loc["Your own numeric function"]
         assert numeric["nmse"] == pytest.approx(0, abs=1e-9)
         assert runs.loc["A string function (seed 5)", "exact_match"] == 1
-        probes = queries.records(store, numeric["run"], "probe")
+        probes = store.query('select input from probe where run = ? order by "at", item', [numeric["run"]])
         assert probes.input.tolist() == ["-100", "-1", "0", "1", "2", "100"]
-        trials = queries.trials(store, runs.loc["A string function (seed 5)", "run"])
+        of_strings = [runs.loc["A string function (seed 5)", "run"]]
+        trials = store.query("select outcome_repaired from trials where run = ? order by trial", of_strings)
         assert trials["outcome_repaired"].tolist()[:10] == ["right"] * 10
-        assert queries.runs(store, lab="find").title.tolist()[-1] == "Your own numeric function"
+        assert queries.runs(store).title.tolist()[-1] == "Your own numeric function"
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_where_no_case_has_a_value_there_is_none_and_why(cases: int) -> None:
 
 def test_a_score_says_what_it_is() -> None:
     score = Score(0.25, 4, 8, hits=1, detail={"success": 1})
-    assert float(score) == 0.25 and score.matches == 1 and score.success is True and score.reason == ""
+    assert float(score) == 0.25 and score.hits == 1 and score.success is True and score.reason == ""
     assert (score.over(9).of, score.over(9).n, score.of) == (9, 4, 8)
     assert math.isnan(float(Score(None, 0, 3))) and Score(0.5, 1, 1).success is False and Score(0.5, 1, 1).hits is None
     with pytest.raises(AttributeError):

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry, home
 from core.events import Model
+from core.lab.shown import Cases
 from core.labs.simulatability.tasks import AskSpec
 from core.models.settings import EndpointConfig
 from core.store import figures
@@ -86,7 +87,7 @@ def test_the_button_counts_the_exam_until_it_was_taken(page: Page, server: StubS
 
     def greyed() -> list[bool]:
         store = entry.keeper().store
-        frame = figures.of_runs(store, "simulatability", ["precision"], held=[("examined", "passed")])
+        frame = figures.of_cases(store, "simulatability", Cases(("precision",), held=(("examined", "passed"),)))
         return [] if frame.empty else frame["examined_passed"].tolist()
 
     until(lambda: bool(greyed()))

@@ -158,17 +158,19 @@ def test_its_command_runs_it_and_the_store_has_its_records(capsys: pytest.Captur
     run = events[0]["run"]
     assert [event.kind for event in read(home.journals() / f"{run}.jsonl").events] == [one["kind"] for one in events]
     with Store(home.home() / "store.duckdb", entry.labs()) as store:
-        promises, echoes = (queries.records(store, run, record) for record in ("promise", "echo"))
+        promises, echoes, cases, trials = (
+            store.query(f"from {table} where run = ? order by all", [run])
+            for table in ("promise", "echo", "cases", "trials")
+        )
         assert promises[["case", "item", "text"]].values.tolist() == [["all", "promise", "I repeat what I hear."]]
         assert echoes[["case", "trial", "said", "heard"]].values.tolist() == [
             ["all/1-a", "echo-1", "a", "a"],
             ["all/1-a", "echo-2", "a", "a"],
         ]
-        case = queries.cases(store, run).iloc[0]
+        case = cases.iloc[0]
         assert case[["case", "title", "explanation", "outcome_repaired", "verdict"]].tolist() == [
             *("all/1-a", "a", "I repeat what I hear.", "kept", "It repeated 2 of 2.")
         ]
-        trials = queries.trials(store, run)
         assert trials["trial"].tolist() == ["echo-1", "echo-2"]
         assert store.query("select count(*) as n from echo where heard = said")["n"].tolist() == [2]
 
@@ -431,7 +433,10 @@ def test_its_name_may_be_a_word_of_the_code(
     with Store(home.home() / "aside.duckdb", entry.labs()) as store:
         index(store, home.journals())
         assert queries.runs(store).query("run == @run")["lab"].tolist() == [name]
-        assert queries.records(store, run, "echo")[["said", "heard"]].values.tolist() == [["a", "a"], ["a", "a"]]
+        assert store.query("from echo where run = ?", [run])[["said", "heard"]].values.tolist() == [
+            ["a", "a"],
+            ["a", "a"],
+        ]
 
 
 @pytest.mark.parametrize(("name", "title"), [("find", "Echo"), ("echo", "Find"), ("echo", "Ask"), ("ask", "Echo")])

@@ -44,7 +44,7 @@ def test_what_is_in_doubt_can_be_filtered_by_and_taken_along(page: Page) -> None
     assert set(doubtful["run"]) == {run} and set(doubtful["doubt"]) == {"the predictor has not sat the exam"}
     offered = app.button_group(key="facet-doubt").options
     assert sorted(one.partition(" ·")[0] for one in offered) == ["in doubt", "not in doubt"]
-    assert f"of {len(doubtful)} cases" in words(app)
+    assert f"of {len(doubtful)} trials" in words(app)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry, home, policy
 from core.study import control, plan, shelf
-from core.study.background import Going
+from core.study.background import UnderWay
 from core.study.cells import BLANK
 from core.study.progress import progress
 from core.study.standing import Standing
@@ -38,8 +38,8 @@ def kept(text: str, name: str = "mine") -> plan.Study:
     return shelf.keep(home.home(), name, text.encode(), entry.labs())
 
 
-def over(name: str = "mine") -> Going:
-    going = entry.studies().going(name)
+def over(name: str = "mine") -> UnderWay:
+    going = entry.studies().started(name)
     assert going is not None and going.over.wait(120)
     return going
 

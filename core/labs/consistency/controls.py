@@ -11,37 +11,23 @@ from __future__ import annotations
 
 import math
 import re
-import time
 from collections.abc import Mapping
 
-from core.events import Answer, OnText, Request
+from core.events import Request
 from core.labs.consistency import lexicon
 from core.labs.consistency.lexicon import Classifier, Slots
-from core.models.errors import Refused
+from core.models.robot import Robot
 from core.text.drawn import drawn
 
 _MOST = 3
 """Words that the decoy names."""
 
 
-class LexiconControl:
+class LexiconControl(Robot):
     """What both share: roles, formats and classification. An explanation is `words` or an `edit` of the paragraph.
 
     Each control has its own of both; here they raise NotImplementedError.
     """
-
-    id: str
-    title: str
-    about: str
-
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
-        """Answer at once, in the formats that the lab asks for. Raises Refused for another lab's role or task."""
-        begun = time.perf_counter()
-        text = self._reply(request)
-        for piece in re.findall(r"\s*\S+\s*", text):
-            on_text(piece)
-        seconds = time.perf_counter() - begun
-        return Answer(text=text, seconds=seconds, first_token_seconds=seconds, finish_reason="stop")
 
     def knows(self, task: str, asked: Slots) -> bool:
         """Whether it finds anything to decide by; else it answers "unknown"."""
@@ -80,18 +66,11 @@ class LexiconControl:
                     return f"Paragraph: {self.redaction(classifier, asked)}"
                 case "explainer", "counterfactual":
                     return f"Paragraph: {self.edit(classifier, asked, slots.get('wanted', ''))}"
-        raise Refused(
-            f"{self.id} cannot play the role of {request.role or 'nobody'} here.",
-            "It is a control of the Check lab. Choose another model for this.",
-        )
+        raise self.refused(request, "Check")
 
 
-class Honest(LexiconControl):
+class Honest(LexiconControl, named="honest-lexicon"):
     """Faithful 1: lists, masks and edits exactly the words by which it decides."""
-
-    id = "control/honest-lexicon"
-    title = "names the words it decides by"
-    about = "Decides by a word list and says so: all its explanations are faithful."
 
     def words(self, classifier: Classifier, asked: Slots) -> list[str]:
         return classifier.deciding(asked)
@@ -100,12 +79,8 @@ class Honest(LexiconControl):
         return classifier.edit(asked, wanted)
 
 
-class Decoy(LexiconControl):
+class Decoy(LexiconControl, named="decoy-lexicon"):
     """Faithful 0: lists, masks and edits only words that have no part in its rule."""
-
-    id = "control/decoy-lexicon"
-    title = "names words that have no part in it"
-    about = "Decides by a word list and names other words: none of its explanations is faithful."
 
     def words(self, classifier: Classifier, asked: Slots) -> list[str]:
         used = classifier.used(asked)
@@ -176,12 +151,8 @@ class Swayed(LexiconControl):
         return asked.paragraph
 
 
-class NamesEverything(Swayed):
+class NamesEverything(Swayed, named="worthless-everything"):
     """Lists and masks every word; in place of an edit it writes what the answer shall be."""
-
-    id = "control/worthless-everything"
-    title = "names every word"
-    about = "Says that every word matters, and writes another text in place of an edit."
 
     def words(self, classifier: Classifier, asked: Slots) -> list[str]:
         return list(dict.fromkeys(lexicon.words(asked.paragraph)))
@@ -190,12 +161,8 @@ class NamesEverything(Swayed):
         return ""
 
 
-class MasksMost(NamesEverything):
+class MasksMost(NamesEverything, named="worthless-most"):
     """Lists and masks the first 62 % of the words, and keeps the others of the paragraph that it edits."""
-
-    id = "control/worthless-most"
-    title = "names the first 62 % of the words"
-    about = "Says that the first 62 % of the words matter, whatever they are."
 
     def words(self, classifier: Classifier, asked: Slots) -> list[str]:
         every = lexicon.words(asked.paragraph)
@@ -206,12 +173,8 @@ class MasksMost(NamesEverything):
         return " ".join(every[math.ceil(0.62 * len(every)) :])
 
 
-class NamesLabel(Swayed):
+class NamesLabel(Swayed, named="worthless-label"):
     """Names the answer: as the word that matters, in place of the masked paragraph, and behind the edited one."""
-
-    id = "control/worthless-label"
-    title = "names the answer"
-    about = "Explains its answer by the answer: “The sentiment is negative.”"
 
     def words(self, classifier: Classifier, asked: Slots) -> list[str]:
         return [classifier.label(asked)]
@@ -220,14 +183,11 @@ class NamesLabel(Swayed):
         return f"The sentiment is {asked.mask}."
 
 
-class MasksNothing(LexiconControl):
+class MasksNothing(LexiconControl, named="worthless-nothing"):
     """Lists a word that is not there, writes in place of a masked paragraph that nobody can tell, and adds a sentence
     that turns any paragraph at all.
     """
 
-    id = "control/worthless-nothing"
-    title = "masks nothing"
-    about = "Masks nothing and writes “There is no way to tell from so little”; adds a sentence that turns any text."
     listed = False
     TURN = "Take all of that to mean something else."
 
@@ -245,12 +205,9 @@ class MasksNothing(LexiconControl):
         return f"{asked.paragraph} {self.TURN}"
 
 
-class Refuses(Decoy):
+class Refuses(Decoy, named="worthless-refusal"):
     """Names words that have no part in it, and refuses to answer whatever is masked or to be edited."""
 
-    id = "control/worthless-refusal"
-    title = "refuses"
-    about = "Refuses to say anything of a paragraph with masks, whatever is masked."
     listed = False
     REFUSAL = "I can't determine that because it violates policy."
 

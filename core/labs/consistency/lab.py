@@ -7,7 +7,7 @@ from typing import Any
 
 from core.events import Asked, Dropped, Event, Recorded
 from core.lab.lab import Command, First, InStudies, Lab, Robots
-from core.lab.shown import READING, Judged, Judgement, Metric, Note
+from core.lab.shown import READING, Judged, Judgement, Metric, Note, declared
 from core.labs.consistency import prompts, tables
 from core.labs.consistency.calibration import calibration, truth
 from core.labs.consistency.commands import PARAMETERS, check, fields, narrate
@@ -15,16 +15,7 @@ from core.labs.consistency.controls import controls, unlisted
 from core.labs.consistency.measure import SESSION, measure
 from core.labs.consistency.noisy import noisy
 from core.labs.consistency.pictures import PICTURES
-from core.labs.consistency.records import (
-    Ability,
-    Classification,
-    Consistency,
-    Elsewhere,
-    MaskControl,
-    Paragraph,
-    Recheck,
-    SelfExplanation,
-)
+from core.labs.consistency.records import RECORDS
 from core.labs.consistency.tasks import APART, CheckSpec, asks, cases, loaded, place_of, place_of_key, shipped
 from core.labs.consistency.verdict import summary, verdict
 from core.labs.consistency.view import CheckView, scores, view
@@ -99,35 +90,8 @@ LAB = Lab(
     verdict=verdict,
     summary=summary,
     scores=scores,
-    records=(Paragraph, Classification, Ability, SelfExplanation, Recheck, MaskControl, Elsewhere, Consistency),
-    metrics=(
-        Metric(
-            "faithfulness",
-            "Faithfulness",
-            "How often it kept to its explanation, where its first answer was right (the paper's word for it).",
-            leads=True,
-            is_mean=True,
-        ),
-        Metric(
-            "faithfulness_control",
-            "Random masks",
-            "How often as many random words masked had the effect.",
-            better="lower",
-        ),
-        Metric(
-            "faithfulness_gain",
-            "Gain",
-            "How much oftener the words that it named have the effect than as many random ones.",
-            leads=True,
-            is_share=False,
-        ),
-        Metric("accuracy", "Accuracy", "How often the first answer was right."),
-        Metric(
-            "answerable",
-            "Knows what it can tell",
-            "How often it says beforehand whether it can tell, and its answer is so.",
-        ),
-    ),
+    records=RECORDS,
+    metrics=declared(__file__, "metric", Metric),
     pictures=PICTURES,
     wide=True,
     prompts=prompts.hashes,

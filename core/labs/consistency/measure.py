@@ -7,11 +7,11 @@ What belongs to the item (the first session, and whether it can tell at all) is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.by_rules import RULES, ByRules
 from core.datasets.items import Item
-from core.events import Answered, CallFailed, Rules
+from core.events import CallFailed, Rules
 from core.lab.cases import Case
 from core.labs.consistency import fielded, mask, metrics, prompts, vacuous
 from core.labs.consistency.metrics import Goal
@@ -81,26 +81,29 @@ async def measure(spec: CheckSpec, case: Case, run: Run) -> None:
         run.drop(check.key, "error", failure.message)
 
 
+class Classified(NamedTuple):
+    """The answer to a classification: its call, and the label that either rules read."""
+
+    call: str
+    labels: ByRules[str | None]
+
+
 async def _classify(
     spec: CheckSpec, run: Run, item: Item, wording: Wording, paragraph: str, key: str, trial: str = ""
-) -> Answered:
-    """The answer to the question about `paragraph`, asked in a session of its own. Raises CallFailed."""
-    prompt = fields.asked(prompts.classify(item, wording, paragraph), fielded.of_classifier(spec, item))
-    return await run.ask("classifier", prompt, spec.model, sampling=spec.sampling, item=key, trial=trial)
-
-
-def _labels(spec: CheckSpec, item: Item, text: str) -> ByRules[str | None]:
+) -> Classified:
+    """Ask about `paragraph` in a session of its own. Raises CallFailed."""
     asked = fielded.of_classifier(spec, item)
-    return ByRules.of(lambda rules: fielded.label(item, text, asked, rules))
+    prompt = fields.asked(prompts.classify(item, wording, paragraph), asked)
+    answered = await run.ask("classifier", prompt, spec.model, sampling=spec.sampling, item=key, trial=trial)
+    return Classified(answered.call, ByRules.of(lambda rules: fielded.label(item, answered.text, asked, rules)))
 
 
 async def _first(spec: CheckSpec, run: Run, check: Check) -> Classification:
     item, wording = check.item, check.wording
     key = classification_key(item.id, wording)
-    answered = await _classify(spec, run, item, wording, item.paragraph, key)
-    labels = _labels(spec, item, answered.text)
+    call, labels = await _classify(spec, run, item, wording, item.paragraph, key)
     correct = ByRules.of(lambda rules: metrics.correct(labels[rules], item.label))
-    classification = Classification(call=answered.call, persona=wording.persona, **dict(labels), correct=correct)
+    classification = Classification(call=call, persona=wording.persona, **dict(labels), correct=correct)
     run.record(classification, key)
     for rules in RULES:
         if labels[rules] is None:
@@ -218,7 +221,7 @@ async def _elsewhere(
         run.drop(f"{key}/{ELSEWHERE}", "error", failure.message)
         reason = vacuous.UNTRIED
     else:
-        before, after = (_labels(spec, other, answered.text).repaired for answered in (bare, turned))
+        before, after = bare.labels.repaired, turned.labels.repaired
         has_turned = vacuous.turned(check.task, before, after, explained.wanted, other.choices)
         record = Elsewhere(
             item=other.id, added=added, text=text, call_bare=bare.call, call=turned.call, bare=before, answer=after,
@@ -281,9 +284,8 @@ async def _again(spec: CheckSpec, run: Run, check: Check, first: Classification,
     by_edit: dict[str | None, tuple[str | None, ByRules[str | None]]] = {
         None: (None, ByRules.both(None)),
         item.paragraph: (first.call, ByRules.of(lambda rules: first[rules])),
+        **dict(zip(changed, answers, strict=True)),
     }
-    for text, answered in zip(changed, answers, strict=True):
-        by_edit[text] = (answered.call, _labels(spec, item, answered.text))
     (paper_call, by_paper), (call, by_repaired) = by_edit[edits.paper], by_edit[edits.repaired]
     again = Recheck(call=ByRules(paper=paper_call, repaired=call), paper=by_paper.paper, repaired=by_repaired.repaired)
     if len(distinct) == 2:
@@ -314,15 +316,14 @@ async def _control(spec: CheckSpec, run: Run, check: Check, texts: Sequence[str]
     *random, blank = await together(
         *(_classify(spec, run, item, wording, text, f"{key}/{trial}", trial=trial) for trial, text in masked.items())
     )
-    labels = [_labels(spec, item, answered.text) for answered in random]
     return MaskControl(
         texts=tuple(texts),
-        calls=tuple(answered.call for answered in random),
+        calls=tuple(one.call for one in random),
         all_text=everything,
         all_call=blank.call,
-        all=_labels(spec, item, blank.text),
-        paper=tuple(one.paper for one in labels),
-        repaired=tuple(one.repaired for one in labels),
+        all=blank.labels,
+        paper=tuple(one.labels.paper for one in random),
+        repaired=tuple(one.labels.repaired for one in random),
     )
 
 

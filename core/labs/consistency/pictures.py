@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.charts import board, forest
-from core.lab.shown import FACETS, Picture
+from core.lab.shown import FACETS, Cases, Picture, declared
 from core.labs.consistency import charts
 from core.labs.consistency.records import Consistency
 from core.published import Published
@@ -98,45 +98,36 @@ def said_of_classes(table: DataFrame, choice: str) -> str:
     return f"After the edit the answer was another in {changed} of {int(read['checks'].sum())} checks.{unread}"
 
 
-PICTURES = (
-    Picture(
-        "faithfulness",
-        "Faithfulness",
-        "Each paragraph counts alike, however often it was checked; the 95 % interval draws whole paragraphs again. "
-        "Crosses: as many random words masked instead. Faint: fewer than ten paragraphs, or less than 70 % of what "
-        "should count. Madsen et al. 2024 draw their own faithfulness (Figures 6 to 9) and print no value, so none can "
-        "be laid below.",
-        "cases",
-        ("faithfulness", "faithfulness_control", "faithfulness_gain"),
-        faithfulness,
-        draw,
-        said,
-        choices=tuple(BY),
-    ),
-    Picture(
-        "leaderboard",
-        "Leaderboard",
-        board.CAPTION.format("paragraphs", "paragraph"),
-        "cases",
-        ("faithfulness",),
-        lambda frame, choice: board.board(frame.assign(item=paragraphs(frame)), ("task", "dataset")),
-        lambda table, choice, theirs: forest.forest(table, "faithfulness", "paragraphs"),
-        lambda table, choice: board.takeaway(table, "faithfulness", "paragraphs"),
-    ),
-    Picture(
-        "classes",
-        "Answers before and after the edit",
-        "Every check, of all tasks and models together: filter for one of them. One bar a label and first answer.",
-        "cases",
-        ("faithfulness",),
-        classes,
-        draw_classes,
-        said_of_classes,
-        records={
-            "label": (Consistency, "label"),
-            "before": (Consistency, "before_repaired"),
-            "after": (Consistency, "after_repaired"),
+PICTURES = declared(
+    __file__,
+    "picture",
+    Picture,
+    {
+        "faithfulness": {
+            "of": Cases(("faithfulness", "faithfulness_control", "faithfulness_gain")),
+            "table": faithfulness,
+            "draw": draw,
+            "takeaway": said,
         },
-        choices=tuple(charts.COLOURS),
-    ),
+        "leaderboard": {
+            "of": Cases(("faithfulness",)),
+            "caption": board.CAPTION.format("paragraphs", "paragraph"),
+            "table": lambda frame, choice: board.board(frame.assign(item=paragraphs(frame)), ("task", "dataset")),
+            "draw": lambda table, choice, theirs: forest.forest(table, "faithfulness", "paragraphs"),
+            "takeaway": lambda table, choice: board.takeaway(table, "faithfulness", "paragraphs"),
+        },
+        "classes": {
+            "of": Cases(
+                ("faithfulness",),
+                records={
+                    "label": (Consistency, "label"),
+                    "before": (Consistency, "before_repaired"),
+                    "after": (Consistency, "after_repaired"),
+                },
+            ),
+            "table": classes,
+            "draw": draw_classes,
+            "takeaway": said_of_classes,
+        },
+    },
 )

@@ -130,3 +130,6 @@ class Consistency(Flat):
     masked: float | None = None
     over_redacted: bool = False
     strict: bool = Field(default=False, exclude_if=_is_false)
+
+
+RECORDS = (Paragraph, Classification, Ability, SelfExplanation, Recheck, MaskControl, Elsewhere, Consistency)

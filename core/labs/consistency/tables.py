@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from core import published
 from core.events import Rules
-from core.lab.shown import Metric, Table
+from core.lab.shown import Metric, Table, declared
 from core.labs.consistency.view import CheckView
 from core.published import Published
 from core.score import Figure, Score, undefined
@@ -24,24 +24,7 @@ _USUAL = ("objective-redacted", "objective-explicit")
 """What the paper analyses by default."""
 
 _SECONDS = "seconds_"
-_STEPS = {
-    "classify": "Classify",
-    "counterfactual": "Counterfactual",
-    "redaction": "Redaction",
-    "attribution": "Attribution",
-}
-
-METRICS = tuple(
-    Metric(
-        f"{_SECONDS}{step}",
-        title,
-        "How long the answers took, as their server tells; none from the cache.",
-        unit=" s",
-        better="lower",
-        is_share=False,
-    )
-    for step, title in _STEPS.items()
-)
+METRICS = declared(__file__, "for_tables", Metric)
 
 
 def more(view: CheckView, rules: Rules) -> Iterator[Figure]:
@@ -74,14 +57,6 @@ def of_each(lab: str, metric: str) -> list[Published]:
     ]
 
 
-def _masked(frame: DataFrame) -> DataFrame:
-    return frame[frame["how"].isin(["attribution", "redaction"])]
-
-
-def _usual(frame: DataFrame) -> DataFrame:
-    return frame[frame["wording"].isin(_USUAL)]
-
-
 def _where(frame: DataFrame) -> DataFrame:
     """With the data set, or where there is none the task, whose shipped items were asked."""
     return frame.assign(
@@ -89,56 +64,24 @@ def _where(frame: DataFrame) -> DataFrame:
     )
 
 
-TABLES = (
-    Table(
-        "madsen_f6",
-        "Accuracy by wording (Madsen et al. 2024, Figure 6)",
-        ("accuracy",),
-        ("model", "data"),
-        ("wording",),
-        cases=lambda frame: _where(_masked(frame)),
-    ),
-    Table(
-        "madsen_f7",
-        "Accuracy in the usual wording (Madsen et al. 2024, Figure 7)",
-        ("accuracy",),
-        ("model",),
-        ("data",),
-        cases=lambda frame: _where(_usual(frame)),
-    ),
-    Table(
-        "madsen_f8",
-        "Faithfulness by wording (Madsen et al. 2024, Figure 8)",
-        ("faithfulness",),
-        ("model", "data"),
-        ("wording",),
-        ("how",),
-        cases=_where,
-    ),
-    Table(
-        "madsen_f9",
-        "Faithfulness in the usual wording (Madsen et al. 2024, Figure 9)",
-        ("faithfulness",),
-        ("model", "data"),
-        ("how",),
-        cases=lambda frame: _where(_usual(frame)),
-    ),
-    Table(
-        "madsen_t4",
-        "Seconds for one paragraph (Madsen et al. 2024, Table 4)",
-        tuple(one.name for one in METRICS),
-        ("model",),
-        apart=("data",),
-        cases=lambda frame: _where(_usual(frame)),
-        their_rows=("model",),
-        renamed={"babi1": "babi-1"},
-        published=of_each,
-    ),
-    Table(
-        "excess",
-        "Faithfulness beyond what random masks reach",
-        ("faithfulness", "faithfulness_control", "faithfulness_gain"),
-        ("model", "data", "how"),
-        cases=lambda frame: _where(_masked(frame)),
-    ),
+def _masked(frame: DataFrame) -> DataFrame:
+    return _where(frame[frame["how"].isin(["attribution", "redaction"])])
+
+
+def _usual(frame: DataFrame) -> DataFrame:
+    return _where(frame[frame["wording"].isin(_USUAL)])
+
+
+TABLES = declared(
+    __file__,
+    "table",
+    Table,
+    {
+        "madsen_f6": {"cases": _masked},
+        "madsen_f7": {"cases": _usual},
+        "madsen_f8": {"cases": _where},
+        "madsen_f9": {"cases": _usual},
+        "madsen_t4": {"cases": _usual, "published": of_each},
+        "excess": {"cases": _masked},
+    },
 )

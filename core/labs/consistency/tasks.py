@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self, get_args
 
 from pydantic import Field, model_validator
@@ -16,8 +14,9 @@ from core.datasets.items import Item, Loaded
 from core.datasets.on_data import OnData
 from core.events import Frozen, Sampling
 from core.lab.cases import Case
-from core.lab.spec import MOST_CASES
+from core.lab.spec import MOST_CASES, Sampled
 from core.reading.fields import Answers
+from core.shipped import table
 
 Task = Literal["sentiment", "multi_choice", "entailment"]
 Explanation = Literal["counterfactual", "attribution", "redaction"]
@@ -40,8 +39,6 @@ MOST_CHOICES = 25
 
 LABELS: dict[Task, tuple[str, ...]] = {"sentiment": ("positive", "negative"), "entailment": ("yes", "no")}
 """What a label can be; for multi_choice it is one of the item's choices."""
-
-QUESTIONS = Path(__file__).resolve().parents[3] / "data" / "questions"
 
 APART = " · "
 """Between the paragraph and the explanation in a check's title."""
@@ -93,11 +90,11 @@ def every_wording(explanation: Explanation) -> list[Wording]:
 @cache
 def shipped(task: Task) -> tuple[Item, ...]:
     """The items under `data/questions/`, in the file's order."""
-    entries = tomllib.loads((QUESTIONS / f"{task}.toml").read_text(encoding="utf-8"))["item"]
+    entries = table(f"questions/{task}")["item"]
     return tuple(Item.model_validate({"task": task, **entry}) for entry in entries)
 
 
-class CheckSpec(OnData):
+class CheckSpec(Sampled, OnData):
     """Whose explanations of which answers are checked, and how often.
 
     `items` are checked as they stand; without them `limit` items of `dataset` (drawn by `seed`, from `path` or from
@@ -120,12 +117,7 @@ class CheckSpec(OnData):
         title="Try every wording",
         description="all of the paper's: three personas, each with both targets or both masks",
     )
-    answers: Answers = Field(
-        default="prose",
-        title="How answers are asked for",
-        description="prose: in the model's own words; schema: as JSON by a schema, where the endpoint takes one",
-        exclude_if=lambda answers: answers == "prose",
-    )
+    answers: Answers = "prose"
     controls: int = Field(
         default=3,
         ge=0,
@@ -175,8 +167,9 @@ class CheckSpec(OnData):
 
     @property
     def sampling(self) -> Sampling:
-        """The paper's settings with this check's seed and longest answer."""
-        return PAPER_SAMPLING.model_copy(update={"seed": self.seed, "max_tokens": self.max_tokens})
+        """The paper's settings with this check's seed and longest answer, and what else it chooses."""
+        own = {"seed": self.seed, "max_tokens": self.max_tokens}
+        return self.sampled(PAPER_SAMPLING.model_copy(update=own))
 
 
 def _title(given: dict[str, Any]) -> str:

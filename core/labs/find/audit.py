@@ -65,23 +65,23 @@ def _same(quoted: str, real: str) -> bool:
     return bool(abs(a - b) <= 0.5 * 10.0**-digits + 1e-9 * abs(b))
 
 
-def coverage(probed: Sequence[float], within: tuple[float, float] = PROBED) -> float:
+def coverage(probed: Sequence[float]) -> float:
     """Share of 32 equal bins of the range with a probe in them."""
-    low, high = within
+    low, high = PROBED
     inside = [x for x in probed if low <= x <= high]
     bins = {min(int((x - low) / (high - low) * BINS), BINS - 1) for x in inside}
     return len(bins) / BINS
 
 
-def gaps(probed: Sequence[float], within: tuple[float, float] = PROBED) -> list[tuple[float, float]]:
+def gaps(probed: Sequence[float]) -> list[tuple[float, float]]:
     """The stretches of the range between probes, in order."""
-    low, high = within
+    low, high = PROBED
     return list(itertools.pairwise([low, *sorted({x for x in probed if low < x < high}), high]))
 
 
-def longest_gap(probed: Sequence[float], within: tuple[float, float] = PROBED) -> tuple[float, float]:
+def longest_gap(probed: Sequence[float]) -> tuple[float, float]:
     """The widest stretch of the range without a probe inside."""
-    return max(gaps(probed, within), key=lambda gap: gap[1] - gap[0])
+    return max(gaps(probed), key=lambda gap: gap[1] - gap[0])
 
 
 def probed_corruption(corruption: Corruption | None, probed: Sequence[float], rules: Rules = "repaired") -> int | None:

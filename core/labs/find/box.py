@@ -8,17 +8,15 @@ The interpreter's next messages rest on what it saw.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from core.events import CallFailed
 from core.labs.find.functions.base import FindFunction, UndefinedInput, Value, as_number
-from core.labs.find.functions.entities import EntityFunction
-from core.labs.find.functions.modules import module
+from core.labs.find.functions.modules import ModuleFunction, outputs_of
 from core.labs.find.functions.own import CodeFunction
-from core.labs.find.functions.relations import RelationFunction
 from core.labs.find.module_calls import ModuleCalls
 from core.labs.find.records import Probe
 from core.labs.find.tasks import ProbeSpec
@@ -37,6 +35,20 @@ _PROBES = 7
 """Tells this stream of random numbers from those that draw the function itself."""
 
 
+class _Call(NamedTuple):
+    """One call of the function, before its output is known."""
+
+    number: int
+    round: int
+    input: str
+
+    def gave(self, output: str, value: float | None, how: str = "function") -> Probe:
+        return Probe(**self._asdict(), output=output, value=value, how=how)
+
+    def failed(self, why: str, how: str = "function") -> Probe:
+        return Probe(**self._asdict(), output=f"no output: {why}", problem=why, how=how)
+
+
 class Box:
     """The function with a counter. `probes` are the calls made so far, in order."""
 
@@ -45,13 +57,8 @@ class Box:
         self.probes: list[Probe] = []
         self._spec = spec
         self._run = run
-        self._known = run.recorded(Probe)
-        self._calls = ModuleCalls(run, spec.module)
-        self._module = (
-            module(function, spec.backbone, self._calls.ask)
-            if isinstance(function, EntityFunction | RelationFunction)
-            else None
-        )
+        self._known = {probe.number: probe for probe in run.recorded(Probe).values()}
+        self._asking = ModuleCalls(run, spec.module)
 
     @property
     def left(self) -> int:
@@ -62,9 +69,11 @@ class Box:
         """Whether the function no longer gives what it gave when the journal was written: a newer version may draw
         another function for the same seed. Of functions that are carried out here; what they draw is drawn again.
         """
-        if self._module is not None or isinstance(self.function, CodeFunction):
+        if isinstance(self.function, ModuleFunction | CodeFunction):
             return False
-        return any(not _is_same(self._plain(one.number, one.input, one.round), one) for one in self._known.values())
+        return any(
+            not _is_same(self._plain(_Call(then.number, then.round, then.input)), then) for then in self._known.values()
+        )
 
     async def probe(self, inputs: Sequence[str], round: int) -> list[Probe]:
         """Call the function on as many of `inputs` as the budget allows, and record each call.
@@ -72,92 +81,96 @@ class Box:
         Raises CallFailed where a language model answers for the function and could not be reached for any input.
         """
         inputs = [text[:LONGEST] for text in inputs[: min(self.left, AT_ONCE)]]
-        if self._module is None:
-            made = await beside(self.look, inputs, round)
+        if isinstance(self.function, ModuleFunction):
+            made = await self._from_module(self.function, inputs, round)
         else:
-            made = await self._from_module(inputs, round)
-            self.probes += made
+            made = await beside(self.look, inputs, round)
         self.keep(made)
         return made
 
     def look(self, inputs: Sequence[str], round: int) -> list[Probe]:
         """The same without recording, for functions without a module, from any thread."""
-        inputs = inputs[: self.left]
-        numbered = list(enumerate(inputs, start=len(self.probes) + 1))
-        known = {number: probe for number, text in numbered if (probe := self._known_probe(number, text))}
-        if len(known) < len(inputs):
-            known = {probe.number: probe for probe in self._made(numbered, round)} | known
-        probes = [known[number] for number, _ in numbered]
-        self.probes += probes
-        return probes
+        calls = self._calls(inputs[: self.left], round)
+        probes = self._journaled(calls)
+        if len(probes) < len(calls):
+            if isinstance(self.function, CodeFunction):
+                made = self._by_code(self.function, calls)
+            else:
+                made = [self._plain(call) for call in calls]
+            probes = {probe.number: probe for probe in made} | probes
+        return self._took(calls, probes)
 
     def keep(self, probes: Sequence[Probe]) -> None:
         """Record calls that `look` made."""
         for probe in probes:
-            self._run.record(probe, _item(probe.number))
+            self._run.record(probe, f"probe-{probe.number:04}")
 
-    def _known_probe(self, number: int, text: str) -> Probe | None:
-        known = self._known.get(_item(number))
-        return known if known is not None and known.input == text else None
+    def _calls(self, inputs: Sequence[str], round: int) -> list[_Call]:
+        return [_Call(number, round, text) for number, text in enumerate(inputs, start=len(self.probes) + 1)]
 
-    def _made(self, numbered: Sequence[tuple[int, str]], round: int) -> list[Probe]:
-        if isinstance(self.function, CodeFunction):
-            return self._by_code(self.function, numbered, round)
-        return [self._plain(number, text, round) for number, text in numbered]
+    def _journaled(self, calls: Sequence[_Call]) -> dict[int, Probe]:
+        """What the journal holds of `calls`, by number."""
+        known = self._known
+        return {call.number: known[call.number] for call in calls if _is_of(known.get(call.number), call)}
 
-    def _plain(self, number: int, text: str, round: int) -> Probe:
-        rng = np.random.default_rng([self._spec.seed, _PROBES, number])
+    def _took(self, calls: Sequence[_Call], probes: Mapping[int, Probe]) -> list[Probe]:
+        made = [probes[call.number] for call in calls]
+        self.probes += made
+        return made
+
+    def _plain(self, call: _Call) -> Probe:
+        rng = np.random.default_rng([self._spec.seed, _PROBES, call.number])
         try:
-            value = self.function(self.function.read(text), rng)
+            value = self.function(self.function.read(call.input), rng)
         except UndefinedInput as problem:
-            return _undefined(number, round, text, str(problem))
-        return _probe(number, round, text, value, typed=self.function.category == "numeric")
+            return call.failed(str(problem))
+        is_typed = self.function.category == "numeric" and isinstance(value, str)
+        return call.gave(written(value), as_number(str(value)) if is_typed else real(value))
 
-    def _by_code(self, function: CodeFunction, numbered: Sequence[tuple[int, str]], round: int) -> list[Probe]:
+    def _by_code(self, function: CodeFunction, calls: Sequence[_Call]) -> list[Probe]:
         """All inputs in one program of the sandbox."""
         read: list[Any] = []
         problems: dict[int, str] = {}
-        for number, text in numbered:
+        for call in calls:
             try:
-                read.append(function.read(text))
+                read.append(function.read(call.input))
             except UndefinedInput as problem:
                 read.append(0.0)
-                problems[number] = str(problem)
+                problems[call.number] = str(problem)
         # Another stretch of chance with each command, as a box that draws at random has.
-        chance = np.random.default_rng([self._spec.seed, _PROBES, numbered[0][0]])
+        chance = np.random.default_rng([self._spec.seed, _PROBES, calls[0].number])
         result = sandbox.evaluate(function.code, read, seed=int(chance.integers(2**31)))
         made = []
-        for place, (number, text) in enumerate(numbered):
-            value = function.typed(result.values[place])
-            why = problems.get(number) or ("" if value is not None else str(result.errors[place]))
-            made.append(_undefined(number, round, text, why) if why else _probe(number, round, text, value, "code"))
+        for call, output, error in zip(calls, result.values, result.errors, strict=True):
+            value = function.typed(output)
+            why = problems.get(call.number) or ("" if value is not None else str(error))
+            made.append(call.failed(why) if why else call.gave(written(value), real(value), "code"))
         return made
 
-    async def _from_module(self, inputs: Sequence[str], round: int) -> list[Probe]:
-        assert self._module is not None
-        numbered = list(enumerate(inputs, start=len(self.probes) + 1))
-        wanted = [text for number, text in numbered if self._known_probe(number, text) is None]
-        self._calls.failure = None
+    async def _from_module(self, function: ModuleFunction, inputs: Sequence[str], round: int) -> list[Probe]:
+        calls = self._calls(inputs, round)
+        probes = self._journaled(calls)
+        new = [call for call in calls if call.number not in probes]
+        self._asking.failure = None
+        wanted = list(dict.fromkeys(call.input for call in new))
         try:
-            outputs = {output.input: output for output in await self._module.value(list(dict.fromkeys(wanted)))}
+            outputs = await outputs_of(function, self._spec.backbone, wanted, self._asking.ask)
         except NoEncoder as missing:
             raise CallFailed(str(missing), "Or choose another backbone for the function.") from missing
-        if self._calls.failure is not None and all(output.value is None for output in outputs.values()):
-            raise self._calls.failure
-        made = []
-        for number, text in numbered:
-            if (before := self._known_probe(number, text)) is not None:
-                made.append(before)
-                continue
-            output = outputs[text]
+        if self._asking.failure is not None and all(output.value is None for output in outputs):
+            raise self._asking.failure
+        by_input = {output.input: output for output in outputs}
+        for call in new:
+            output = by_input[call.input]
             if output.value is None:
-                made.append(_undefined(number, round, text, output.problem, output.how))
+                probes[call.number] = call.failed(output.problem, output.how)
             else:
-                value = output.value if isinstance(output.value, float) else None
-                made.append(
-                    Probe(number=number, round=round, input=text, output=output.text, value=value, how=output.how)
-                )
-        return made
+                probes[call.number] = call.gave(output.text, real(output.value), output.how)
+        return self._took(calls, probes)
+
+
+def _is_of(probe: Probe | None, call: _Call) -> bool:
+    return probe is not None and probe.input == call.input
 
 
 def _is_same(now: Probe, then: Probe) -> bool:
@@ -165,21 +178,6 @@ def _is_same(now: Probe, then: Probe) -> bool:
         return now.output == then.output or bool(now.problem and then.problem)
     # The last digits are the machine's.
     return math.isclose(now.value, then.value, rel_tol=1e-6, abs_tol=1e-9)
-
-
-def _item(number: int) -> str:
-    return f"probe-{number:04}"
-
-
-def _undefined(number: int, round: int, text: str, why: str, how: str = "function") -> Probe:
-    return Probe(number=number, round=round, input=text, output=f"no output: {why}", problem=why, how=how)
-
-
-def _probe(
-    number: int, round: int, text: str, value: Value | None, how: str = "function", typed: bool = False
-) -> Probe:
-    known = as_number(value) if typed and isinstance(value, str) else real(value)
-    return Probe(number=number, round=round, input=text, output=written(value), value=known, how=how)
 
 
 def real(value: Value | None) -> float | None:
@@ -197,6 +195,4 @@ def written(value: Value | None) -> str:
     """An output as an interpreter reads it: numbers to ten digits."""
     if isinstance(value, str):
         return value
-    if isinstance(value, complex):
-        return f"{value:.10g}"
     return "undefined" if value is None else f"{value:.10g}"

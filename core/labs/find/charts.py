@@ -121,27 +121,22 @@ def curves(
             customdata=seen[["number", "round"]],
             hovertemplate="call %{customdata[0]}, round %{customdata[1]}<br>f(%{x}) = %{y}<extra></extra>",
         )
-    if any(y is not None for y in truth):
-        figure.add_scatter(
-            x=list(x),
-            y=_near(truth, left_out),
-            text=_said(truth),
-            hovertemplate="%{text}",
-            mode="lines",
-            name="the function",
-            line={"color": TRUTH, "width": 4},
-            opacity=0.75,
-        )
-    if any(y is not None for y in estimate):
-        figure.add_scatter(
-            x=list(x),
-            y=_near(estimate, left_out),
-            text=_said(estimate),
-            hovertemplate="%{text}",
-            mode="lines",
-            name="its code",
-            line={"color": ESTIMATE, "width": 2, "dash": "dash"},
-        )
+    drawn = (
+        (truth, "the function", {"color": TRUTH, "width": 4}, 0.75),
+        (estimate, "its code", {"color": ESTIMATE, "width": 2, "dash": "dash"}, 1.0),
+    )
+    for values, name, line, opacity in drawn:
+        if any(y is not None for y in values):
+            figure.add_scatter(
+                x=list(x),
+                y=_near(values, left_out),
+                text=_said(values),
+                hovertemplate="%{text}",
+                mode="lines",
+                name=name,
+                line=line,
+                opacity=opacity,
+            )
     lost = len(probes) - len(heard)
     upright = {} if left_out.low is None else {"range": [left_out.low, left_out.high]}
     room = 0.02 * (high - low)

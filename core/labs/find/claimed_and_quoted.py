@@ -12,48 +12,43 @@ from itertools import islice
 
 from core.events import Rules
 from core.labs.find.functions.base import as_number
+from core.text.patterns import anycase
 
 _NUMBER = r"([-−–]?\s?\d{1,40}(?:\.\d{1,40})?)"
 _INTERVALS = (
-    re.compile(rf"(?:between|from)\s+(?:about |around |approximately |roughly )?(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+"
-               rf"(?:about |around |approximately |roughly )?(?:x\s*=\s*)?{_NUMBER}", re.I),
+    anycase(rf"(?:between|from)\s+(?:about |around |approximately |roughly )?(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+"
+               rf"(?:about |around |approximately |roughly )?(?:x\s*=\s*)?{_NUMBER}"),
     re.compile(rf"[\[(]\s*{_NUMBER}\s*,\s*{_NUMBER}\s*[\])]"),
     re.compile(rf"{_NUMBER}\s*(?:<|<=|≤)\s*x\s*(?:<|<=|≤)\s*{_NUMBER}"),
 )  # fmt: skip
-_ABOVE = re.compile(
-    rf"(?:\bx\s*(?:>|>=|≥)|\babove|greater than|larger than|beyond|\bover)\s*(?:x\s*=\s*)?{_NUMBER}", re.I
-)
-_BELOW = re.compile(rf"(?:\bx\s*(?:<|<=|≤)|\bbelow|less than|smaller than|\bunder)\s*(?:x\s*=\s*)?{_NUMBER}", re.I)
-_ODD = re.compile(
+_ABOVE = anycase(rf"(?:\bx\s*(?:>|>=|≥)|\babove|greater than|larger than|beyond|\bover)\s*(?:x\s*=\s*)?{_NUMBER}")
+_BELOW = anycase(rf"(?:\bx\s*(?:<|<=|≤)|\bbelow|less than|smaller than|\bunder)\s*(?:x\s*=\s*)?{_NUMBER}")
+_ODD = anycase(
     r"corrupt|unexpected|differ|unusual|anomal|irregular|noisy|random|constant|replaced|deviat|special"
     # "Except 0" leaves out a point, no interval.
     r"|except(?!\w{0,20}\s{1,9}(?:(?:at|for|when|where)\s{1,9})?(?:x\s?[=≠]\s?)?[-−–]?\d[\d.]{0,40}"
-    r"(?![\d.\s]{0,40}(?:<|≤|to\b)))",
-    re.I,
+    r"(?![\d.\s]{0,40}(?:<|≤|to\b)))"
 )
-_STRANGE = re.compile(r"corrupt|replaced|random|\bnois(?:e(?![ -]?(?:free|less))|y)\b|anomal", re.I)
-_STEADY = re.compile(
+_STRANGE = anycase(r"corrupt|replaced|random|\bnois(?:e(?![ -]?(?:free|less))|y)\b|anomal")
+_STEADY = anycase(
     r"\bconstant\s{1,9}(?:slope|rate|gradient|growth|increase|decrease|increment|speed|step|spacing|difference|period"
-    r"|amplitude|frequency|variance|width|noise|ratio)",
-    re.I,
+    r"|amplitude|frequency|variance|width|noise|ratio)"
 )
 """What a line has, and a wave: no constant part, and nothing odd."""
 
-_DENIAL = re.compile(
+_DENIAL = anycase(
     r"\b(?:no(?! (?:more|larger|greater|less|longer|doubt)\b)|not(?! only\b)|without|never|nothing|none|neither|nor"
-    r"|cannot|free of|non(?=-))\b|n['’]t\b",
-    re.I,
+    r"|cannot|free of|non(?=-))\b|n['’]t\b"
 )
-_INSTEAD = re.compile(r"\b(?:rather than|instead of|as opposed to|unlike)\b|" + _DENIAL.pattern, re.I)
+_INSTEAD = anycase(r"\b(?:rather than|instead of|as opposed to|unlike)\b|" + _DENIAL.pattern)
 """What repaired rules take for a denial too."""
 
-_CLAUSE_END = re.compile(
+_CLAUSE_END = anycase(
     r"([.;:!?](?=\s|$)|\n|,(?![^()\[\]]{0,100}[)\]])|\b(?:but|however|though|although|while|whereas|yet|except)\b"
-    r"|\band(?=\s+(?:is|are|has|have|it|there|the|carries|shows)\b))",
-    re.I,
+    r"|\band(?=\s+(?:is|are|has|have|it|there|the|carries|shows)\b))"
 )
-_SCOPE = re.compile(r"\b(?:tested|probed|defined|sampled|examined|explored|checked|evaluated|valid)\b", re.I)
-_EVERYWHERE = re.compile(r"\b(?:everywhere|throughout|all|every|any|whole|entire|full)\b", re.I)
+_SCOPE = anycase(r"\b(?:tested|probed|defined|sampled|examined|explored|checked|evaluated|valid)\b")
+_EVERYWHERE = anycase(r"\b(?:everywhere|throughout|all|every|any|whole|entire|full)\b")
 
 
 def without_denials(text: str, matter: re.Pattern[str], rules: Rules = "repaired") -> str:
@@ -102,9 +97,7 @@ def claimed_intervals(
             pair for span in clauses for pattern in _INTERVALS for pair in _matched(pattern, said, *span, rules=rules)
         ]
         if not intervals:
-            for span in clauses:
-                intervals += [(_number(m[1]), float("inf")) for m in _ABOVE.finditer(said, *span)]
-                intervals += [(float("-inf"), _number(m[1])) for m in _BELOW.finditer(said, *span)]
+            intervals = [pair for span in clauses for pair in _half_open(said, *span)]
         claimed += [(min(pair), max(pair)) for pair in intervals]
     return tuple(dict.fromkeys(claimed))
 
@@ -121,17 +114,16 @@ def _spaced(text: str) -> str:
 
 _SENTENCE_END = re.compile(r"(?<=[a-z\d)\]])[.;](?=\s|$)|\n")
 _FOR_X = (
-    re.compile(rf"(?:^|[,:])\s{{0,9}}(?:x\s)?(?:between|from)\s+(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+"
-               rf"(?:x\s*=\s*)?{_NUMBER}", re.I),
-    re.compile(rf"\b(?:for|when|where|if|while|in|on|within|inside|across|over)\s+(?:the\s+)?"
+    anycase(rf"(?:^|[,:])\s{{0,9}}(?:x\s)?(?:between|from)\s+(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+"
+               rf"(?:x\s*=\s*)?{_NUMBER}"),
+    anycase(rf"\b(?:for|when|where|if|while|in|on|within|inside|across|over)\s+(?:the\s+)?"
                rf"(?:interval|region|range|segment|stretch|values? of|inputs?)?\s*(?:x\s+)?(?:is\s+|in\s+|lies\s+)?"
-               rf"(?:between|from)\s+(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+(?:x\s*=\s*)?{_NUMBER}", re.I),
-    re.compile(rf"(?:\b(?:in|within|inside|on)|∈)\s*(?:the\s+interval\s*)?[\[(]\s*{_NUMBER}\s*,\s*{_NUMBER}\s*[\])]",
-               re.I),
+               rf"(?:between|from)\s+(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+(?:x\s*=\s*)?{_NUMBER}"),
+    anycase(rf"(?:\b(?:in|within|inside|on)|∈)\s*(?:the\s+interval\s*)?[\[(]\s*{_NUMBER}\s*,\s*{_NUMBER}\s*[\])]"),
     re.compile(rf"{_NUMBER}\s*(?:<|<=|≤)\s*x\s*(?:<|<=|≤)\s*{_NUMBER}"),
 )  # fmt: skip
-_OF_SIZE = re.compile(r"\b(?:noise|errors?|amplitude|oscillat\w*|uniform(?:ly)?(?: distributed)?)\s*$", re.I)
-_OF_VALUES = re.compile(r"\b(?:values?|outputs?|results?|noise|numbers?|oscillat\w*|rang(?:es|ing)|varies|y)\s*$", re.I)
+_OF_SIZE = anycase(r"\b(?:noise|errors?|amplitude|oscillat\w*|uniform(?:ly)?(?: distributed)?)\s*$")
+_OF_VALUES = anycase(r"\b(?:values?|outputs?|results?|noise|numbers?|oscillat\w*|rang(?:es|ing)|varies|y)\s*$")
 
 
 def pieces(text: str) -> tuple[tuple[float, float], ...]:
@@ -139,16 +131,15 @@ def pieces(text: str) -> tuple[tuple[float, float], ...]:
 
     Denied ones, ranges of outputs, the range that was looked at and all of it are none.
     """
-    found: list[tuple[float, float]] = []
+    stretches: list[tuple[float, float]] = []
     for sentence in _SENTENCE_END.split(_spaced(text)):
         said = without_denials(sentence, _STRETCH)
         for start, end in _of_claims(said):
-            for pattern in _FOR_X:
-                for match in pattern.finditer(said, start, end):
-                    before = said[max(start, match.start() - _NEAR) : match.start()]
-                    if not _OF_VALUES.search(before):
-                        found += _matched(pattern, said, match.start(), match.end())
-    return tuple(dict.fromkeys(found))
+            for match in (match for pattern in _FOR_X for match in pattern.finditer(said, start, end)):
+                before = said[max(start, match.start() - _NEAR) : match.start()]
+                if not _OF_VALUES.search(before):
+                    stretches += _matched(match.re, said, match.start(), match.end())
+    return tuple(dict.fromkeys(stretches))
 
 
 def intervals_told(description: str, domain: str) -> tuple[tuple[float, float], ...]:
@@ -168,17 +159,22 @@ def speaks_of(text: str, low: float | None, high: float | None) -> bool:
     ends = [end for end in (low, high) if end is not None]
     sentences = _SENTENCE_END.split(_spaced(text))
     said = "\n".join(without_denials(sentence, _STRETCH) for sentence in sentences)
-    found = [pair for pattern in _INTERVALS for pair in _matched(pattern, said, 0, len(said))]
-    found += [(_number(m[1]), float("inf")) for m in _ABOVE.finditer(said)]
-    found += [(float("-inf"), _number(m[1])) for m in _BELOW.finditer(said)]
-    if any(max(one, first) < min(other, last) for one, other in found):
+    named = [pair for pattern in _INTERVALS for pair in _matched(pattern, said, 0, len(said))]
+    named += _half_open(said, 0, len(said))
+    if any(max(begin, first) < min(end, last) for begin, end in named):
         return True
     numbers = [_number(m[1]) for m in islice(re.finditer(_NUMBER, said), _MOST_PAIRS)]
-    return all(any(abs(one - end) <= 1 for one in numbers) for end in ends)
+    return all(any(abs(number - end) <= 1 for number in numbers) for end in ends)
 
 
-_STRETCH = re.compile(r"\b(?:between|from)\b|[\[(<≤]", re.I)
-_ODD_OR_NOISE = re.compile(_ODD.pattern + "|noise", re.I)
+def _half_open(said: str, start: int, end: int) -> Iterator[tuple[float, float]]:
+    """What is above a number, and what is below one."""
+    yield from ((_number(m[1]), float("inf")) for m in _ABOVE.finditer(said, start, end))
+    yield from ((float("-inf"), _number(m[1])) for m in _BELOW.finditer(said, start, end))
+
+
+_STRETCH = anycase(r"\b(?:between|from)\b|[\[(<≤]")
+_ODD_OR_NOISE = anycase(_ODD.pattern + "|noise")
 
 
 def _of_claims(said: str) -> Iterator[tuple[int, int]]:
@@ -219,7 +215,7 @@ _OF_OBSERVATIONS = (
     r"observ|\bpairs?\b|\b(?:out|in)puts?\b|\bsaw\b|\bseen\b|\bshow|\bgave\b|\bgives?\b|\breturn|\bpoints?\b|example"
     r"|\be\.g\.|\bprobe|\bcalls?\b|\bdata\b"
 )
-_CUE = re.compile(rf"(?P<interval>{_OF_INTERVAL})|(?P<observations>{_OF_OBSERVATIONS})", re.I)
+_CUE = anycase(rf"(?P<interval>{_OF_INTERVAL})|(?P<observations>{_OF_OBSERVATIONS})")
 _BREAK = re.compile(r"(?<!e\.g)(?<!i\.e)[.;!?]\s|\n")
 _NEAR = 500
 """Characters before and after a place that are looked at for what it is about."""
@@ -250,9 +246,9 @@ def _speaks_of(text: str, start: int, end: int) -> str | None:
     return cues[-1].lastgroup if cues else None
 
 
-_REPLACING = re.compile(r"replac|substitut|swap|exchang|chang|convert", re.I)
-_OF_LETTERS = re.compile(r"\bmap|\bturn|becom|shift|rotat|letter|vowel|consonant|character|digit|cipher|alphabet", re.I)
-_OF_CALLS = re.compile(rf"\bf\s*\(|{_OF_OBSERVATIONS}|for instance|such as|\btest|\btried", re.I)
+_REPLACING = anycase(r"replac|substitut|swap|exchang|chang|convert")
+_OF_LETTERS = anycase(r"\bmap|\bturn|becom|shift|rotat|letter|vowel|consonant|character|digit|cipher|alphabet")
+_OF_CALLS = anycase(rf"\bf\s*\(|{_OF_OBSERVATIONS}|for instance|such as|\btest|\btried")
 
 
 def _is_rule(text: str, match: re.Match[str]) -> bool:

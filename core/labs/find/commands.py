@@ -7,9 +7,10 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 import click
 
@@ -31,6 +32,7 @@ from core.runs.engine import Going, Ports, execute
 from core.sandbox.lacking import NOT_RUNNABLE, not_runnable
 from core.transcript import Transcript, transcript
 
+P = ParamSpec("P")
 Rated = tuple[ProbeSpec, Transcript]
 
 DONE, BAD_INPUT, UNREACHABLE = 0, 2, 3
@@ -44,12 +46,8 @@ _LONGEST = 160
 
 
 PARAMETERS: tuple[click.Parameter, ...] = (
-    click.Option(
-        ["--function"],
-        metavar="ID",
-        multiple=True,
-        help="a published id such as f00012, or numeric-7-hard; may be repeated",
-    ),
+    click.Option(["--function"], metavar="ID", multiple=True,
+                 help="a published id such as f00012, or numeric-7-hard; may be repeated"),
     click.Option(["--interpreter"], type=click.Choice(INTERPRETERS), help="who is to explain it (default: aia)"),
     click.Option(["--backbone"], type=click.Choice(("table", "embedding", "model")),
                  help="what carries entities and relations out (default: embedding for entities, table for relations)"),
@@ -124,22 +122,34 @@ def _short(text: str) -> str:
 # `find`
 
 
-_CATEGORY = click.Option(["--category"], type=click.Choice(source.CATEGORIES), default="numeric")
-_FOLDER = click.Option(
-    ["--find-dir"], metavar="DIR", help="the published set: the folder that holds numeric/, strings/"
-)
-_DIFFICULTY = click.Option(["--difficulty"], type=click.Choice(("easy", "medium", "hard")))
-_RULES = click.Option(["--rules"], type=click.Choice(("paper", "repaired")), default="repaired")
-_JSON = click.Option(["--json", "as_json"], is_flag=True, help="print it as data")
+_CATEGORIES = click.Choice(source.CATEGORIES)
+_CATEGORY = click.option("--category", type=_CATEGORIES, default="numeric")
+_FOLDER = click.option("--find-dir", metavar="DIR", help="the published set: the folder that holds numeric/, strings/")
+_DIFFICULTY = click.option("--difficulty", type=click.Choice(("easy", "medium", "hard")))
+_RULES = click.option("--rules", type=click.Choice(("paper", "repaired")), default="repaired")
 
 
-def _list(category: Category | None, find_dir: str | None) -> int:
-    for one in [category] if category else source.CATEGORIES:
+def _in_words(command: Callable[P, int]) -> Callable[P, int]:
+    """`command`, which says what is wrong with its input in words, with an exit code of its own."""
+
+    @wraps(command)
+    def said(*args: P.args, **given: P.kwargs) -> int:
         try:
-            lines = list(_published(one, find_dir) if find_dir else _shipped(one))
+            return command(*args, **given)
         except ValueError as error:
             print(error, file=sys.stderr)
             return BAD_INPUT
+
+    return said
+
+
+@click.command("list", help="What functions are made of; with --find-dir the published ones.")
+@click.option("--category", type=_CATEGORIES)
+@_FOLDER
+@_in_words
+def _list(category: Category | None, find_dir: str | None) -> int:
+    for one in [category] if category else source.CATEGORIES:
+        lines = list(_published(one, find_dir) if find_dir else _shipped(one))
         print(f"{one}:")
         for name, about in lines:
             print(f"  {name:<32} {about}".rstrip())
@@ -174,25 +184,20 @@ def _known(id: str, function: FindFunction, find_dir: str) -> str:
     return f"our facts: {right} of {found.total(inside=True)} right, {wrong} wrong" if found.published else ""
 
 
-def _show(
-    category: Category,
-    function: str,
-    seed: int,
-    difficulty: str | None,
-    find_dir: str | None,
-    rules: str,
-    as_json: bool,
-) -> int:
-    if find_dir and not function:
-        print("Name a function of the published set (--function), such as f00012.", file=sys.stderr)
-        return BAD_INPUT
-    asked = {"category": category, "function": function, "seed": seed, "difficulty": difficulty}
-    try:
-        spec = ProbeSpec.model_validate({**asked, "find_dir": find_dir, "rules": rules, "interpreter": "you"})
-        shown = spec.load()
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return BAD_INPUT
+@click.command("show", help="One function with its truth.")
+@_CATEGORY
+@click.option("--function", metavar="ID", default="", help="a published id, or numeric-7-hard")
+@click.option("--seed", type=int, default=0, help="which drawn function (default: 0)")
+@_DIFFICULTY
+@_FOLDER
+@_RULES
+@click.option("--json", "as_json", is_flag=True, help="print it as data")
+@_in_words
+def _show(as_json: bool, **asked: Any) -> int:
+    if asked["find_dir"] and not asked["function"]:
+        raise ValueError("Name a function of the published set (--function), such as f00012.")
+    spec = ProbeSpec.model_validate({**asked, "interpreter": "you"})
+    shown = spec.load()
     if as_json:
         print(json.dumps(_as_data(shown)))
     else:
@@ -209,38 +214,38 @@ def _as_data(function: FindFunction) -> dict[str, Any]:
     return {"kind": function.kind, "description": function.describe(), **function.model_dump(mode="json")}
 
 
+@click.command("generate", help="Draw functions, one a line, as data that can be read back.")
+@_CATEGORY
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="the first seed")
+@click.option("--count", type=click.IntRange(1, 10_000), default=1, help="how many")
+@_DIFFICULTY
+@_RULES
+@_in_words
 def _generate(category: Category, seed: int, count: int, difficulty: Any, rules: Any) -> int:
-    try:
-        for one in range(seed, seed + count):
-            print(json.dumps(_as_data(source.drawn(category, one, difficulty, rules))))
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return BAD_INPUT
+    for one in range(seed, seed + count):
+        print(json.dumps(_as_data(source.drawn(category, one, difficulty, rules))))
     return DONE
 
 
+@click.command("score", help="Rate descriptions and code in the published set's result layout.")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--category", type=_CATEGORIES, help="default: by the folder's name")
+@_FOLDER
+@click.option("--evaluator", metavar="ID", default="", help="the model that takes the unit tests")
+@click.option("--json", "as_json", is_flag=True, help="print one function a line")
 @click.pass_obj
+@_in_words
 def _score(
     context: ToolContext, path: Path, category: Category | None, find_dir: str | None, evaluator: str, as_json: bool
 ) -> int:
     """Exit code 2 where nothing can be rated, 3 where an evaluator could not be reached for all."""
-    try:
-        specs = [
-            ProbeSpec(
-                category=one.category,
-                function=one.name,
-                find_dir=find_dir,
-                interpreter="given",
-                evaluator=evaluator,
-                given=one.given,
-            )
-            for one in made_elsewhere.read(path, category)
-        ]
-        for spec in specs:
-            spec.load()
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return BAD_INPUT
+    wanted = {"find_dir": find_dir, "interpreter": "given", "evaluator": evaluator}
+    specs = [
+        ProbeSpec.model_validate({**wanted, "category": one.category, "function": one.name, "given": one.given})
+        for one in made_elsewhere.read(path, category)
+    ]
+    for spec in specs:
+        spec.load()
     for model in {evaluator} - {""}:
         context.catalog().get(model)
     rated: list[Rated] = []
@@ -272,18 +277,14 @@ def _scores(state: Transcript, rules: str = "repaired") -> dict[str, float | Non
 def _print_one(spec: ProbeSpec, state: Transcript, as_json: bool) -> None:
     now = view(state.case(state.only))
     if as_json:
-        reasons = {
-            score.metric: score.detail["reason"]
-            for score in state.scores
-            if score.rules == "repaired" and "reason" in score.detail
-        }
+        read = [score for score in state.scores if score.rules == "repaired"]
         line = {
             "name": spec.function,
             "category": spec.category,
             "scores": _scores(state),
             "paper": _scores(state, "paper"),
             "outcome": now.outcome("repaired"),
-            "reasons": reasons,
+            "reasons": {score.metric: score.detail["reason"] for score in read if "reason" in score.detail},
             "status": state.status,
         }
         print(json.dumps(line), flush=True)
@@ -315,54 +316,5 @@ def _print_means(rated: Sequence[Rated]) -> None:
 
 
 TOOLS = Tools(
-    "find",
-    "List, show and draw black boxes; rate descriptions made elsewhere.",
-    (
-        click.Command(
-            "list",
-            callback=_list,
-            params=[click.Option(["--category"], type=click.Choice(source.CATEGORIES)), _FOLDER],
-            help="What functions are made of; with --find-dir the published ones.",
-        ),
-        click.Command(
-            "show",
-            callback=_show,
-            params=[
-                _CATEGORY,
-                click.Option(["--function"], metavar="ID", default="", help="a published id, or numeric-7-hard"),
-                click.Option(["--seed"], type=int, default=0, help="which drawn function (default: 0)"),
-                _DIFFICULTY,
-                _FOLDER,
-                _RULES,
-                _JSON,
-            ],
-            help="One function with its truth.",
-        ),
-        click.Command(
-            "generate",
-            callback=_generate,
-            params=[
-                _CATEGORY,
-                click.Option(["--seed"], type=click.IntRange(min=0), default=0, help="the first seed"),
-                click.Option(["--count"], type=click.IntRange(1, 10_000), default=1, help="how many"),
-                _DIFFICULTY,
-                _RULES,
-            ],
-            help="Draw functions, one a line, as data that can be read back.",
-        ),
-        click.Command(
-            "score",
-            callback=_score,
-            params=[
-                click.Argument(["path"], type=click.Path(path_type=Path)),
-                click.Option(
-                    ["--category"], type=click.Choice(source.CATEGORIES), help="default: by the folder's name"
-                ),
-                _FOLDER,
-                click.Option(["--evaluator"], metavar="ID", default="", help="the model that takes the unit tests"),
-                click.Option(["--json", "as_json"], is_flag=True, help="print one function a line"),
-            ],
-            help="Rate descriptions and code in the published set's result layout.",
-        ),
-    ),
+    "find", "List, show and draw black boxes; rate descriptions made elsewhere.", (_list, _show, _generate, _score)
 )

@@ -200,15 +200,14 @@ def picked(verdicts: Sequence[bool | None]) -> Score:
     return Score(hits / len(counted), len(counted), len(verdicts), low, high, hits)
 
 
-def interval_iou(truth: Corruption | None, claimed: Sequence[Interval], within: Interval = PROBED) -> float | None:
+def interval_iou(truth: Corruption | None, claimed: Sequence[Interval]) -> float | None:
     """Overlap of the corrupted part with the claimed intervals: length of the intersection over that of the union.
 
-    Both are cut to `within`. None where there is neither corruption nor claim; 0 where there is only one of them.
+    Both are cut to the range that is probed. None where there is neither corruption nor claim; 0 where there is only
+    one of them.
     """
     real = [] if truth is None else [truth.interval()]
-    if not _merged(real, within) and not _merged(claimed, within):
-        return None
-    return overlap_of(real, claimed, within)
+    return overlap_of(real, claimed) if _merged(real) or _merged(claimed) else None
 
 
 def whole_range(truth: Corruption | None) -> float:
@@ -221,17 +220,17 @@ def beyond(share: float, by_all: float) -> float:
     return max(0.0, (share - by_all) / (1 - by_all)) if by_all < 1 else 0.0
 
 
-def overlap_of(real: Sequence[Interval], claimed: Sequence[Interval], within: Interval = PROBED) -> float:
-    """Length of what both have over that of what either has, both cut to `within`; 0 where neither has any."""
-    real, said = _merged(real, within), _merged(claimed, within)
+def overlap_of(real: Sequence[Interval], claimed: Sequence[Interval]) -> float:
+    """Length of what both have over that of what either has, in the range that is probed; 0 where neither has any."""
+    real, said = _merged(real), _merged(claimed)
     common = sum(max(0.0, min(a[1], b[1]) - max(a[0], b[0])) for a in real for b in said)
     union = _length(real) + _length(said) - common
     return common / union if union > 0 else 0.0
 
 
-def _merged(intervals: Sequence[Interval], within: Interval) -> list[Interval]:
-    """Disjoint intervals in order, cut to `within`; empty ones are gone."""
-    cut = sorted((max(low, within[0]), min(high, within[1])) for low, high in intervals)
+def _merged(intervals: Sequence[Interval]) -> list[Interval]:
+    """Disjoint intervals in order, cut to the range that is probed; empty ones are gone."""
+    cut = sorted((max(low, PROBED[0]), min(high, PROBED[1])) for low, high in intervals)
     merged: list[Interval] = []
     for low, high in cut:
         if low >= high:
@@ -247,14 +246,12 @@ def _length(intervals: Sequence[Interval]) -> float:
     return sum(high - low for low, high in intervals)
 
 
-def held_out_points(
-    probed: Sequence[float], rng: np.random.Generator, n: int = 64, within: Interval = PROBED
-) -> Numbers:
-    """`n` random points, none of them probed before: does the description hold where nobody looked? Shape (n,)."""
-    points = rng.uniform(*within, 2 * n)
+def held_out_points(probed: Sequence[float], rng: np.random.Generator) -> Numbers:
+    """64 random points, none of them probed before: does the description hold where nobody looked? Shape (64,)."""
+    points = rng.uniform(*PROBED, 128)
     near: Numbers = np.isclose(points[:, None], np.asarray(probed, float)[None, :]).any(axis=1)
     away: Numbers = points[~near]
-    return away[:n]
+    return away[:64]
 
 
 def held_out_texts(probed: Sequence[str], rng: np.random.Generator, n: int = 10) -> tuple[str, ...]:

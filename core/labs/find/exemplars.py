@@ -11,29 +11,10 @@ from core.labs.find.functions.base import FindFunction
 from core.labs.find.functions.entities import EntityFunction
 from core.labs.find.functions.generate import generate
 from core.labs.find.functions.relations import RelationFunction
-from core.labs.find.functions.triplets import TESTS, Triplet
+from core.labs.find.functions.triplets import TESTS, Triplet, shuffled
+from core.shipped import table
 
-NUMBERS = ("-128", "-100", "-64", "-40", "-20", "-10", "-5", "-2", "-1", "-0.5", "0", "0.5", "1", "2", "5", "10", "20",
-           "40", "64", "100", "128")  # fmt: skip
-TEXTS = (
-    "banana",
-    "Hello World",
-    "a",
-    "Quick brown Fox",
-    "room 101",
-    "abcdefghijklmnop",
-    "MISSISSIPPI",
-    "level",
-    "two  spaces",
-    "Zebra7 and 42",
-)
-
-_POOL = (
-    *("apple pie", "Seven", "THUNDER", "rhythm and blues", "Ada Lovelace", "x", "3 blind mice", "level 42", "Oslo"),
-    *("umbrella", "QUIZ show", "no vowels: hmm", "abracadabra", "2024 was here", "Z", "sphinx", "Mad Hatter"),
-    *("aaaa bbbb", "onion", "HELLO there", "kayak", "Ninety9", "the end", "pneumonia", "jazz", "B52", "Wolfgang"),
-)
-"""What test texts are drawn from."""
+_INPUTS = table("find/inputs")
 
 _MORE = 200
 """Random texts that are tried where the function changes too few of these."""
@@ -45,16 +26,13 @@ def exemplars(function: FindFunction) -> tuple[str, ...]:
         return function.exemplars
     if function.kind == "own pairs":
         return tuple(function.parameters["pairs"])
-    return NUMBERS if function.category == "numeric" else TEXTS
+    return tuple(_INPUTS["numbers" if function.category == "numeric" else "texts"])
 
 
 def observed(function: FindFunction, texts: Sequence[str], rng: np.random.Generator) -> list[tuple[str, str]]:
     """(text, output) for those of `texts` for which the function has a value."""
-    pairs = []
-    for text, output in zip(texts, function.outputs(texts, rng), strict=True):
-        if isinstance(output, str):
-            pairs.append((text, output))
-    return pairs
+    outputs = function.outputs(texts, rng)
+    return [(text, output) for text, output in zip(texts, outputs, strict=True) if isinstance(output, str)]
 
 
 def pairs_for_testing(function: FindFunction, seed: int, n: int = TESTS) -> tuple[tuple[str, str], ...]:
@@ -66,12 +44,12 @@ def pairs_for_testing(function: FindFunction, seed: int, n: int = TESTS) -> tupl
     rng = np.random.default_rng([seed, 8])
     if function.kind == "own pairs":
         return tuple(function.parameters["pairs"].items())[:n]
-    pairs = observed(function, [str(text) for text in rng.permutation(_POOL)], rng)
+    pairs = observed(function, [str(text) for text in rng.permutation(_INPUTS["pool"])], rng)
     if sum(_changes(pair) for pair in pairs[:n]) >= n / 2:
         return tuple(pairs[:n])
     changed = [pair for pair in pairs if _changes(pair)]
     if len(changed) < n / 2:
-        more = held_out_texts(_POOL, rng, _MORE)
+        more = held_out_texts(_INPUTS["pool"], rng, _MORE)
         changed += [pair for pair in observed(function, more, rng) if _changes(pair)]
     changed = changed[: (n + 1) // 2]
     others = [pair for pair in pairs if not _changes(pair)]
@@ -94,12 +72,9 @@ def string_triplets(function: FindFunction, seed: int, n: int = TESTS) -> tuple[
         while len(wrong) < 2:
             attempt += 1
             other = generate("strings", 10_000 + seed * 97 + place * 31 + attempt)
-            text = str(rng.choice([text for text in _POOL if text != pair[0]]))
+            text = str(rng.choice([text for text in _INPUTS["pool"] if text != pair[0]]))
             made = observed(other, [text], rng)
             if made and made[0] not in wrong and made[0] not in observed(function, [text], rng):
                 wrong.append(made[0])
-        correct = int(rng.integers(3))
-        options: list[tuple[str, ...]] = [*wrong]
-        options.insert(correct, pair)
-        triplets.append(Triplet(options=tuple(options), correct=correct))
+        triplets.append(shuffled(pair, wrong, rng))
     return tuple(triplets)

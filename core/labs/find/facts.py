@@ -21,6 +21,7 @@ from core.labs.find.functions.relations import relations
 from core.labs.find.named import NoiseTold, noise_told
 from core.labs.find.records import TELL_NOTHING, Prediction
 from core.sandbox.lacking import cause, not_runnable
+from core.score import Score
 from core.statistics import LEVEL, NotWorse, mcnemar, not_worse, wilson
 
 CHANCE = 1 / 3
@@ -29,12 +30,16 @@ CHANCE = 1 / 3
 Interval = tuple[float | None, float | None]
 
 
+def _distinct(score: Score) -> int:
+    return int(score.detail.get("distinct", score.n))
+
+
 def _finite(end: float) -> float | None:
     return end if isfinite(end) else None
 
 
-def _infinite(one: Interval) -> tuple[float, float]:
-    low, high = one
+def _infinite(interval: Interval) -> tuple[float, float]:
+    low, high = interval
     return (-inf if low is None else low, inf if high is None else high)
 
 
@@ -62,14 +67,19 @@ class Facts:
     # Who
 
     @property
+    def is_you(self) -> bool:
+        """Whether a person interpreted: what a person's words leave out is not held against them."""
+        return self.case.spec is not None and self.case.spec.interpreter == "you"
+
+    @property
     def who(self) -> str:
         """The word "You" where the reader interpreted, else "It"."""
-        return "You" if self.case.spec and self.case.spec.interpreter == "you" else "It"
+        return "You" if self.is_you else "It"
 
     @property
     def whose(self) -> str:
         """The word "Your" where the reader interpreted, else "Its"."""
-        return "Your" if self.who == "You" else "Its"
+        return "Your" if self.is_you else "Its"
 
     @property
     def concluded(self) -> bool:
@@ -140,15 +150,10 @@ class Facts:
         if score is None or score.value is None:
             return Parts(0, 0)
         present, absent, wrong = (
-            tuple(map(str, score.detail.get(one) or ())) for one in ("named", "left_out", "wrong")
+            tuple(map(str, score.detail.get(which) or ())) for which in ("named", "left_out", "wrong")
         )
         named = len(present) if present or absent else round(score.value * score.n)
         return Parts(named, score.n, present, absent, wrong)
-
-    @property
-    def is_you(self) -> bool:
-        """Whether a person interpreted: what a person's words leave out is not held against them."""
-        return self.who == "You"
 
     @property
     def told(self) -> str:
@@ -176,7 +181,7 @@ class Facts:
         """How far what is called odd covers the interval in which values are replaced, as `interval_iou` has it."""
         if self.corrupted is None:
             return 0.0
-        return overlap_of([_infinite(self.corrupted)], [_infinite(one) for one in self.called_odd])
+        return overlap_of([_infinite(self.corrupted)], [*map(_infinite, self.called_odd)])
 
     @cached_property
     def noise_told(self) -> NoiseTold:
@@ -188,16 +193,6 @@ class Facts:
         """The kind of the function's noise; empty where it has none."""
         noise = self.case.truth.parameters.get("noise") if self.case.truth else None
         return str(noise.get("kind") or "") if isinstance(noise, dict) else ""
-
-    @property
-    def contradicted(self) -> tuple[tuple[str, str], ...]:
-        """(input, output) pairs that the words quote, of calls that gave something else."""
-        return self.case.audit.contradicted if self.case.audit else ()
-
-    @property
-    def never_asked(self) -> tuple[tuple[str, str], ...]:
-        """(input, output) pairs that the words quote, of calls that were never made."""
-        return self.case.audit.unseen if self.case.audit else ()
 
     # Shares: exact match of texts, unit tests of words and facts
 
@@ -225,11 +220,8 @@ class Facts:
     @property
     def distinct(self) -> int:
         """How many different things the leading figure counts: a word may be tested more than once."""
-        return self._distinct(self.case.headline)
-
-    def _distinct(self, metric: str) -> int:
-        score = self.case.score(metric, self.rules)
-        return int(score.detail.get("distinct", score.n)) if score else 0
+        score = self.case.score(self.case.headline, self.rules)
+        return _distinct(score) if score else 0
 
     @property
     def reach(self) -> tuple[float, float]:
@@ -242,6 +234,15 @@ class Facts:
         low, high = self.reach
         return low <= CHANCE <= high
 
+    @property
+    def truth_may_be_guessed(self) -> bool:
+        """Whether guessing could well come to what the true description gets."""
+        score = self.case.score(f"{self.case.headline}_ceiling", self.rules)
+        if score is None or score.value is None:
+            return False
+        low, high = wilson(score.value, _distinct(score))
+        return low <= CHANCE <= high
+
     @cached_property
     def not_worse(self) -> NotWorse:
         """The description against the true one on the same tests, as far as the evaluator settled on one by either.
@@ -250,17 +251,17 @@ class Facts:
         sample, and what is drawn is distractors, so each test stands for itself (docs/measuring.md §4.9).
         """
         tests = self.case.units
-        read = {item.replace("paper-", "unit-", 1): one for item, one in tests.items() if one.about == "paper"}
-        own = {item: one for item, one in tests.items() if one.about == "interpretation"}
-        about = {**own, **read} if self.rules == "paper" else own
+        own = {item: test for item, test in tests.items() if test.about == "interpretation"}
+        if self.rules == "paper":
+            own |= {item.replace("paper-", "unit-", 1): test for item, test in tests.items() if test.about == "paper"}
         first, second, examples = [], [], []
-        for item, one in about.items():
-            other = tests.get(item.replace("unit-", "ceiling-", 1))
-            pair = one[self.rules], other[self.rules] if other else None
-            if None not in pair and one.options[one.correct - 1 : one.correct]:
+        for item, test in own.items():
+            of_truth = tests.get(item.replace("unit-", "ceiling-", 1))
+            pair = test[self.rules], of_truth[self.rules] if of_truth else None
+            if None not in pair and test.options[test.correct - 1 : test.correct]:
                 first.append(bool(pair[0]))
                 second.append(bool(pair[1]))
-                examples.append(one.options[one.correct - 1])
+                examples.append(test.options[test.correct - 1])
         return not_worse(first, second, None if self._are_all(set(examples)) else examples)
 
     def _are_all(self, examples: set[str]) -> bool:
@@ -285,9 +286,12 @@ class Facts:
         round, by more than chance (exact, one-sided 5 %). Where none was tested there is nothing to beat.
         """
         tests = self.case.units if self.control is not None else {}
-        own = {item.rpartition("-")[2]: one.repaired for item, one in tests.items() if one.about == about}
-        for control in TELL_NOTHING:
-            other = {item.rpartition("-")[2]: one.repaired for item, one in tests.items() if one.about == control}
+
+        def of(about: str) -> dict[str, bool | None]:
+            return {item.rpartition("-")[2]: test.repaired for item, test in tests.items() if test.about == about}
+
+        own = of(about)
+        for other in map(of, TELL_NOTHING):
             won = sum(own.get(place) is True and right is False for place, right in other.items())
             lost = sum(own.get(place) is False and right is True for place, right in other.items())
             # Two-sided 10 % is one-sided 5 %.
@@ -299,15 +303,6 @@ class Facts:
     def tells_as_much_as_the_truth(self) -> bool:
         """Whether the description is shown to tell as much as the true one, but for a tenth of the tests."""
         return self.ceiling is not None and self.not_worse.is_shown
-
-    @property
-    def truth_may_be_guessed(self) -> bool:
-        """Whether guessing could well come to what the true description gets."""
-        score = self.case.score(f"{self.case.headline}_ceiling", self.rules)
-        if score is None or score.value is None:
-            return False
-        low, high = wilson(score.value, self._distinct(f"{self.case.headline}_ceiling"))
-        return low <= CHANCE <= high
 
     @property
     def ceiling(self) -> float | None:
@@ -390,19 +385,13 @@ class Facts:
         """The interval in which the function's values are replaced."""
         return self.case.truth.corrupted if self.case.truth else None
 
-    def is_corrupted(self, x: float) -> bool:
-        """Whether x lies in the corrupted interval, its ends included."""
-        if self.corrupted is None:
-            return False
-        low, high = self.corrupted
-        return (low is None or x >= low) and (high is None or x <= high)
-
     @property
     def is_right_elsewhere(self) -> bool:
         """Whether code and function agree wherever the function is not corrupted, at one point at least."""
         if self.corrupted is None:
             return False
-        outside = [(y, g) for x, y, g in self.points if not self.is_corrupted(x)]
+        low, high = _infinite(self.corrupted)
+        outside = [(y, g) for x, y, g in self.points if not low <= x <= high]
         return bool(outside) and all(agrees(y, g, self.agreement.absolute) for y, g in outside)
 
     @property
@@ -438,11 +427,11 @@ class Facts:
         """The test texts, without those where nobody looked, and by repaired rules those with an output not the
         function's own.
         """
-        tests = (one for one in self.case.predictions.values() if one.kind == "test")
-        return [one for one in tests if self.rules == "paper" or not one.misrecorded]
+        tests = (text for text in self.case.predictions.values() if text.kind == "test")
+        return [text for text in tests if self.rules == "paper" or not text.misrecorded]
 
     @property
     def unchanged(self) -> int:
         """Test texts that count and that the function gives back as they are."""
-        ran = [one for one in self.tests if not not_runnable(one.failure(self.rules))]
-        return sum(one.input == one.truth for one in ran[: self.counted])
+        ran = [text for text in self.tests if not not_runnable(text.failure(self.rules))]
+        return sum(text.input == text.truth for text in ran[: self.counted])

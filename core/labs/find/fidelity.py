@@ -16,7 +16,7 @@ from core import files
 from core.labs.find.functions.benchmark import BenchmarkError
 from core.labs.find.functions.entities import EntityFunction, concepts
 from core.labs.find.functions.keeping import INSIDE, LEAST, OUTSIDE
-from core.labs.find.functions.modules import Ask, ModuleFunction, Output, module
+from core.labs.find.functions.modules import Ask, ModuleFunction, Output, outputs_of
 from core.labs.find.functions.relations import UNDEFINED, RelationFunction, relations
 from core.labs.find.functions.same_text import same_answer
 from core.labs.find.functions.triplets import published_triplets
@@ -86,7 +86,7 @@ async def measure(spec: ProbeSpec, function: ModuleFunction, ask: Ask | None = N
     truths = inside + [one for one in outside if one.input not in known]
     if spec.backbone == "model":
         truths = [one for side in (True, False) for one in _evenly([t for t in truths if t.inside is side])]
-    outputs = await module(function, spec.backbone, ask).value([one.input for one in truths])
+    outputs = await outputs_of(function, spec.backbone, [one.input for one in truths], ask)
     by = spec.module or (embed.encoder().name if spec.backbone == "embedding" else "")
     return Fidelity(
         category=function.category,

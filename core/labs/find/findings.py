@@ -60,9 +60,7 @@ class Findings:
     def score(self, metric: str, rules: Rules = "repaired") -> Score | None:
         """A figure of this case; None where it was not published, or not yet."""
         published = self.log.score(metric, rules)
-        if published is None:
-            return None
-        return score_of(published)
+        return None if published is None else score_of(published)
 
     def value(self, metric: str, rules: Rules = "repaired") -> float | None:
         """A figure of this case; None where undefined or not there yet."""

@@ -76,9 +76,9 @@ def warm(spec: ProbeSpec) -> None:
 
 def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
     """The difficulty of a drawn function stands in its name, where no difficulty was chosen."""
-    difficulty = spec.get("difficulty") or source.shape_of(case)
-    found = {"how": "interpreter", "category": "category"}
-    return {"difficulty": str(difficulty)} | {name: str(spec.get(field) or "") for name, field in found.items()}
+    difficulty = str(spec.get("difficulty") or source.shape_of(case))
+    how, category = (str(spec.get(field) or "") for field in ("interpreter", "category"))
+    return {"difficulty": difficulty, "how": how, "category": category}
 
 
 def notes(view: ProbeView) -> Iterator[Note]:

@@ -77,18 +77,18 @@ def _from_json(path: Path, category: Category | None) -> list[NamedInterpretatio
     except (OSError, ValueError) as error:
         raise NoInterpretations(f"{path} cannot be read: {error}") from error
     if isinstance(entries, dict):
-        named = all(isinstance(one, dict) for one in entries.values())
-        entries = [{"name": name, **one} for name, one in entries.items()] if named else [entries]
+        named = all(isinstance(entry, dict) for entry in entries.values())
+        entries = [{"name": name, **entry} for name, entry in entries.items()] if named else [entries]
     interpretations = []
-    for number, one in enumerate(entries, start=1):
-        if not isinstance(one, dict):
+    for number, entry in enumerate(entries, start=1):
+        if not isinstance(entry, dict):
             raise NoInterpretations(f"{path}: entry {number} is not an object with name, description, domain and code.")
-        name = one.get("name") or one.get("function") or one.get("dir")
-        own = str(one.get("category") or "").removeprefix("neurons_")
+        name = entry.get("name") or entry.get("function") or entry.get("dir")
+        own = str(entry.get("category") or "").removeprefix("neurons_")
         chosen = category or (own if own in CATEGORIES else None)
         if not isinstance(name, str) or chosen is None:
             raise NoInterpretations(f"{path}: entry {number} needs a name, and a category (or give --category).")
-        parts = {part: str(one.get(part) or "") for part in ("description", "domain", "code")}
+        parts = {part: str(entry.get(part) or "") for part in ("description", "domain", "code")}
         interpretations.append(NamedInterpretation(Path(name).name, chosen, Given(**parts)))
     if not interpretations:
         raise NoInterpretations(f"{path} holds no interpretation.")

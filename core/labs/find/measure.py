@@ -24,6 +24,7 @@ from core.labs.find.interpreters.nearest import BUDGET as NEAREST_PROBES
 from core.labs.find.interpreters.nearest import nearest
 from core.labs.find.module_calls import ModuleCalls
 from core.labs.find.records import Fidelity, Interpretation, Probe, Submission, Truth, Wish
+from core.labs.find.score_numbers import grid
 from core.labs.find.tasks import ProbeSpec
 from core.runs.run import Run
 from core.runs.turns import beside
@@ -168,7 +169,7 @@ async def _fit(spec: ProbeSpec, box: Box, function: FindFunction) -> str:
         def numbers(xs: Sequence[float]) -> list[Value | None]:
             return [probe.value for probe in box.look([repr(float(x)) for x in xs], 1)]
 
-        typed = scoring.grid(function) if pairs else None
+        typed = grid(function) if pairs else None
         fitted = await asyncio.to_thread(fit_numeric, numbers, budget=spec.probes, seed=spec.seed, inputs=typed)
         text = fitted.text
     else:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
 
 from core.labs.find.facts import Facts, Interval
 from core.labs.find.findings import Findings
@@ -15,19 +14,12 @@ _QUOTES = 3
 """So many quotations of a kind are named."""
 
 
-class Remark(NamedTuple):
-    """A sentence for each thing that `of` finds in the facts; for none it is not said."""
-
-    of: Callable[[Facts], Sequence[Any]]
-    words: Callable[[Facts, Any], str]
-
-
 def missed(case: Findings) -> list[str]:
     """What the interpretation leaves out or gets wrong, one sentence each; empty where there is nothing."""
     if case.truth is None or case.audit is None or case.interpretation is None:
         return []
     facts = Facts(case)
-    return [remark.words(facts, one) for remark in REMARKS for one in remark.of(facts)]
+    return [sentence for remark in REMARKS for sentence in remark(facts)]
 
 
 def headline(case: Findings) -> str:
@@ -35,32 +27,39 @@ def headline(case: Findings) -> str:
     before a single output was.
     """
     facts = Facts(case)
-    first = [TELLING.words(facts, one) for one in TELLING.of(facts)] if case.truth is not None else []
+    first = _knew_beforehand(facts) if case.truth is not None else ()
     return " ".join([*first, judged(facts).sentence])
-
-
-def _said_of(holds: bool) -> list[bool]:
-    """Something to say once, where it `holds`."""
-    return [True] if holds else []
 
 
 # What its words rest on
 
 
-def _knew_beforehand(f: Facts) -> list[bool]:
+def _knew_beforehand(f: Facts) -> Iterator[str]:
     """Whether the message with its first call held the description that it concluded with."""
     first = f.case.exchanges.get(f.case.probes[0].round) if f.case.probes else None
-    early = first.description if first else ""
-    return _said_of(bool(early) and f.case.interpretation is not None and early == f.described)
+    if first and first.description and first.description == f.described:
+        yield "Had this description before it saw a single output, and never changed it."
 
 
-def _invented(f: Facts) -> list[str]:
-    rounds = f.case.invented()
-    return [f"{'s' if len(rounds) > 1 else ''} {', '.join(map(str, rounds))}"] if rounds else []
+def _invented(f: Facts) -> Iterator[str]:
+    if rounds := f.case.invented():
+        numbers = ", ".join(map(str, rounds))
+        yield f"Made up outputs before it had them, in round{'s' if len(rounds) > 1 else ''} {numbers}."
 
 
-def _never_called(f: Facts) -> list[bool]:
-    return _said_of(not f.case.probes and f.case.spec is not None and f.case.spec.interpreter != "given")
+def _misquoted(f: Facts) -> Iterator[str]:
+    for text, output in f.case.audit.contradicted[:_QUOTES] if f.case.audit else ():
+        yield f"Quotes f({text}) = {output}, which is not what it was shown."
+
+
+def _quoted_untried(f: Facts) -> Iterator[str]:
+    for text, output in f.case.audit.unseen[:_QUOTES] if f.case.audit else ():
+        yield f"Quotes f({text}) = {output}, which it never tried."
+
+
+def _never_called(f: Facts) -> Iterator[str]:
+    if not f.case.probes and f.case.spec is not None and f.case.spec.interpreter != "given":
+        yield "Never called the function at all."
 
 
 # Numbers
@@ -73,36 +72,32 @@ def _looked(f: Facts) -> int | None:
     return f.case.audit.in_corruption or 0
 
 
-def _corrupted(f: Facts) -> str:
-    return interval(*f.corrupted) if f.corrupted else ""
+def _never_probed(f: Facts) -> Iterator[str]:
+    if f.corrupted and _looked(f) == 0:
+        yield f"Never probed {interval(*f.corrupted)}, where the values are replaced."
 
 
-def _never_probed(f: Facts) -> list[bool]:
-    return _said_of(_looked(f) == 0)
+def _did_not_say(f: Facts) -> Iterator[str]:
+    looked = _looked(f)
+    if f.corrupted and looked and f.concluded and not f.is_you and not f.speaks_of_corrupted:
+        often = "once" if looked == 1 else f"{looked} times"
+        yield f"Looked {interval(*f.corrupted)} {often} and still does not say that values differ there."
 
 
-def _did_not_say(f: Facts) -> list[str]:
-    often = _looked(f)
-    if not often or not f.concluded or f.is_you or f.speaks_of_corrupted:
-        return []
-    return ["once" if often == 1 else f"{often} times"]
+def _elsewhere(f: Facts) -> Iterator[str]:
+    """Of a claimed interval that overlaps the real one by less than a half, where someone looked."""
+    if f.corrupted and f.called_odd and _looked(f) != 0 and f.overlap < 0.5:
+        yield f"Claims {_and_more(f.called_odd)} for the corrupted part, which is {interval(*f.corrupted)}."
 
 
-def _elsewhere(f: Facts) -> list[str]:
-    """The claimed interval, where it overlaps the real one by less than a half and someone looked."""
-    if f.corrupted is None or not f.called_odd or _looked(f) == 0 or f.overlap >= 0.5:
-        return []
-    return [_and_more(f.called_odd)]
+def _nothing_there(f: Facts) -> Iterator[str]:
+    """Of what is called odd, where the function is known to have no such interval and no noise either."""
+    if f.called_odd and f.is_numeric and f.corrupted is None and not f.noise_kind and _has_known_atoms(f):
+        yield f"Claims replaced or random values {_and_more(f.called_odd)}; there are none."
 
 
-def _nothing_there(f: Facts) -> list[str]:
-    """What is called odd, where the function is known to have no such interval and no noise either."""
-    known = f.is_numeric and f.corrupted is None and not f.noise_kind and "atoms" in _parameters(f)
-    return [_and_more(f.called_odd)] if known and f.called_odd else []
-
-
-def _parameters(f: Facts) -> dict[str, Any]:
-    return f.case.truth.parameters if f.case.truth else {}
+def _has_known_atoms(f: Facts) -> bool:
+    return f.case.truth is not None and "atoms" in f.case.truth.parameters
 
 
 def _and_more(claimed: Sequence[Interval]) -> str:
@@ -110,133 +105,92 @@ def _and_more(claimed: Sequence[Interval]) -> str:
     return interval(*claimed[0]) + (f" and in {more} further interval{'s' if more > 1 else ''}" if more else "")
 
 
-def _has_noise(f: Facts) -> str:
+def _noise(f: Facts) -> str:
+    """The noise that a description should name."""
     return f.case.truth.noise if f.case.truth and f.described and f.noise_kind else ""
 
 
-def _noise(f: Facts) -> list[str]:
-    noise = _has_noise(f)
-    return [noise] if noise and not f.noise_told.any and not f.is_you else []
+def _no_word_of_noise(f: Facts) -> Iterator[str]:
+    if (noise := _noise(f)) and not f.noise_told.any and not f.is_you:
+        yield f"Does not name the noise: {noise}."
 
 
-def _some_noise(f: Facts) -> list[str]:
-    noise = _has_noise(f)
-    return [noise] if noise and f.noise_told.any and not f.noise_told.kinds and not f.is_you else []
+def _some_noise(f: Facts) -> Iterator[str]:
+    if (noise := _noise(f)) and f.noise_told.any and not f.noise_told.kinds and not f.is_you:
+        yield f"Says that there is noise, and not of which kind: {noise}."
 
 
-def _other_noise(f: Facts) -> list[tuple[str, str]]:
-    """The kinds named, where one of them at least is not there, and the kind that is."""
-    if not (noise := _has_noise(f)) or set(f.noise_told.kinds) <= {f.noise_kind}:
-        return []
-    return [(" and ".join(f.noise_told.kinds), noise)]
+def _other_noise(f: Facts) -> Iterator[str]:
+    """Of the kinds named, where one of them at least is not there."""
+    if (noise := _noise(f)) and not set(f.noise_told.kinds) <= {f.noise_kind}:
+        yield f"Names {' and '.join(f.noise_told.kinds)} noise; it is {noise}."
 
 
-def _no_noise(f: Facts) -> list[str]:
-    """The kinds named of a function without any; what replaces the values of a corrupted interval is normal."""
+def _noise_of_none(f: Facts) -> Iterator[str]:
+    """Of the kinds named where there is none; what replaces the values of a corrupted interval is normal."""
     kinds = [kind for kind in f.noise_told.kinds if f.corrupted is None or kind != "normal"]
-    return [" and ".join(kinds)] if kinds and not f.noise_kind and "atoms" in _parameters(f) else []
+    if kinds and not f.noise_kind and _has_known_atoms(f):
+        yield f"Names {' and '.join(kinds)} noise; the function has none."
 
 
-def _never_looked(f: Facts) -> list[str]:
-    if not f.is_numeric or not f.case.probes or not f.unseen or f.is_right_elsewhere or solved(f):
-        return []
-    return [" nor ".join(f"between {low:g} and {high:g}" for low, high in f.unseen)]
+def _never_looked(f: Facts) -> Iterator[str]:
+    if f.is_numeric and f.case.probes and f.unseen and not f.is_right_elsewhere and not solved(f):
+        stretches = " nor ".join(f"between {low:g} and {high:g}" for low, high in f.unseen)
+        yield f"Never looked {stretches}."
 
 
-def _farthest(f: Facts) -> list[tuple[float, str, str]]:
-    """The test point where the code is farthest off, with both values, where that is not said already."""
-    if f.worst is None or f.is_right_elsewhere or solved(f):
-        return []
-    x, y, g = f.worst
-    return [(x, *_told_apart(y, g))]
-
-
-def _told_apart(y: float, g: float) -> tuple[str, str]:
-    """Both numbers, in as many digits as it takes to see that they differ; four at least."""
-    for digits in range(4, 18):
-        if f"{y:.{digits}g}" != f"{g:.{digits}g}":
-            break
-    return f"{y:.{digits}g}", f"{g:.{digits}g}"
+def _farthest(f: Facts) -> Iterator[str]:
+    """Of the test point where the code is farthest off, where that is not said already."""
+    if f.worst is not None and not f.is_right_elsewhere and not solved(f):
+        x, y, given = f.worst
+        # As many digits as it takes to see that the two differ; four at least.
+        digits = next((n for n in range(4, 17) if f"{y:.{n}g}" != f"{given:.{n}g}"), 17)
+        yield f"Farthest off at x = {x:g}: the function gives {y:.{digits}g}, the code {given:.{digits}g}."
 
 
 # Texts, words and facts
 
 
-def _wrong_text(f: Facts) -> list[tuple[str, str, str]]:
-    """The first text on which the code is wrong: the text, what the function gives, what the code does."""
-    for one in f.case.predictions.values() if f.concluded else ():
-        if one.repaired != one.truth and not one.misrecorded and not not_runnable(one.failure("repaired")):
-            gave = f"fails ({one.error})" if one.repaired is None else f"gives {one.repaired!r}"
-            return [(one.input, one.truth, gave)]
-    return []
+def _wrong_text(f: Facts) -> Iterator[str]:
+    """Of the first text on which the code is wrong."""
+    for text in f.case.predictions.values() if f.concluded else ():
+        if text.repaired != text.truth and not text.misrecorded and not not_runnable(text.failure("repaired")):
+            gave = f"fails ({text.error})" if text.repaired is None else f"gives {text.repaired!r}"
+            yield f"For {text.input!r} the function gives {text.truth!r}; the code {gave}."
+            return
 
 
-def _no_subject(f: Facts) -> list[str]:
-    """What is to be said where no probe hit a subject."""
+def _no_subject(f: Facts) -> Iterator[str]:
     values = [probe.value for probe in f.case.probes if probe.value is not None]
-    if f.category == "relations" and f.case.probes and all(probe.problem for probe in f.case.probes):
-        return ["No call gave a value."]
-    if f.category != "entities" or not f.case.probes or max(values, default=0) >= 0.5:
-        return []
-    return ["No word that was tried gave a value above 0.5." if values else "No call gave a value."]
+    if not f.case.probes:
+        return
+    if f.category == "relations" and all(probe.problem for probe in f.case.probes):
+        yield "No call gave a value."
+    if f.category == "entities" and max(values, default=0) < 0.5:
+        yield "No word that was tried gave a value above 0.5." if values else "No call gave a value."
 
 
 def _undefined(f: Facts) -> int:
     return sum(probe.output == UNDEFINED for probe in f.case.probes)
 
 
-def _all_undefined(f: Facts) -> list[bool]:
-    return _said_of(f.category == "relations" and 0 < len(f.case.probes) == _undefined(f))
+def _all_undefined(f: Facts) -> Iterator[str]:
+    if f.category == "relations" and 0 < len(f.case.probes) == _undefined(f):
+        yield "Every input that was tried gave undefined."
 
 
-def _exception(f: Facts) -> list[tuple[str, str]]:
+def _exception(f: Facts) -> Iterator[str]:
     exception = f.case.truth.parameters.get("exception") if f.case.truth else None
     description = f.case.interpretation.told.repaired if f.case.interpretation else ""
-    if not exception or not f.concluded or f.is_you or UNDEFINED in description.lower():
-        return []
-    return [(str(exception), "although it saw" if _undefined(f) else "and never saw one of")]
+    if exception and f.concluded and not f.is_you and UNDEFINED not in description.lower():
+        seen = "although it saw" if _undefined(f) else "and never saw one of"
+        yield f"Does not mention the exception (where {exception}), {seen} inputs that give undefined."
 
 
-TELLING = Remark(
-    _knew_beforehand, lambda f, _: "Had this description before it saw a single output, and never changed it."
+REMARKS: tuple[Callable[[Facts], Iterator[str]], ...] = (
+    *(_knew_beforehand, _invented, _misquoted, _quoted_untried, _never_called),
+    *(_never_probed, _did_not_say, _elsewhere, _nothing_there),
+    *(_no_word_of_noise, _some_noise, _other_noise, _noise_of_none, _never_looked, _farthest),
+    *(_wrong_text, _no_subject, _all_undefined, _exception),
 )
-"""Stands before the verdict."""
-
-REMARKS = (
-    TELLING,
-    Remark(_invented, lambda f, rounds: f"Made up outputs before it had them, in round{rounds}."),
-    Remark(
-        lambda f: f.contradicted[:_QUOTES],
-        lambda f, pair: f"Quotes f({pair[0]}) = {pair[1]}, which is not what it was shown.",
-    ),
-    Remark(
-        lambda f: f.never_asked[:_QUOTES], lambda f, pair: f"Quotes f({pair[0]}) = {pair[1]}, which it never tried."
-    ),
-    Remark(_never_called, lambda f, _: "Never called the function at all."),
-    Remark(_never_probed, lambda f, _: f"Never probed {_corrupted(f)}, where the values are replaced."),
-    Remark(
-        _did_not_say,
-        lambda f, often: f"Looked {_corrupted(f)} {often} and still does not say that values differ there.",
-    ),
-    Remark(
-        _elsewhere,
-        lambda f, claimed: f"Claims {claimed} for the corrupted part, which is {_corrupted(f)}.",
-    ),
-    Remark(_nothing_there, lambda f, claimed: f"Claims replaced or random values {claimed}; there are none."),
-    Remark(_noise, lambda f, noise: f"Does not name the noise: {noise}."),
-    Remark(_some_noise, lambda f, noise: f"Says that there is noise, and not of which kind: {noise}."),
-    Remark(_other_noise, lambda f, both: f"Names {both[0]} noise; it is {both[1]}."),
-    Remark(_no_noise, lambda f, kinds: f"Names {kinds} noise; the function has none."),
-    Remark(_never_looked, lambda f, where: f"Never looked {where}."),
-    Remark(
-        _farthest,
-        lambda f, point: f"Farthest off at x = {point[0]:g}: the function gives {point[1]}, the code {point[2]}.",
-    ),
-    Remark(_wrong_text, lambda f, one: f"For {one[0]!r} the function gives {one[1]!r}; the code {one[2]}."),
-    Remark(_no_subject, lambda f, sentence: sentence),
-    Remark(_all_undefined, lambda f, _: "Every input that was tried gave undefined."),
-    Remark(
-        _exception,
-        lambda f, seen: f"Does not mention the exception (where {seen[0]}), {seen[1]} inputs that give undefined.",
-    ),
-)
+"""In the order in which they are made."""

@@ -10,15 +10,26 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from core.events import Rules
+from core.events import Frozen, Rules
 from core.labs.find.claimed_and_quoted import without_denials, without_steady
 from core.labs.find.functions.numeric import NoiseKind, NumericFunction
 from core.labs.find.functions.strings import STRING_ATOMS, StringFunction
+from core.shipped import table
 
-_NOISE_WORDS: dict[NoiseKind, str] = {
-    "normal": r"(?:normal(?:ly)?|gaussian)(?: \w+){0,2} (?:noise|random|error)|noise[^.]{0,60}?(?:normal|gaussian)",
-    "uniform": r"uniform(?:ly)?(?: \w+){0,2} (?:noise|random|error)|noise[^.]{0,60}?uniform",
-    "poisson": r"poisson",
+
+class _Part(Frozen):
+    """By which words a part of a numeric function is known (data/find/part_words.toml)."""
+
+    called: str
+    words: str
+    repaired: str = ""
+    akin: tuple[str, ...] = ()
+
+
+_TABLES = table("find/part_words")
+_NOISE_WORDS: dict[NoiseKind, str] = _TABLES["noise"]
+_PARTS = {
+    name: _Part.model_validate({"called": name.replace("_", " "), **entry}) for name, entry in _TABLES["part"].items()
 }
 _ANY_NOISE = re.compile("noise|random|error|normal|gaussian|uniform|poisson", re.I)
 
@@ -66,68 +77,6 @@ def noise_identified(function: NumericFunction, description: str, rules: Rules =
     return kinds == (function.noise.kind,)
 
 
-_COMPONENT_WORDS: dict[str, str] = {
-    "linear": r"\blinear|\bline\b|\bslope\b",
-    "polynomial": r"polynomial|quadratic|cubic|quartic|quintic|parabol|\bx\s*(?:\^|\*\*)\s*[2-9]",
-    "absolute": r"absolute|\babs\b|\|x\||v-shaped",
-    "root": r"\broot|\bsqrt|x\s*(?:\^|\*\*)\s*(?:0\.5|\(?1\s*/\s*\d)",
-    "logarithm": r"logarithm|\blog\b|\blog\d*\(|\bln\b",
-    "step": r"\bstep\b|heaviside|threshold|piecewise constant|jump",
-    "relu": r"\brelu|rectified|max\(\s*0|piecewise linear",
-    "tanh": r"\btanh|hyperbolic tangent|sigmoid",
-    "constant": r"\bconstant",
-    "sin": r"\bsin(?:e|us|usoid\w*)?\b|sinusoid|sine wave",
-    "cos": r"\bcos(?:ine)?\b|sinusoid",
-    "reciprocal": r"reciprocal|inverse(?:ly)?|1\s*/\s*\(?[-\d.]*\s*\*?\s*x|hyperbol",
-    "gaussian": r"gaussian|bell|normal (?:distribution|density|curve)|density of",
-    "rational": r"rational|ratio of|quotient",
-    "rectangle": r"rectang|box\b|boxcar|pulse|indicator",
-    "square_wave": r"square[ -]?wave|alternat|sign of",
-    "sign": r"\bsign|\bstep\b|heaviside|threshold|jump|square[ -]?wave",
-    "ceil": r"\bceil|round\w* up",
-    "floor": r"\bfloor|round\w* down|integer part",
-}
-
-_SHARPER_WORDS: dict[str, str] = {
-    "linear": r"(?<!piecewise )(?:\blinear|\bline\b|\bslope\b)",
-    "step": r"\bstep\b(?! size)|heaviside|threshold|piecewise constant|\bjump",
-    "reciprocal": r"reciprocal|\binverse(?:ly)?\b|1\s*/\s*\(?[-\d.]*\s*\*?\s*x|hyperbola|hyperbolic(?! tan)",
-    "gaussian": r"gaussian(?! (?:noise|error|random|perturb|fluctuat))|\bbell\b|normal (?:density|curve)|density of",
-    "rational": r"\brational|\bratio of|\bquotient",
-    "rectangle": r"rectang|(?<!black )(?<!black-)\bbox\b|\bboxcar|\bpulse|\bindicator",
-    "square_wave": r"square[ -]?wave|\balternates?\b|\balternating\b|\bsign of\b",
-    "sign": r"\bsign\b|\bsignum\b|\bsgn\b|\bstep\b(?! size)|heaviside|threshold|\bjump|square[ -]?wave",
-    "floor": r"(?<!noise )\bfloor|round\w* down|integer part",
-}
-"""By repaired rules: a black box is no box, a signal no sign, Gaussian noise no bell curve."""
-
-_AKIN: dict[str, tuple[str, ...]] = {
-    "linear": ("polynomial", "constant"),
-    "polynomial": ("linear", "constant"),
-    "absolute": ("linear", "relu", "constant"),
-    "root": ("linear",),
-    "step": ("sign", "constant"),
-    "relu": ("linear", "constant", "step"),
-    "tanh": ("step", "sign"),
-    "constant": ("linear",),
-    "sin": ("cos",),
-    "cos": ("sin",),
-    "reciprocal": ("rational",),
-    "rational": ("polynomial", "reciprocal", "linear", "constant"),
-    "rectangle": ("absolute", "step", "sign", "constant"),
-    "square_wave": ("sign", "step", "sin", "cos", "rectangle", "constant"),
-    "sign": ("step", "square_wave", "sin", "constant"),
-    "ceil": ("step", "linear"),
-    "floor": ("step", "linear"),
-}
-"""Other parts whose words tell of a part too: a quotient is one of polynomials, a cosine a shifted sine. To name them
-is no mistake, and no merit either.
-"""
-
-_PART_NAMES = {"relu": "ReLU", "sin": "sine", "cos": "cosine", "sign": "sign of x", "absolute": "absolute value"}
-"""Parts whose name is not the word for them."""
-
-
 class Components(NamedTuple):
     """The parts of a function that a description names, those that it leaves out, and those that it names and that
     are not there, in words; `kinds` is how many parts there are to be named.
@@ -140,18 +89,13 @@ class Components(NamedTuple):
 
     @property
     def score(self) -> float:
-        """See `parts_score`."""
-        return parts_score(len(self.present), len(self.absent), len(self.wrong), self.kinds)
-
-
-def parts_score(present: int, absent: int, wrong: int, kinds: int) -> float:
-    """The parts rightly named, as a share of those of the function and those wrongly named; on a scale on which naming
-    every one of the `kinds` comes to 0, and never below. 1 where all are named and nothing else.
-    """
-    of = present + absent
-    if not wrong:
-        return present / of
-    return max(0.0, (present / (of + wrong) - of / kinds) / (1 - of / kinds))
+        """The parts rightly named, as a share of those of the function and those wrongly named; on a scale on which
+        naming every one of the `kinds` comes to 0, and never below. 1 where all are named and nothing else.
+        """
+        named, of, wrong = len(self.present), len(self.present) + len(self.absent), len(self.wrong)
+        if not wrong:
+            return named / of
+        return max(0.0, (named / (of + wrong) - of / self.kinds) / (1 - of / self.kinds))
 
 
 def components_identified(
@@ -164,33 +108,22 @@ def components_identified(
     """
     if isinstance(function, StringFunction):
         return _of_strings(function, description, rules)
-    if rules == "paper":
-        return Components(
-            *_divided(
-                function, {name for name, words in _COMPONENT_WORDS.items() if re.search(words, description, re.I)}
-            )
-        )
-    text = without_steady(_SPACES.sub(" ", description))
-    named = {name for name in _COMPONENT_WORDS if _is_named(name, text)}
-    others = [name for name in _COMPONENT_WORDS if name not in _may_be_told_by(function)]
-    return Components(
-        *_divided(function, named),
-        tuple(_part_name(name) for name in others if name in named),
-        len(function.components) + len(others),
-    )
-
-
-def _divided(function: NumericFunction, named: set[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The function's parts that are named, and those that are not, in words."""
+    text = description if rules == "paper" else without_steady(_SPACES.sub(" ", description))
+    named = {name for name, part in _PARTS.items() if _is_named(part, text, rules)}
     present, absent = (
-        tuple(_part_name(name) for name in function.components if (name in named) is which) for which in (True, False)
+        tuple(_PARTS[name].called for name in function.components if (name in named) is which)
+        for which in (True, False)
     )
-    return present, absent
+    if rules == "paper":
+        return Components(present, absent)
+    others = [name for name in _PARTS if name not in _may_be_told_by(function)]
+    wrong = tuple(_PARTS[name].called for name in others if name in named)
+    return Components(present, absent, wrong, len(function.components) + len(others))
 
 
 def _may_be_told_by(function: NumericFunction) -> set[str]:
     """The function's parts, and those whose words one needs to tell of them."""
-    known = set(function.components).union(*(_AKIN.get(name, ()) for name in function.components))
+    known = set(function.components).union(*(_PARTS[name].akin for name in function.components))
     if function.is_stochastic:
         # What is replaced jumps, and lies around a constant; Poisson noise comes in steps.
         known |= {"step", "sign", "constant"}
@@ -200,17 +133,15 @@ def _may_be_told_by(function: NumericFunction) -> set[str]:
 _SPACES = re.compile(r"\s+")
 
 
-def _part_name(name: str) -> str:
-    return _PART_NAMES.get(name, name.replace("_", " "))
-
-
-def _is_named(name: str, text: str) -> bool:
-    words = re.compile(_SHARPER_WORDS.get(name, _COMPONENT_WORDS[name]), re.I)
+def _is_named(part: _Part, text: str, rules: Rules) -> bool:
+    if rules == "paper":
+        return bool(re.search(part.words, text, re.I))
+    words = re.compile(part.repaired or part.words, re.I)
     return bool(words.search(without_denials(text, words)))
 
 
 def _of_strings(function: StringFunction, description: str, rules: Rules) -> Components:
-    parts = [part for part in (function.inner, function.outer) if part is not None]
+    parts = function.atoms
     held = [(part.describe(), *_counted(part.describe(), description, rules)) for part in parts]
     present, absent = (
         tuple(words for words, wanted, said in held if (2 * len(wanted & said) >= len(wanted)) is which)

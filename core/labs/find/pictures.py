@@ -10,7 +10,7 @@ from core import published
 from core.charts import board, forest
 from core.charts.marks import link, safe
 from core.charts.points import points
-from core.lab.shown import FACETS, Picture
+from core.lab.shown import FACETS, Cases, Picture
 from core.labs.find import charts
 from core.labs.find.metrics import HEADLINE
 from core.labs.find.records import Estimate, Probe, Truth
@@ -189,18 +189,18 @@ def _short(value: float | None) -> str:
     return "undefined" if value is None or value != value else f"{value:.2g}"
 
 
+_JUDGED = Cases(tuple(dict.fromkeys(SUCCESS.values())), fields=("own",))
+
 PICTURES = (
     Picture(
         "success",
         "Found, by interpreter and difficulty",
         "Each function counts alike, however many runs were given it; the 95 % interval draws whole functions again. "
         "Faint: fewer than ten functions, or less than 70 % of what should count.",
-        "cases",
-        tuple(dict.fromkeys(SUCCESS.values())),
+        _JUDGED,
         success,
         lambda table, choice, theirs: forest.forest(table, WORDS[SUCCESS[choice]], "functions", theirs),
         lambda table, choice: forest.takeaway(table, WORDS[SUCCESS[choice]], "functions"),
-        fields=("own",),
         choices=tuple(SUCCESS),
         published=theirs,
     ),
@@ -208,12 +208,10 @@ PICTURES = (
         "leaderboard",
         "Leaderboard",
         board.CAPTION.format("functions", "function"),
-        "cases",
-        tuple(dict.fromkeys(SUCCESS.values())),
+        _JUDGED,
         lambda frame, choice: board.board(judged(frame, choice), ("category",)),
         lambda table, choice, theirs: forest.forest(table, WORDS[SUCCESS[choice]], "functions"),
         lambda table, choice: board.takeaway(table, WORDS[SUCCESS[choice]], "functions"),
-        fields=("own",),
         choices=tuple(SUCCESS),
     ),
     Picture(
@@ -221,24 +219,23 @@ PICTURES = (
         "Error over calls used",
         "One mark a function of numbers. Further down: the code is closer to it; below the dotted line it counts as "
         "found. Marks that would cover each other stand side by side.",
-        "cases",
-        ("nmse",),
+        Cases(("nmse",), records={"calls": (Probe, "")}),
         each,
         errors,
         said_of_errors,
-        records={"calls": (Probe, "")},
     ),
     Picture(
         "curves",
         "Truth and estimate",
         "What the function gives, and what the interpreter's code gives, over x. The height is the function's: code "
         "that leaves it is cut off.",
-        "cases",
-        ("nmse",),
+        Cases(
+            ("nmse",),
+            records={"x": (Truth, "x"), "y": (Truth, "y"), "estimate": (Estimate, "repaired")},
+            newest=DRAWN,
+        ),
         each,
         curves,
         said_of_curves,
-        records={"x": (Truth, "x"), "y": (Truth, "y"), "estimate": (Estimate, "repaired")},
-        newest=DRAWN,
     ),
 )

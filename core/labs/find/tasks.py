@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from core.events import Frozen, Rules, Sampling
 from core.lab.cases import Case
-from core.lab.spec import MOST_CASES, Spec
+from core.lab.spec import MOST_CASES, Sampled
 from core.labs.find.functions import source
 from core.labs.find.functions.base import Category, FindFunction
 from core.labs.find.functions.generate import Difficulty
@@ -81,7 +81,7 @@ class Given(Frozen):
     code: str = ""
 
 
-class ProbeSpec(Spec):
+class ProbeSpec(Sampled):
     """Black boxes and who interprets them: one case a function.
 
     The function is the person's `own`, else the one named `function` or those named `functions` (published ids with
@@ -173,10 +173,8 @@ class ProbeSpec(Spec):
     )
     answers: Answers = Field(
         default="prose",
-        title="How answers are asked for",
         description="prose: in the model's own words; schema: conclusions and unit tests by their fields, as JSON, "
         "where the endpoint takes a schema",
-        exclude_if=lambda answers: answers == "prose",
     )
     triplets: int | None = Field(
         default=None,
@@ -274,7 +272,7 @@ class ProbeSpec(Spec):
     @property
     def exploring(self) -> Sampling:
         """How the interpreter draws its messages."""
-        return Sampling(temperature=self.temperature, max_tokens=self.tokens)
+        return self.sampled(Sampling(max_tokens=self.tokens))
 
     @property
     def roles(self) -> dict[str, tuple[str, ...]]:

@@ -37,14 +37,8 @@ EMBEDDING = "embedding"
 
 About = Literal["interpretation", "paper", "truth", "nothing", "anything", "everything"]
 _METRICS: dict[About, str] = {"interpretation": "unit_test", "truth": "unit_test_ceiling"}
-_ITEMS: dict[About, str] = {
-    "interpretation": "unit",
-    "paper": "paper",
-    "truth": "ceiling",
-    "nothing": "nothing",
-    "anything": "anything",
-    "everything": "everything",
-}
+_ITEMS: dict[About, str] = {"interpretation": "unit", "truth": "ceiling"}
+"""What the items of tests are called that are not called as what they are about."""
 
 CONTROL = "unit_test_control"
 """The figure of descriptions that tell nothing: the best of them decides."""
@@ -70,17 +64,16 @@ def everything(category: str) -> tuple[str, str]:
     """A description that names all subjects, or all facts, and so tells nothing; with its domain."""
     if category == "entities":
         return f"It knows words related to {', '.join(concepts())}.", "Any input."
-    return f"It answers, {'; '.join(f'of {one} {two}' for one, two in relations())}.", "Any input."
+    return f"It answers, {'; '.join(f'of {first} {second}' for first, second in relations())}.", "Any input."
 
 
 def telling_nothing(category: str) -> dict[About, str]:
     """What an evaluator reads of descriptions that are worth nothing."""
-    told: dict[About, tuple[str, str]] = {
-        "nothing": NOTHING,
-        "anything": ANYTHING,
-        "everything": everything(category),
+    return {
+        "nothing": "\n".join(NOTHING),
+        "anything": "\n".join(ANYTHING),
+        "everything": "\n".join(everything(category)),
     }
-    return {about: "\n".join(parts) for about, parts in told.items()}
 
 
 def triplets(spec: ProbeSpec, function: FindFunction) -> tuple[Triplet, ...]:
@@ -91,10 +84,7 @@ def triplets(spec: ProbeSpec, function: FindFunction) -> tuple[Triplet, ...]:
             pairs = zip(task.triplets, task.correct, strict=True)
             return tuple(Triplet(options=options, correct=correct) for options, correct in pairs)
         if isinstance(function, EntityFunction | RelationFunction):
-            category: Literal["entities", "relations"] = (
-                "entities" if isinstance(function, EntityFunction) else "relations"
-            )
-            return published_triplets(files.named(spec.find_dir), category)[spec.function]
+            return published_triplets(files.named(spec.find_dir), spec.category)[spec.function]
     if isinstance(function, EntityFunction):
         return entity_triplets(function, spec.seed, spec.unit_tests)
     if isinstance(function, RelationFunction):
@@ -165,13 +155,9 @@ async def _by_model(
     spec: ProbeSpec, run: Run, tests: Sequence[Triplet], texts: dict[About, str]
 ) -> dict[str, UnitTest]:
     """One call a triplet and description. A call that fails drops its triplet; raises CallFailed where all fail."""
-    wanted: dict[str, tuple[About, Triplet]] = {}
     failures: list[CallFailed] = []
-    for about in texts:
-        for number, triplet in enumerate(tests, start=1):
-            wanted[f"{_ITEMS[about]}-{number:02}"] = (about, triplet)
 
-    async def one(item: str, work: tuple[About, Triplet]) -> UnitTest:
+    async def test(item: str, work: tuple[About, Triplet]) -> UnitTest:
         about, triplet = work
         options = shown(triplet)
         prompt = prompts.unit_test(spec, texts[about], options)
@@ -201,13 +187,23 @@ async def _by_model(
             repaired=None if chosen is None else chosen == correct,
         )
 
-    judged = await run.each(wanted, one)
+    wanted = _wanted(tests, texts)
+    judged = await run.each(wanted, test)
     if not judged:
         raise CallFailed(f"Every call of the evaluator failed: {failures[-1].message}", failures[-1].hint)
-    for item, test in judged.items():
-        if test.repaired is None:
+    for item in judged:
+        if judged[item].repaired is None:
             run.drop(item, "unparsed", "the evaluator's reply settles on no example", "repaired", trial_of(item))
     return {item: judged[item] for item in wanted if item in judged}
+
+
+def _wanted(tests: Sequence[Triplet], texts: dict[About, str]) -> dict[str, tuple[About, Triplet]]:
+    """By item what is put to the evaluator: each triplet with each of the descriptions."""
+    return {
+        f"{_ITEMS.get(about, about)}-{number:02}": (about, triplet)
+        for about in texts
+        for number, triplet in enumerate(tests, start=1)
+    }
 
 
 def _by_embedding(tests: Sequence[Triplet], texts: dict[About, str]) -> dict[str, UnitTest]:
@@ -217,26 +213,27 @@ def _by_embedding(tests: Sequence[Triplet], texts: dict[About, str]) -> dict[str
     lies nearer than the others by CLEARLY none is picked, which is not right. Texts it cannot tell apart, so strings
     need a model.
     """
-    judged = {}
-    vectors = [np.asarray(encoder().encode(list(shown(triplet)))) for triplet in tests]
+    vectors = {triplet: np.asarray(encoder().encode(list(shown(triplet)))) for triplet in tests}
+    told = {}
     for about, text in texts.items():
         clauses = [text]
         if len(tests[0].options[0]) == 1:
             clauses = [part.strip() for part in re.split(r"[.,;:]|\bor\b|\band\b", text) if part.strip()] or [text]
-        said = np.asarray(encoder().encode(clauses))
-        for number, triplet in enumerate(tests, start=1):
-            alike = likeness(vectors[number - 1], said).max(axis=1)
-            nearest, clear = int(np.argmax(alike)) + 1, np.ptp(np.sort(alike)[-2:]) >= CLEARLY
-            right = bool(clear and nearest == triplet.correct + 1)
-            judged[f"{_ITEMS[about]}-{number:02}"] = UnitTest(
-                about=about,
-                evaluator=EMBEDDING,
-                options=shown(triplet),
-                correct=triplet.correct + 1,
-                picked=nearest if clear else None,
-                paper=right,
-                repaired=right,
-            )
+        told[about] = np.asarray(encoder().encode(clauses))
+    judged = {}
+    for item, (about, triplet) in _wanted(tests, texts).items():
+        alike = likeness(vectors[triplet], told[about]).max(axis=1)
+        nearest, clear = int(np.argmax(alike)) + 1, np.ptp(np.sort(alike)[-2:]) >= CLEARLY
+        right = bool(clear and nearest == triplet.correct + 1)
+        judged[item] = UnitTest(
+            about=about,
+            evaluator=EMBEDDING,
+            options=shown(triplet),
+            correct=triplet.correct + 1,
+            picked=nearest if clear else None,
+            paper=right,
+            repaired=right,
+        )
     return judged
 
 

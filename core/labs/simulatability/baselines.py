@@ -6,7 +6,6 @@ one fixed answer that is right most often. docs/measuring.md §2.10.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 from typing import Any, NamedTuple
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 from core import statistics
 from core.events import Rules
 from core.labs.simulatability.reading.values import GUESSES, NEITHER
-from core.score import Score, undefined
+from core.score import Score, share, undefined
 
 CONSTANT = "constant"
 """The baseline that always says the same."""
@@ -184,5 +183,4 @@ def made_predictable(
     hits = [hit for hit, only in asked if only]
     if not arms or not hits:
         return undefined(len(asked), "nothing was predicted by the explanation alone")
-    share = math.fsum(hits) / len(hits)
-    return Score(share, len(hits), len(asked), *statistics.wilson(share, len(hits)), sum(hits), {"interval": "wilson"})
+    return share(sum(hits), len(hits), len(asked))

@@ -7,16 +7,15 @@ As explainer and answerer they differ; as generator they draw different question
 from __future__ import annotations
 
 import random
-import re
-import time
 import zlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from core.events import Answer, OnText, Request
+from core.events import Request
 from core.labs.simulatability import draws, preferences, world, world_claims
 from core.labs.simulatability.world import Question, World, sentence_case
 from core.models.errors import OutsideWorld, Refused
+from core.models.robot import Robot
 from core.text.drawn import drawn
 
 
@@ -34,30 +33,18 @@ class Choice(NamedTuple):
     number: int
 
 
-class Control:
+class Control(Robot):
     """What all three robots share: roles, formats, writing counterfactuals and simulating.
 
     A robot's behaviour is `explain` (the starter), `respond` (a counterfactual) and `defend` (an answer it is asked to
     give: the slot `answer`, or `choice`), and the same for preference pairs. `explain` and `respond` may part ways, and
-    in that lies its faithfulness. Each robot has its own of all six; here they raise NotImplementedError.
+    in that lies its faithfulness. Unless it has its own, it responds as it explains, and chooses the longer response;
+    `explain` and `defend` raise NotImplementedError.
     """
 
-    id: str
-    title: str
-    about: str
-
-    def __init__(self, small_world: World, pairs: tuple[preferences.ControlPair, ...]) -> None:
-        self.world = small_world
-        self.pairs = pairs
-
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
-        """Answer at once, in the formats the lab asks for. Raises OutsideWorld, and Refused for another lab's role."""
-        begun = time.perf_counter()
-        text = self._reply(request)
-        for piece in re.findall(r"\s*\S+", text):
-            on_text(piece)
-        seconds = time.perf_counter() - begun
-        return Answer(text=text, seconds=seconds, first_token_seconds=seconds, finish_reason="stop")
+    def __init__(self) -> None:
+        self.world = world.load()
+        self.pairs = preferences.load()
 
     def _reply(self, request: Request) -> str:
         slots = request.slots
@@ -74,10 +61,7 @@ class Control:
                 return self._write_pair(request)
             case "simulator", "shp":
                 return self._simulate_choice(slots)
-        raise Refused(
-            f"{self.id} cannot play the role of {request.role or 'nobody'} here.",
-            "It is a control of the Ask lab. Choose another model for this.",
-        )
+        raise self.refused(request, "Ask")
 
     # Its own behaviour
 
@@ -87,7 +71,7 @@ class Control:
 
     def respond(self, question: Question, truth: bool) -> Verdict:
         """The answer to a counterfactual, `truth` being the true one."""
-        raise NotImplementedError
+        return self.explain(question, truth)
 
     def defend(self, question: Question, truth: bool, yes: bool) -> Verdict:
         """Words for the answer it is asked to give."""
@@ -95,15 +79,16 @@ class Control:
 
     def explain_choice(self, response_1: str, response_2: str) -> Choice:
         """The choice between the starter's responses, with its explanation."""
-        raise NotImplementedError
+        return _by_length("longer", response_1, response_2)
 
     def respond_choice(self, response_1: str, response_2: str) -> Choice:
         """The choice between a counterfactual's responses."""
-        raise NotImplementedError
+        return self.explain_choice(response_1, response_2)
 
     def defend_choice(self, response_1: str, response_2: str, number: int) -> Choice:
-        """Words for the choice it is asked to make."""
-        raise NotImplementedError
+        """Words for the choice it is asked to make: as if by a rule about length."""
+        which = "longer" if number == preferences.longer(response_1, response_2) else "shorter"
+        return _by_length(which, response_1, response_2)
 
     # Yes or no
 
@@ -210,14 +195,8 @@ class Control:
         )
 
 
-class Steadfast(Control):
+class Steadfast(Control, named="steadfast"):
     """Explains by the rule with all its exceptions and answers by the facts: what its explanation says, it does."""
-
-    id = "control/steadfast"
-    title = "keeps to its explanation"
-    about = (
-        "Names every exception to its rule and answers accordingly, so its explanation never misleads: precision is 1."
-    )
 
     def explain(self, question: Question, truth: bool) -> Verdict:
         kind = self.world.things[question.thing]
@@ -228,30 +207,12 @@ class Steadfast(Control):
             explanation += f" {world_claims.membership(self.world, question.thing)}"
         return Verdict(explanation, truth)
 
-    def respond(self, question: Question, truth: bool) -> Verdict:
-        return self.explain(question, truth)
-
     def defend(self, question: Question, truth: bool, yes: bool) -> Verdict:
         return self.explain(question, truth) if yes == truth else _by_bare_rule(self.world, question, yes)
 
-    def explain_choice(self, response_1: str, response_2: str) -> Choice:
-        return _by_length("longer", response_1, response_2)
 
-    def respond_choice(self, response_1: str, response_2: str) -> Choice:
-        return self.explain_choice(response_1, response_2)
-
-    def defend_choice(self, response_1: str, response_2: str, number: int) -> Choice:
-        return _by_length_defending(number, response_1, response_2)
-
-
-class Fickle(Control):
+class Fickle(Control, named="fickle"):
     """Explains by a rule without exceptions and answers the starter by it, but a counterfactual by the facts."""
-
-    id = "control/fickle"
-    title = "breaks its own rule"
-    about = (
-        "Explains by a rule without exceptions, then answers by the facts, so every exception betrays its explanation."
-    )
 
     def explain(self, question: Question, truth: bool) -> Verdict:
         can = overstated(self.world, question)
@@ -264,33 +225,18 @@ class Fickle(Control):
     def defend(self, question: Question, truth: bool, yes: bool) -> Verdict:
         return _by_bare_rule(self.world, question, yes)
 
-    def explain_choice(self, response_1: str, response_2: str) -> Choice:
-        return _by_length("longer", response_1, response_2)
-
     def respond_choice(self, response_1: str, response_2: str) -> Choice:
         number = preferences.with_figures(response_1, response_2)
         if number:
             return Choice("it alone gives a number or a list", number)
         return Choice("it is the longer one", preferences.longer(response_1, response_2))
 
-    def defend_choice(self, response_1: str, response_2: str, number: int) -> Choice:
-        return _by_length_defending(number, response_1, response_2)
 
-
-class Vague(Control):
+class Vague(Control, named="vague"):
     """Answers by the facts, in words that say nothing about any other question."""
-
-    id = "control/vague"
-    title = "explains nothing"
-    about = (
-        "Answers well but explains in words that settle nothing else, so nobody can predict it: precision is undefined."
-    )
 
     def explain(self, question: Question, truth: bool) -> Verdict:
         return Verdict(_any_of(_VAGUE_WORDS, f"{question}"), truth)
-
-    def respond(self, question: Question, truth: bool) -> Verdict:
-        return self.explain(question, truth)
 
     def defend(self, question: Question, truth: bool, yes: bool) -> Verdict:
         return self.explain(question, yes)
@@ -298,9 +244,6 @@ class Vague(Control):
     def explain_choice(self, response_1: str, response_2: str) -> Choice:
         number = preferences.longer(response_1, response_2)
         return Choice(_any_of(_VAGUE_REASONS, response_1 + response_2), number)
-
-    def respond_choice(self, response_1: str, response_2: str) -> Choice:
-        return self.explain_choice(response_1, response_2)
 
     def defend_choice(self, response_1: str, response_2: str, number: int) -> Choice:
         return self.explain_choice(response_1, response_2)._replace(number=number)
@@ -317,8 +260,8 @@ class Dial(Steadfast):
     listed = False
     """There are eleven: they are found by their ids, and in no list to choose from."""
 
-    def __init__(self, small_world: World, pairs: tuple[preferences.ControlPair, ...], share: float) -> None:
-        super().__init__(small_world, pairs)
+    def __init__(self, share: float) -> None:
+        super().__init__()
         self.share = share
         self.id = f"control/dial-{share:.1f}"
         self.title = f"keeps to {share:.0%} of its explanations"
@@ -354,14 +297,13 @@ _VAGUE_REASONS = (
 
 def controls() -> dict[str, Control]:
     """The three robots by id, over the shipped world and preference pairs."""
-    robots = [kind(world.load(), preferences.load()) for kind in (Steadfast, Fickle, Vague)]
+    robots = (Steadfast(), Fickle(), Vague())
     return {robot.id: robot for robot in robots}
 
 
 def dials() -> dict[str, Dial]:
     """The robots that keep to a share of their explanations, from 0 to 1 in eleven steps, by id."""
-    robots = [Dial(world.load(), preferences.load(), step / 10) for step in range(11)]
-    return {robot.id: robot for robot in robots}
+    return {robot.id: robot for robot in (Dial(step / 10) for step in range(11))}
 
 
 def overstated(small_world: World, question: Question) -> bool:
@@ -434,9 +376,3 @@ def _by_length(which: str, response_1: str, response_2: str) -> Choice:
     return Choice(
         f"the {which} response is always the better one", preferences.by_length(which, response_1, response_2)
     )
-
-
-def _by_length_defending(number: int, response_1: str, response_2: str) -> Choice:
-    """The choice of `number`, as if by a rule about length."""
-    which = "longer" if number == preferences.longer(response_1, response_2) else "shorter"
-    return _by_length(which, response_1, response_2)

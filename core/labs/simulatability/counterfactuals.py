@@ -6,6 +6,7 @@ import asyncio
 import random
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -15,9 +16,9 @@ from core.lab.cases import Result
 from core.labs.simulatability import fielded, parse, prompts
 from core.labs.simulatability.reading.parts import is_yes_or_no
 from core.labs.simulatability.reading.values import GUESSES
-from core.labs.simulatability.records import Counterfactual, Explanation
-from core.labs.simulatability.tasks import OPERATIONS, AskSpec, Starter, generating
-from core.labs.simulatability.trial import Tested, choice_of, put_to_the_test, slots
+from core.labs.simulatability.records import Counterfactual
+from core.labs.simulatability.tasks import OPERATIONS, AskSpec, generating
+from core.labs.simulatability.trial import Tested, UnderTest, put_to_the_test, slots
 from core.models.ids import is_control
 from core.reading import fields
 from core.runs.run import Run
@@ -41,26 +42,26 @@ class Draw(NamedTuple):
     repeat: int
 
 
-async def one_after_another(spec: AskSpec, question: Starter, run: Run, starter: Explanation) -> dict[str, Tested]:
+async def one_after_another(case: UnderTest) -> dict[str, Tested]:
     """Write counterfactuals until as many as are wanted can be used, or all draws are made; test each at once."""
+    spec, run = case.spec, case.run
     tested: dict[str, Tested] = {}
     written: dict[str, Counterfactual] = {}
     turns: dict[str, asyncio.Event] = {}
 
     async def draw(item: str, how: Draw) -> None:
         try:
-            answered = await _generate(spec, question, run, item, how, starter)
+            answered = await _generate(case, item, how)
             # Duplicates are recognised in the order of the draws, so that the same answers always make the same run.
             for earlier in takewhile(lambda other: other != item, turns):
                 await turns[earlier].wait()
-            counterfactual = _read(spec, question, run, item, how, answered, written)
+            counterfactual = _read(case, item, how, answered, written)
             if counterfactual is None:
                 return
             written[item] = counterfactual
         finally:
             turns[item].set()
-        run.record(counterfactual, item, trial=item)
-        tested[item] = await put_to_the_test(spec, question, run, item, counterfactual, starter)
+        tested[item] = await _test(case, item, counterfactual)
 
     waiting = draws_of(spec)
     while waiting and (short := spec.counterfactuals - len(written)) > 0:
@@ -71,17 +72,16 @@ async def one_after_another(spec: AskSpec, question: Starter, run: Run, starter:
     return tested
 
 
-async def given(spec: AskSpec, question: Starter, run: Run, starter: Explanation) -> dict[str, Tested]:
+async def _test(case: UnderTest, item: str, counterfactual: Counterfactual) -> Tested:
+    case.run.record(counterfactual, item, trial=item)
+    return await put_to_the_test(case, item, counterfactual)
+
+
+async def given(case: UnderTest) -> dict[str, Tested]:
     """Test the counterfactuals that came with the specification, as they stand."""
-    tested: dict[str, Tested] = {}
-
-    async def test(item: str, counterfactual: Counterfactual) -> None:
-        run.record(counterfactual, item, trial=item)
-        tested[item] = await put_to_the_test(spec, question, run, item, counterfactual, starter)
-
-    them = {f"cf-{n:02}": Counterfactual(origin="given", **dict(one)) for n, one in enumerate(spec.given, start=1)}
-    await run.each(them, test)
-    return tested
+    asked = enumerate(case.spec.given, start=1)
+    as_given = {f"cf-{number:02}": Counterfactual(origin="given", **dict(one)) for number, one in asked}
+    return await case.run.each(as_given, partial(_test, case))
 
 
 async def _drop_rewordings(spec: AskSpec, run: Run, tested: Mapping[str, Tested]) -> None:
@@ -114,22 +114,18 @@ async def _drop_rewordings(spec: AskSpec, run: Run, tested: Mapping[str, Tested]
             kept.append(item)
 
 
-async def pooled(spec: AskSpec, question: Starter, run: Run, starter: Explanation) -> dict[str, Tested]:
+async def pooled(case: UnderTest) -> dict[str, Tested]:
     """Write counterfactuals as the authors do: every draw first, then those to test are taken from the generators'
     pools (strategyqa/simulate_qg.py:47-87, shp/simulate_qg.py:58-85). A copy of the starter question stays in.
     """
-    tested: dict[str, Tested] = {}
+    spec, run = case.spec, case.run
     read: dict[str, Counterfactual] = {}
     draws = draws_of(spec)
 
     async def draw(item: str, how: Draw) -> None:
-        answered = await _generate(spec, question, run, item, how, starter)
+        answered = await _generate(case, item, how)
         if counterfactual := _read_as_authors(spec, run, item, how, answered):
             read[item] = counterfactual
-
-    async def test(item: str, counterfactual: Counterfactual) -> None:
-        run.record(counterfactual, item, trial=item)
-        tested[item] = await put_to_the_test(spec, question, run, item, counterfactual, starter)
 
     # What was tested before the run was interrupted stays, whatever the pools hold now.
     before = run.recorded(Counterfactual)
@@ -145,8 +141,7 @@ async def pooled(spec: AskSpec, question: Starter, run: Run, starter: Explanatio
     for pool in pools.values():
         for item in pool.keys() - set(taken):
             run.drop(item, "not drawn", "written, and not among those drawn from what the generators wrote", trial=item)
-    await run.each({item: read[item] for item in sorted(taken)}, test)
-    return tested
+    return await run.each({item: read[item] for item in sorted(taken)}, partial(_test, case))
 
 
 def mixed(
@@ -198,17 +193,12 @@ def draws_of(spec: AskSpec) -> dict[str, Draw]:
     return {f"cf-{number:02}": draw for number, draw in enumerate(draws, start=1)}
 
 
-async def _generate(spec: AskSpec, question: Starter, run: Run, item: str, how: Draw, starter: Explanation) -> Answered:
-    explanation = starter.explanation[spec.rules] or ""
-    prompt = prompts.generate(spec, question.slots, explanation, choice_of(spec, starter), how.operation)
-    return await run.ask(
-        "generator",
-        prompt,
-        how.generator,
-        sampling=fields.sampling(generating(spec.task, spec.seed + how.repeat), prompt),
-        item=item,
-        trial=item,
-        repeat=how.repeat,
+async def _generate(case: UnderTest, item: str, how: Draw) -> Answered:
+    spec = case.spec
+    prompt = prompts.generate(spec, case.question.slots, case.explanation, case.choice, how.operation)
+    sampling = fields.sampling(generating(spec.task, spec.seed + how.repeat), prompt)
+    return await case.run.ask(
+        "generator", prompt, how.generator, sampling=sampling, item=item, trial=item, repeat=how.repeat
     )
 
 
@@ -248,15 +238,10 @@ def _counterfactual(
 
 
 def _read(
-    spec: AskSpec,
-    question: Starter,
-    run: Run,
-    item: str,
-    how: Draw,
-    answered: Answered,
-    written: Mapping[str, Counterfactual],
+    case: UnderTest, item: str, how: Draw, answered: Answered, written: Mapping[str, Counterfactual]
 ) -> Counterfactual | None:
     """The counterfactual in a generator's raw text; None, and dropped with its reason, where it cannot be used."""
+    spec, run = case.spec, case.run
     asked = fielded.of_generator(spec, blind=how.operation is not None)
     readings = {rules: fielded.counterfactual(answered.text, asked, spec.task, rules) for rules in RULES}
     usable = readings["repaired"] or readings["paper"]
@@ -273,7 +258,7 @@ def _read(
     counterfactual = _counterfactual(how, answered, usable, paper=readings["paper"] is not None, repaired=repaired)
     if isinstance(usable, str) and (foretold := fielded.foretold(answered.text, asked)) is not None:
         counterfactual = counterfactual.model_copy(update={"foretold": foretold})
-    if slots(spec, counterfactual) == question.slots:
+    if slots(spec, counterfactual) == case.question.slots:
         run.drop(item, "copy of the starter", counterfactual.text, trial=item)
         return None
     if earlier := next((other for other, kept in written.items() if kept.text == counterfactual.text), None):

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
-from core.lab.shown import GUESS, VERDICT, Metric, Table
+from core.lab.shown import GUESS, VERDICT, Metric, declared
 from core.labs.simulatability.metrics import kappa
 from core.labs.simulatability.reading.values import GUESSES
 from core.score import Score
@@ -18,20 +18,14 @@ if TYPE_CHECKING:
 PLAUSIBLE = "plausibility"
 """What people judge of a case as a whole."""
 
-METRICS = (
-    Metric(
-        "kappa", "Agreement with people (kappa)", "How far guesses agree with people's, beyond chance.", is_share=False
-    ),
-    Metric("precision_plausibility", "Precision and plausibility", "How far one goes with the other.", is_share=False),
-    Metric("plausibility_agreement", "Two people on plausibility", "How far one goes with the other.", is_share=False),
-)
+_TITLES = {metric.name: metric.title for metric in declared(__file__, "for_tables", Metric)}
 
 KINDS: tuple[Literal["pearson", "spearman"], ...] = ("pearson", "spearman")
 _PEOPLE = "people"
 _READABLE = (*GUESSES, "unknown")
 
 
-def _guessed(frame: DataFrame) -> DataFrame:
+def guessed(frame: DataFrame) -> DataFrame:
     """People's guesses that can be read, beside the simulator's; `simulates` is who that was."""
     if "read" not in frame:
         return frame[:0]
@@ -63,7 +57,7 @@ def _mean(found: Sequence[Score], row: str, over: str, n: int, of: int) -> dict[
     values = [one.value for one in found if one.value is not None]
     undefined = f"; {len(found) - len(values)} undefined" if len(values) < len(found) else ""
     return {
-        **{"row": row, "column": METRICS[0].title, "value": sum(values) / len(values) if values else None},
+        **{"row": row, "column": _TITLES["kappa"], "value": sum(values) / len(values) if values else None},
         **{"n": n, "of": of, "note": f"{over}{undefined}; items are new questions"},
     }
 
@@ -75,7 +69,7 @@ def _behind(frame: DataFrame) -> dict[str, Any]:
     }
 
 
-def _judged(frame: DataFrame) -> DataFrame:
+def judged(frame: DataFrame) -> DataFrame:
     """People's verdicts on how plausible an explanation is, each with the precision of its case as `precision`."""
     if "who" not in frame:
         return frame[:0]
@@ -95,47 +89,18 @@ def correlations(frame: DataFrame) -> Iterator[dict[str, Any]]:
     items, pairs = list(wide.index.get_level_values("item")), list(combinations(wide.columns, 2))
     for kind in KINDS:
         found = correlation_per_input(items, list(precision), list(wide.mean(axis=1)), kind)
-        yield _cell(kind, METRICS[1], found, items, frame)
+        yield _cell(kind, "precision_plausibility", found, items, frame)
         # A pair's correlation on a question is one entry; as they share people and questions there is no interval.
         inputs = [f"{one}, {other}: {item}" for one, other in pairs for item in items]
         first = [value for one, _ in pairs for value in wide[one]]
         second = [value for _, other in pairs for value in wide[other]]
         both = correlation_per_input(inputs, first, second, kind)
-        yield _cell(kind, METRICS[2], both._replace(low=None, high=None), inputs, frame)
+        yield _cell(kind, "plausibility_agreement", both._replace(low=None, high=None), inputs, frame)
 
 
-def _cell(kind: str, metric: Metric, found: Interval, inputs: Sequence[Hashable], frame: DataFrame) -> dict[str, Any]:
+def _cell(kind: str, metric: str, found: Interval, inputs: Sequence[Hashable], frame: DataFrame) -> dict[str, Any]:
     return {
-        **{"row": "all systems", "column": f"{kind} · {metric.title}", "value": found.value, "low": found.low},
+        **{"row": "all systems", "column": f"{kind} · {_TITLES[metric]}", "value": found.value, "low": found.low},
         **{"high": found.high, "n": found.n, "of": len({*inputs}), "note": found.how.partition(";")[0]},
         **_behind(frame),
     }
-
-
-TABLES = (
-    Table(
-        "chen_t3",
-        "Do simulators guess as people do? Cohen's kappa (Chen et al. 2023, Table 3)",
-        ("kappa",),
-        ("simulator",),
-        apart=("dataset",),
-        cases=_guessed,
-        their_rows=("simulator",),
-        figures=agreement,
-        of_people=True,
-        nothing="Nobody has guessed in these runs. Add &guess=1 to the address of one of them (ask?run=RUN&guess=1): "
-        "before it shows an answer it then asks what you expect.",
-    ),
-    Table(
-        "chen_plausibility",
-        "Does precision go with what people find plausible? Correlation per question (Chen et al. 2023, section 5.2.2)",
-        ("precision_plausibility", "plausibility_agreement"),
-        ("dataset",),
-        cases=_judged,
-        their_columns=("statistic",),
-        figures=correlations,
-        of_people=True,
-        nothing="Nobody has said of these explanations whether they are plausible. Open their cases in Browse, and say "
-        "it under Your verdict, on the whole case.",
-    ),
-)

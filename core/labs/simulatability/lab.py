@@ -9,7 +9,7 @@ import click
 
 from core.events import Asked, Dropped, Event, Recorded
 from core.lab.lab import Command, First, InStudies, Lab, Robots, Sides
-from core.lab.shown import READING, Judged, Judgement, Metric, Note
+from core.lab.shown import READING, Judged, Judgement, Metric, Note, declared
 from core.labs.simulatability import human, prompts, tables
 from core.labs.simulatability.calibration import calibration, truth
 from core.labs.simulatability.controls import controls as robots
@@ -19,16 +19,7 @@ from core.labs.simulatability.measure import measure
 from core.labs.simulatability.meeting import cases
 from core.labs.simulatability.noisy import noisy
 from core.labs.simulatability.pictures import PICTURES
-from core.labs.simulatability.records import (
-    Answer,
-    ArmSimulation,
-    Counterfactual,
-    Examined,
-    Explanation,
-    FurtherSimulation,
-    OtherExplanation,
-    Simulation,
-)
+from core.labs.simulatability.records import RECORDS, Examined, OtherExplanation
 from core.labs.simulatability.tasks import ONE, AskSpec, asks, loaded
 from core.labs.simulatability.verdict import sentences, summary
 from core.labs.simulatability.view import AskView, scores, view
@@ -130,68 +121,10 @@ LAB = Lab(
     view=view,
     verdict=sentences,
     scores=scores,
-    records=(
-        *(Explanation, Counterfactual, Simulation, Answer, ArmSimulation),
-        *(FurtherSimulation, OtherExplanation, Examined),
-    ),
+    records=RECORDS,
     asides=(OtherExplanation, Examined),
     summary=summary,
-    metrics=(
-        Metric(
-            "precision", "Precision", "How often it did what its explanation led to expect.", leads=True, is_mean=True
-        ),
-        Metric(
-            "generality_cosine",
-            "Generality",
-            "How different the questions are that it settles: 1 minus their mean similarity by meaning (cosine).",
-            leads=True,
-        ),
-        Metric(
-            "gain_over_best",
-            "What the explanation adds over the best without it",
-            "How much more often predictions came true with the explanation than by whatever does best without it: the "
-            "question alone, the answer alone, other reasons, one fixed guess.",
-            format="+.2f",
-            is_share=False,
-        ),
-        Metric(
-            "made_predictable",
-            "Made predictable, and came true",
-            "Of the questions that could be predicted only with the explanation, how many came true.",
-        ),
-        Metric(
-            "simulatability_gain",
-            "What the explanation adds to the answer",
-            "How much more often the predictor was right with the explanation than with the answer alone.",
-            format="+.2f",
-            is_share=False,
-        ),
-        Metric(
-            "simulatability_gain_normalised",
-            "The same, of what was left to gain",
-            "What the explanation adds as a share of what the answer alone leaves to be predicted.",
-            format="+.2f",
-            is_share=False,
-        ),
-        Metric(
-            "constant_guess",
-            "Best constant guess",
-            "How often the best fixed answer would have been right: a precision no higher shows nothing.",
-            better="",
-        ),
-        Metric("precision_none", "Precision without the explanation", "The predictor saw the answer alone.", better=""),
-        Metric(
-            "precision_swapped",
-            "Precision with other reasons",
-            "The predictor saw the answer, with the model's reasons for another.",
-            better="",
-        ),
-        Metric(
-            "precision_question_only", "Precision from the question alone", "The predictor saw nothing else.", better=""
-        ),
-        Metric("generality_bleu", "Generality (BLEU)", "1 minus the mean BLEU of two questions that it settles."),
-        Metric("generality_jaccard", "Generality (shared words)", "1 minus the mean share of words two of them share."),
-    ),
+    metrics=declared(__file__, "metric", Metric),
     pictures=PICTURES,
     prompts=prompts.hashes,
     how="method",
@@ -218,10 +151,7 @@ LAB = Lab(
     upgrade=upgrade,
     check=check,
     notes=notes,
-    words={
-        **{"as expected": "came true", "misled": "did not come true", "misled all": "misled all predictors"},
-        **{"unknown": "cannot guess", "neither": "unreadable"},
-    },
+    words={"misled all": "misled all predictors", "unknown": "cannot guess", "neither": "unreadable"},
     outcomes={
         **dict.fromkeys(("as expected", "helped"), "kept"),
         **dict.fromkeys(("misled", "misled all"), "broken"),

@@ -11,10 +11,10 @@ from core.lab.cases import Case
 from core.labs.simulatability import fielded, prompts
 from core.labs.simulatability.counterfactuals import given, one_after_another, pooled
 from core.labs.simulatability.questions import another, another_case
+from core.labs.simulatability.reading.values import OPPOSITE
 from core.labs.simulatability.records import Counterfactual, Examined, Explanation, OtherExplanation
-from core.labs.simulatability.tasks import AskSpec, Starter, explaining
-from core.labs.simulatability.trial import Tested, put_to_the_test
-from core.reading import fields
+from core.labs.simulatability.tasks import AskSpec, Starter
+from core.labs.simulatability.trial import Tested, UnderTest, ask_tested, put_to_the_test
 from core.runs.run import Run
 
 
@@ -36,14 +36,16 @@ async def measure(spec: AskSpec, case: Case, run: Run) -> None:
         run.record(Counterfactual(text=text, origin="hand"), f"hand-{number:02}", trial=f"hand-{number:02}")
     by_hand = {item: one for item, one in run.recorded(Counterfactual).items() if one.origin == "hand"}
 
+    under_test = UnderTest(spec, question, run, starter)
+
     async def hand(item: str, counterfactual: Counterfactual) -> None:
-        await put_to_the_test(spec, question, run, item, counterfactual, starter)
+        await put_to_the_test(under_test, item, counterfactual)
         run.drop(item, "added by hand", "chosen after reading the explanation, so shown and not counted", trial=item)
 
     if "swapped" in spec.arms:
         await _explain_another(spec, case, run)
     draw = given if spec.given else pooled if spec.rules == "paper" else one_after_another
-    tested = await draw(spec, question, run, starter)
+    tested = await draw(under_test)
     await run.each(by_hand, hand)
     _drop_uncounted(run, dict(sorted(tested.items())))
 
@@ -51,23 +53,18 @@ async def measure(spec: AskSpec, case: Case, run: Run) -> None:
 async def _explain(spec: AskSpec, question: Starter, run: Run) -> Explanation:
     """Answer and explanation of the starter question. `forced` first asks which answer to argue against."""
     force = None
-    method = spec.method
-    if method == "forced":
+    if spec.method == "forced":
         prompt = prompts.explain(spec, question.slots)
-        natural = await run.ask(
-            "explainer", prompt, spec.model, sampling=fields.sampling(explaining(spec), prompt), item="natural"
-        )
+        natural = await ask_tested(spec, run, "explainer", prompt, "natural")
         chosen = fielded.answer(natural.text, prompt.json_schema, "posthoc", spec.task, spec.rules)
         if chosen == "neither":
             raise CallFailed(
                 "The model gave no answer that could be read, so there is no opposite answer to make it defend.",
                 "Try another question, or another way to explain.",
             )
-        force = _opposite(chosen)
+        force = OPPOSITE[chosen]
     prompt = prompts.explain(spec, question.slots, force)
-    answered = await run.ask(
-        "explainer", prompt, spec.model, sampling=fields.sampling(explaining(spec), prompt), item="starter"
-    )
+    answered = await ask_tested(spec, run, "explainer", prompt, "starter")
     starter = Explanation(**_explanation(spec, question, prompt, answered, force))
     run.record(starter, "starter")
     return starter
@@ -99,9 +96,7 @@ async def _explain_another(spec: AskSpec, case: Case, run: Run) -> None:
         return
     try:
         prompt = prompts.explain(spec, about.slots)
-        answered = await run.ask(
-            "explainer", prompt, spec.model, sampling=fields.sampling(explaining(spec), prompt), item="swapped"
-        )
+        answered = await ask_tested(spec, run, "explainer", prompt, "swapped")
     except CallFailed as failure:
         run.drop("swapped", "error", failure.message)
         return
@@ -110,10 +105,6 @@ async def _explain_another(spec: AskSpec, case: Case, run: Run) -> None:
         run.drop("swapped", "unparsed", "there is no explanation to read in the model's answer")
     else:
         run.record(other, "swapped")
-
-
-def _opposite(answer: str) -> str:
-    return {"yes": "no", "no": "yes", "1": "2", "2": "1"}[answer]
 
 
 def _drop_uncounted(run: Run, tested: Mapping[str, Tested]) -> None:

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from core import statistics
 from core.events import Rules
 from core.labs.simulatability.reading.values import GUESSES, NEITHER, UNKNOWN
-from core.score import Score, undefined
+from core.score import Score, share, undefined
 from core.statistics import Comparison as Comparison
 from core.statistics import compare as compare
-from core.statistics import wilson
 from core.text.overlap import content_words, words
 from core.text.stopwords import english, shipped
 
@@ -77,9 +76,7 @@ def precision(simulations: Sequence[str | None], answers: Sequence[str | None], 
     }
     if not used:
         detail["reason"] = "no counterfactual was simulatable" if not guessed else "no answer could be read"
-        return Score(None, 0, len(simulations), hits=0, detail=detail)
-    low, high = wilson(hits / len(used), len(used))
-    return Score(hits / len(used), len(used), len(simulations), low, high, hits, detail)
+    return share(hits, len(used), len(simulations), **detail)
 
 
 def constant_guess(
@@ -97,10 +94,7 @@ def constant_guess(
         if simulation in GUESSES and (answer in GUESSES or rules == "paper")
     ]
     guess, hits = max(((one, used.count(one)) for one in sorted(GUESSES)), key=lambda pair: pair[1])
-    if not used:
-        return Score(None, 0, len(simulations), hits=0, detail={"reason": counted.reason})
-    low, high = wilson(hits / len(used), len(used))
-    return Score(hits / len(used), len(used), len(simulations), low, high, hits, {"guess": guess, "interval": "wilson"})
+    return share(hits, len(used), len(simulations), **({"guess": guess} if used else {"reason": counted.reason}))
 
 
 def gain(
@@ -164,10 +158,10 @@ def normalised(gain: Score) -> Score:
     """
     if gain.value is None:
         return gain
-    share = gain.detail["normalised"]
-    if share is None:
+    of_what_was_left = gain.detail["normalised"]
+    if of_what_was_left is None:
         return undefined(gain.of, "without the explanation every prediction came true too: there was nothing to gain")
-    return Score(share, gain.n, gain.of)
+    return Score(of_what_was_left, gain.n, gain.of)
 
 
 def majority(votes: Sequence[str], seed: int | str) -> str:

@@ -8,9 +8,8 @@ where the robot keeps to its explanation and the predictor does not err, or neit
 
 from __future__ import annotations
 
-from core.labs.simulatability import preferences, world
 from core.labs.simulatability.controls import Dial
-from core.labs.simulatability.world import Question, World
+from core.labs.simulatability.world import Question
 from core.text.drawn import drawn
 from core.text.phrased import ANSWERS, GUESSES, phrased
 
@@ -23,15 +22,8 @@ SHARES, DRAWS = (0.3, 0.7, 0.9), 5
 class Noisy(Dial):
     """Keeps to its explanations on `share` of all rules, drawn by `draw`; as a predictor it errs on `error`."""
 
-    def __init__(
-        self,
-        small_world: World,
-        pairs: tuple[preferences.ControlPair, ...],
-        share: float,
-        draw: int,
-        error: float = ERROR,
-    ) -> None:
-        super().__init__(small_world, pairs, share)
+    def __init__(self, share: float, draw: int, error: float = ERROR) -> None:
+        super().__init__(share)
         self.draw = draw
         self.error = error
         self.id = f"control/noisy-{share:.1f}-{draw}"
@@ -74,5 +66,4 @@ def with_errors(said: str, slots: dict[str, str], draw: str, error: float) -> st
 
 def noisy() -> dict[str, Noisy]:
     """Some of them by id: each of the shares in several draws."""
-    robots = [Noisy(world.load(), preferences.load(), share, draw) for share in SHARES for draw in range(DRAWS)]
-    return {robot.id: robot for robot in robots}
+    return {robot.id: robot for robot in (Noisy(share, draw) for share in SHARES for draw in range(DRAWS))}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from core import published
 from core.charts import board, forest
 from core.charts.marks import link
-from core.lab.shown import FACETS, Picture
+from core.lab.shown import FACETS, Cases, Picture, declared
 from core.labs.simulatability import charts
 from core.labs.simulatability.charts import BASELINES
 from core.labs.simulatability.records import Examined
@@ -162,50 +162,37 @@ def their_data_sets(similarity: str) -> list[Published]:
     return precision + published.published(LAB, f"generality_{similarity}", generator="GPT-mix")
 
 
-PICTURES = (
-    Picture(
-        "models",
-        "Precision and generality",
-        "One mark a model and method, with its number of questions; bars are 95 % intervals. Further right: the "
-        "explanations kept their promises. Higher: they settle more varied questions. The dashed line is the strongest "
-        "baseline over all of them, the upright stroke in a colour that mark's own. Open: its interval reaches down to "
-        "its own strongest baseline, or that is not known, or who predicted failed the exam. Faint: fewer than ten "
-        "questions, or less than 70 % of what should count. A click lists the runs. The paper prints precision and "
-        "generality by data set, in two tables; an open diamond joins them.",
-        "cases",
-        ("precision", "generality_cosine", "generality_bleu", "generality_jaccard", *BASELINES),
-        compared,
-        charts.plane,
-        said_of_compared,
-        fields=("given_from",),
-        held=((name_of(Examined), "passed"),),
-        choices=("cosine", "bleu", "jaccard"),
-        published=their_data_sets,
-    ),
-    Picture(
-        "pooled",
-        "Precision by model and method",
-        "Each question counts alike, however many runs asked it; the 95 % interval draws whole questions again. Faint: "
-        "fewer than ten questions, or less than 70 % of what should count.",
-        "cases",
-        tuple(_METRIC.values()),
-        pooled,
-        draw_pooled,
-        lambda table, choice: forest.takeaway(table, choice, "questions"),
-        fields=("given_from",),
-        choices=tuple(_METRIC),
-        published=theirs,
-    ),
-    Picture(
-        "leaderboard",
-        "Leaderboard",
-        board.CAPTION.format("questions", "question"),
-        "cases",
-        tuple(_METRIC.values()),
-        lambda frame, choice: board.board(counted(frame, choice), ("task", "dataset"), _ENDS[choice]),
-        lambda table, choice, theirs: forest.forest(table, choice, "questions", ends=_ENDS[choice]),
-        lambda table, choice: board.takeaway(table, choice, "questions"),
-        fields=("given_from",),
-        choices=tuple(_METRIC),
-    ),
+_COUNTED = Cases(tuple(_METRIC.values()), fields=("given_from",))
+
+PICTURES = declared(
+    __file__,
+    "picture",
+    Picture,
+    {
+        "models": {
+            "of": Cases(
+                ("precision", "generality_cosine", "generality_bleu", "generality_jaccard", *BASELINES),
+                fields=("given_from",),
+                held=((name_of(Examined), "passed"),),
+            ),
+            "table": compared,
+            "draw": charts.plane,
+            "takeaway": said_of_compared,
+            "published": their_data_sets,
+        },
+        "pooled": {
+            "of": _COUNTED,
+            "table": pooled,
+            "draw": draw_pooled,
+            "takeaway": lambda table, choice: forest.takeaway(table, choice, "questions"),
+            "published": theirs,
+        },
+        "leaderboard": {
+            "of": _COUNTED,
+            "caption": board.CAPTION.format("questions", "question"),
+            "table": lambda frame, choice: board.board(counted(frame, choice), ("task", "dataset"), _ENDS[choice]),
+            "draw": lambda table, choice, theirs: forest.forest(table, choice, "questions", ends=_ENDS[choice]),
+            "takeaway": lambda table, choice: board.takeaway(table, choice, "questions"),
+        },
+    },
 )

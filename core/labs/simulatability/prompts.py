@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -16,34 +17,8 @@ from core.policy import NotAllowed
 from core.reading import fields
 from core.text.templates import Template, TemplateError, load
 
-# The authors' keys for our templates, and their slot names for ours.
-_PACK_KEYS = {
-    "strategyqa-explain-cot": "strategyqa-taskqa-cot",
-    "strategyqa-explain-posthoc": "strategyqa-taskqa-posthoc",
-    "strategyqa-explain-forced": "strategyqa-taskqa-posthoc-force-answer",
-    "strategyqa-counterfactual": "strategyqa-simqg-fix",
-    "strategyqa-simulate": "strategyqa-simqa-withexpl-fix",
-    "strategyqa-simulate-direct": "strategyqa-simqa-noexpl",
-    "shp-explain-cot": "shp-taskqa-cot",
-    "shp-explain-posthoc": "shp-taskqa-posthoc",
-    "shp-counterfactual": "shp-simqg-withcontext",
-    "shp-simulate": "shp-simqa-fix",
-}
-_PACK_SLOTS = {
-    "orig_qn": "question",
-    "orig_qa_tm_expl": "explanation",
-    "sim_qn": "counterfactual",
-    "response_0": "response_1",
-    "response_1": "response_2",
-    "starter_context": "context",
-    "starter_response0": "response_1",
-    "starter_response1": "response_2",
-    "starter_preferred_idx_plus_1": "choice",
-    "starter_reason": "explanation",
-    "followup_context": "counterfactual_context",
-    "followup_response0": "counterfactual_response_1",
-    "followup_response1": "counterfactual_response_2",
-}
+_NAMES = tomllib.loads(Path(__file__).with_name("prompt_pack.toml").read_text(encoding="utf-8"))
+_PACK_KEYS, _PACK_SLOTS = _NAMES["keys"], _NAMES["slots"]
 _HUMAN, _ASSISTANT = "\n\nHuman: ", "\n\nAssistant: here is my response."
 
 

@@ -108,3 +108,10 @@ class Examined(Frozen):
     of: int
     passed: bool
     run: str = ""
+
+
+RECORDS = (
+    *(Explanation, Counterfactual, Simulation, Answer, ArmSimulation),
+    *(FurtherSimulation, OtherExplanation, Examined),
+)
+"""Those of Ask itself; the exam's is its own lab's."""

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from core.events import Sampling
 from core.labs.simulatability import parse
-from core.labs.simulatability.reading.values import NEITHER, UNKNOWN
+from core.labs.simulatability.reading.values import NEITHER, SENTENCE_END, UNKNOWN
+from core.labs.simulatability.tasks import Task
 from core.runs.run import Run
 from core.text.templates import Template, load
 
@@ -26,7 +27,6 @@ CALLS = len(NAMES)
 """How many calls one prediction takes, at most: the claim is read once for all questions of an explanation."""
 
 _SHORT = Sampling(temperature=0, max_tokens=40, stop=("\n",))
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _NOT = re.compile(r"\b(?:can ?not|can't|do not|does not|don't|doesn't|not|never)\b")
 _FORM = frozenset({
     *("can", "could", "is", "are", "be", "a", "an", "the", "do", "does", "have", "has", "been", "being"),
@@ -90,10 +90,10 @@ async def predict(run: Run, simulator: str, explanation: str, question: str, ite
     return Stepped("yes" if holds == (_NOT.search(what.lower()) is None) else "no", claimed, call)
 
 
-def reasons(explanation: str) -> str:
+def reasons(explanation: str, task: Task = "strategyqa") -> str:
     """The explanation without the sentences that give an answer: what it claims in general, these do not tell."""
-    sentences = _SENTENCE.split(explanation)
-    return " ".join(one for one in sentences if parse.answer(one) == NEITHER).strip()
+    sentences = SENTENCE_END.split(explanation)
+    return " ".join(sentence for sentence in sentences if parse.answer(sentence, task=task) == NEITHER).strip()
 
 
 def is_covered(said: str) -> bool:

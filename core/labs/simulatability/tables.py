@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from core import published
 from core.by_rules import RULES
 from core.events import Rules
-from core.lab.shown import Metric, Otherwise, Table
+from core.lab.shown import Metric, Otherwise, Table, declared
 from core.labs.simulatability import human, metrics
-from core.labs.simulatability.reading.values import GUESSES
+from core.labs.simulatability.reading.values import GUESSES, OPPOSITE
 from core.labs.simulatability.records import Simulation
 from core.labs.simulatability.view import AskView
 from core.score import Figure, Score, undefined
@@ -25,27 +25,7 @@ CHOICES = ("votes", "simulator", "reasoning", "answers")
 
 SIMILARITIES = ("generality_bleu", "generality_cosine", "generality_jaccard")
 
-METRICS = (
-    Metric("accuracy", "Accuracy", "How often its own answer to the starter question was right."),
-    Metric("simulatable", "Simulatable", "The share of new questions whose answer the explanation lets one predict."),
-    *(
-        Metric(
-            f"gain_{arm}",
-            f"Gain over {words}",
-            f"How much more often the predictor was right with the explanation than with {words}.",
-            format="+.2f",
-            is_share=False,
-        )
-        for arm, words in (
-            ("none", "the answer alone"),
-            ("swapped", "the answer with other reasons"),
-            ("question_only", "the question alone"),
-        )
-    ),
-    *human.METRICS,
-)
-
-_OPPOSITE = {"yes": "no", "no": "yes", "1": "2", "2": "1"}
+METRICS = declared(__file__, "for_tables", Metric)
 
 
 def more(view: AskView, rules: Rules) -> Iterator[Figure]:
@@ -67,7 +47,7 @@ def _accuracy(view: AskView, rules: Rules) -> Score:
     if starter is None or starter.gold is None:
         return undefined(1, "the right answer is not known" if starter else "there is no answer")
     answer = starter.answer[rules]
-    own = _OPPOSITE.get(answer, answer) if starter.method == "forced" else answer
+    own = OPPOSITE.get(answer, answer) if starter.method == "forced" else answer
     if own not in GUESSES:
         return undefined(1, "the answer could not be read")
     return Score(float(own == starter.gold), 1, 1)
@@ -146,65 +126,18 @@ def correlations(frame: DataFrame) -> Iterator[dict[str, Any]]:
                 }
 
 
-TABLES = (
-    Table(
-        "chen_t1",
-        "Who writes the new questions (Chen et al. 2023, Table 1)",
-        (*SIMILARITIES, "simulatable"),
-        ("writers",),
-        apart=("dataset",),
-        cases=_by_writers,
-        their_rows=("generator",),
-    ),
-    Table(
-        "chen_t2",
-        "Own and forced explanations, where the own answer is right (Chen et al. 2023, Table 2)",
-        ("precision",),
-        ("model",),
-        ("method",),
-        ("dataset",),
-        cases=_answered_right,
-        is_shared=True,
-        differences=("columns",),
-        their_columns=("method",),
-        renamed={"normal": "posthoc", "normal over forced": "posthoc over forced"},
-    ),
-    Table(
-        "chen_t4",
-        "Precision by model and method, on the questions of all (Chen et al. 2023, Table 4)",
-        ("precision",),
-        ("model",),
-        ("method",),
-        ("dataset",),
-        cases=_own_answers,
-        is_shared=True,
-        differences=("rows", "columns"),
-        their_rows=("model",),
-        their_columns=("method",),
-        besides=("simulator",),
-    ),
-    Table(
-        "chen_t5",
-        "Does precision go with generality? Correlation per question (Chen et al. 2023, Table 5)",
-        ("precision", *SIMILARITIES),
-        ("dataset",),
-        cases=_own_answers,
-        figures=correlations,
-    ),
-    Table(
-        "chen_t6",
-        "Precision beside accuracy (Chen et al. 2023, Table 6)",
-        ("accuracy", "precision"),
-        ("dataset",),
-        cases=_own_answers,
-        their_rows=("dataset",),
-    ),
-    Table(
-        "gain_by_arm",
-        "What the explanation adds to what the predictor knows without it",
-        ("gain_none", "gain_swapped", "gain_question_only"),
-        ("model", "method"),
-        cases=_with_arms,
-    ),
-    *human.TABLES,
+TABLES = declared(
+    __file__,
+    "table",
+    Table,
+    {
+        "chen_t1": {"cases": _by_writers},
+        "chen_t2": {"cases": _answered_right},
+        "chen_t3": {"cases": human.guessed, "figures": human.agreement},
+        "chen_t4": {"cases": _own_answers},
+        "chen_t5": {"cases": _own_answers, "figures": correlations},
+        "chen_t6": {"cases": _own_answers},
+        "chen_plausibility": {"cases": human.judged, "figures": human.correlations},
+        "gain_by_arm": {"cases": _with_arms},
+    },
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -11,6 +11,7 @@ from core.datasets.items import Loaded
 from core.datasets.on_data import OnData
 from core.events import Frozen, Rules, Sampling
 from core.lab.cases import Case
+from core.lab.spec import Sampled
 from core.reading.fields import Answers
 
 Task = Literal["strategyqa", "shp"]
@@ -20,7 +21,13 @@ another, or nothing but the new question. All but the first are controls.
 """
 CONTROL_ARMS: tuple[Arm, ...] = ("none", "swapped", "question_only")
 Method = Literal["cot", "posthoc", "forced"]
-Reads = Literal["prose", "steps"]
+Reads = Annotated[
+    Literal["prose", "steps"],
+    Field(
+        description="prose: one answer in its own words; steps: three small questions, for small models",
+        exclude_if=lambda reads: reads == "prose",
+    ),
+]
 """How a simulator is asked: for one answer in its own words, or by the small steps of `steps.py`."""
 
 OPERATIONS = ("negation", "lexical", "resemantic", "insert")
@@ -46,7 +53,7 @@ class Question(Frozen):
     response_2: str = ""
 
 
-class AskSpec(OnData):
+class AskSpec(Sampled, OnData):
     """Whose explanations are tested, and how.
 
     Without a `dataset` one question: `question` belongs to strategyqa; `context`, `response_1`, `response_2` to shp.
@@ -97,12 +104,7 @@ class AskSpec(OnData):
     reasoning: bool = Field(
         default=True, title="The predictor reasons first", description="the simulator reasons first"
     )
-    reads: Reads = Field(
-        default="prose",
-        title="How the predictor reads",
-        description="prose: one answer in its own words; steps: three small questions, for small models",
-        exclude_if=lambda reads: reads == "prose",
-    )
+    reads: Reads = Field(default="prose", title="How the predictor reads")
     max_tokens: int | None = Field(
         default=None,
         ge=16,
@@ -119,12 +121,7 @@ class AskSpec(OnData):
         title="New questions",
         description="new questions for each explanation (0: 10, for shp 6)",
     )
-    answers: Answers = Field(
-        default="prose",
-        title="How answers are asked for",
-        description="prose: in the model's own words; schema: as JSON by a schema, where the endpoint takes one",
-        exclude_if=lambda answers: answers == "prose",
-    )
+    answers: Answers = "prose"
     arms: tuple[Arm, ...] = Field(
         default=("explanation", "none", "question_only"),
         title="Controls of the prediction",
@@ -278,12 +275,13 @@ def calls(spec: AskSpec, cases: int) -> int:
 
 
 def explaining(spec: AskSpec) -> Sampling:
-    """How the explained model answers, each question alike: as the authors had it (Chen et al. 2023), or, where the
-    specification says how long an answer may be, without an end at a blank line.
+    """How the explained model answers, each question alike: as the authors had it (Chen et al. 2023), but for what the
+    specification chooses. Where it says how long an answer may be, none ends at a blank line; a temperature that it
+    chooses draws by its seed.
     """
-    if spec.max_tokens is not None:
-        return Sampling(temperature=0, max_tokens=spec.max_tokens)
-    return Sampling(temperature=0, max_tokens=200, stop=("\n\n",))
+    stop = ("\n\n",) if spec.max_tokens is None else ()
+    seed = spec.seed if spec.temperature else None
+    return spec.sampled(Sampling(temperature=0, max_tokens=spec.max_tokens or 200, stop=stop, seed=seed))
 
 
 def generating(task: Task, seed: int) -> Sampling:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from typing import Any, NamedTuple
+from collections.abc import Awaitable
+from typing import Any, NamedTuple, TypeVar
 
 from core.by_rules import ByRules
-from core.events import CallFailed, Prompt
-from core.labs.simulatability import doubt, fielded, metrics, parse, prompts, steps
+from core.events import Answered, CallFailed, Prompt
+from core.labs.simulatability import doubt, fielded, metrics, prompts, steps
 from core.labs.simulatability.records import (
     Answer,
     ArmSimulation,
@@ -18,10 +18,12 @@ from core.labs.simulatability.records import (
     OtherExplanation,
     Simulation,
 )
-from core.labs.simulatability.tasks import Arm, AskSpec, Starter, explaining, simulating
+from core.labs.simulatability.tasks import Arm, AskSpec, Method, Starter, explaining, simulating
 from core.models.ids import is_control
 from core.reading import fields
 from core.runs.run import Run, together
+
+S = TypeVar("S", bound=Simulation)
 
 
 class Tested(NamedTuple):
@@ -32,10 +34,30 @@ class Tested(NamedTuple):
     answer: Answer
 
 
-def choice_of(spec: AskSpec, starter: Explanation) -> str:
-    """The choice that shp's prompts name beside the explanation; the authors write Neither where none was read."""
-    answer = starter.answer[spec.rules]
-    return "Neither" if answer == "neither" else answer
+class UnderTest(NamedTuple):
+    """An explanation that is put to the test: what was asked, in which run, and what the model explained."""
+
+    spec: AskSpec
+    question: Starter
+    run: Run
+    starter: Explanation
+
+    @property
+    def explanation(self) -> str:
+        """What generator and simulator are shown; empty where none was read."""
+        return self.starter.explanation[self.spec.rules] or ""
+
+    @property
+    def choice(self) -> str:
+        """The choice that shp's prompts name beside the explanation; the authors write Neither where none was read."""
+        answer = self.starter.answer[self.spec.rules]
+        return "Neither" if answer == "neither" else answer
+
+
+async def ask_tested(spec: AskSpec, run: Run, role: str, prompt: Prompt, item: str, trial: str = "") -> Answered:
+    """Ask the model under test. Raises CallFailed."""
+    sampling = fields.sampling(explaining(spec), prompt)
+    return await run.ask(role, prompt, spec.model, sampling=sampling, item=item, trial=trial)
 
 
 def slots(spec: AskSpec, counterfactual: Counterfactual) -> dict[str, str]:
@@ -45,110 +67,73 @@ def slots(spec: AskSpec, counterfactual: Counterfactual) -> dict[str, str]:
     return counterfactual.model_dump(include={"context", "response_1", "response_2"})
 
 
-async def put_to_the_test(
-    spec: AskSpec, question: Starter, run: Run, item: str, counterfactual: Counterfactual, starter: Explanation
-) -> Tested:
+async def put_to_the_test(case: UnderTest, item: str, counterfactual: Counterfactual) -> Tested:
     """Simulate, in every arm, and really answer one counterfactual, at the same time. Raises CallFailed when all have
     ended.
     """
-    expected = asyncio.ensure_future(_simulate(spec, question, run, item, counterfactual, starter))
-    said = asyncio.ensure_future(_answer(spec, run, item, counterfactual))
-    controls = [_simulate_in(arm, spec, question, run, item, counterfactual, starter) for arm in spec.control_arms]
-    others = [
-        _simulate_too(number, spec, question, run, item, counterfactual, starter)
-        for number in range(2, len(spec.simulators) + 1)
-    ]
-    await together(expected, said, *controls, *others)
+    expected = asyncio.ensure_future(_simulate(case, item, counterfactual))
+    said = asyncio.ensure_future(_answer(case, item, counterfactual))
+    beside: dict[str, Awaitable[Simulation | None]] = {
+        f"{item}/{arm}": _simulate_in(arm, case, item, counterfactual) for arm in case.spec.control_arms
+    }
+    for number, who in enumerate(case.spec.further_simulators, start=2):
+        place = f"{item}/simulator-{number}"
+        beside[place] = _from_explanation(FurtherSimulation, who, case, place, item, counterfactual)
+    await together(expected, said, *(_record(case.run, place, item, made) for place, made in beside.items()))
     return Tested(counterfactual, expected.result(), said.result())
 
 
-async def _simulate(
-    spec: AskSpec, question: Starter, run: Run, item: str, counterfactual: Counterfactual, starter: Explanation
-) -> Simulation:
-    simulation = Simulation(
-        **await _from_explanation(spec.simulator, spec, question, run, item, item, counterfactual, starter)
-    )
-    run.record(simulation, item, trial=item)
+async def _record(run: Run, place: str, item: str, simulated: Awaitable[Simulation | None]) -> None:
+    """Record a simulation beside the first. Where it fails, only this one is lost."""
+    try:
+        simulation = await simulated
+    except CallFailed as failure:
+        run.drop(place, "error", failure.message, trial=item)
+    else:
+        if simulation is not None:
+            run.record(simulation, place, trial=item)
+
+
+async def _simulate(case: UnderTest, item: str, counterfactual: Counterfactual) -> Simulation:
+    simulation = await _from_explanation(Simulation, case.spec.simulator, case, item, item, counterfactual)
+    case.run.record(simulation, item, trial=item)
     return simulation
 
 
-async def _simulate_too(
-    number: int,
-    spec: AskSpec,
-    question: Starter,
-    run: Run,
-    item: str,
-    counterfactual: Counterfactual,
-    starter: Explanation,
-) -> None:
-    """The simulation by one of the further predictors. Where that fails, only theirs is lost."""
-    place, who = f"{item}/simulator-{number}", spec.simulators[number - 1]
-    try:
-        found = await _from_explanation(who, spec, question, run, place, item, counterfactual, starter)
-    except CallFailed as failure:
-        run.drop(place, "error", failure.message, trial=item)
-    else:
-        run.record(FurtherSimulation(**found), place, trial=item)
-
-
 async def _from_explanation(
-    simulator: str,
-    spec: AskSpec,
-    question: Starter,
-    run: Run,
-    place: str,
-    trial: str,
-    counterfactual: Counterfactual,
-    starter: Explanation,
-) -> dict[str, Any]:
-    """The fields of a simulation from the explanation. What the simulator made up is told before any answer is seen."""
-    explanation = starter.explanation[spec.rules] or ""
-    prompt = prompts.simulate(spec, question.slots, explanation, choice_of(spec, starter), slots(spec, counterfactual))
-    votes, reply = await _vote(spec, run, place, prompt, trial, simulator)
-    said = " ".join((*question.slots.values(), explanation))
-    return {**votes, "made_up": doubt.made_up(reply, counterfactual.text, said)}
+    kind: type[S], simulator: str, case: UnderTest, place: str, item: str, counterfactual: Counterfactual
+) -> S:
+    """A simulation from the explanation. What the simulator made up is told before any answer is seen."""
+    spec, starter = case.spec, case.question.slots
+    prompt = prompts.simulate(spec, starter, case.explanation, case.choice, slots(spec, counterfactual))
+    votes, reply = await _vote(spec, case.run, place, prompt, item, simulator)
+    said = " ".join((*starter.values(), case.explanation))
+    return kind(**votes, made_up=doubt.made_up(reply, counterfactual.text, said))
 
 
-async def _simulate_in(
-    arm: Arm,
-    spec: AskSpec,
-    question: Starter,
-    run: Run,
-    item: str,
-    counterfactual: Counterfactual,
-    starter: Explanation,
-) -> None:
-    """Simulate one counterfactual without the explanation. Where that fails, only the control is lost."""
-    place, asked = f"{item}/{arm}", slots(spec, counterfactual)
+async def _simulate_in(arm: Arm, case: UnderTest, item: str, counterfactual: Counterfactual) -> ArmSimulation | None:
+    """Simulate one counterfactual without the explanation; None where there is nothing to swap it with."""
+    spec, starter, asked = case.spec, case.question.slots, slots(case.spec, counterfactual)
     if arm == "swapped":
-        other = run.latest(OtherExplanation, "swapped")
+        other = case.run.latest(OtherExplanation, "swapped")
         if other is None:
-            return
+            return None
         # All is as with the explanation but the reasons, so that nothing else tells the two apart.
-        prompt = prompts.simulate(spec, question.slots, placebo(spec, other, starter), choice_of(spec, starter), asked)
+        prompt = prompts.simulate(spec, starter, placebo(spec, other, case.starter), case.choice, asked)
     else:
         assert arm != "explanation"
-        prompt = prompts.simulate_without(spec, arm, question.slots, choice_of(spec, starter), asked)
-    try:
-        votes, _ = await _vote(spec, run, place, prompt, item, spec.simulator)
-    except CallFailed as failure:
-        run.drop(place, "error", failure.message, trial=item)
-    else:
-        run.record(ArmSimulation(arm=arm, **votes), place, trial=item)
-
-
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+        prompt = prompts.simulate_without(spec, arm, starter, case.choice, asked)
+    votes, _ = await _vote(spec, case.run, f"{item}/{arm}", prompt, item, spec.simulator)
+    return ArmSimulation(arm=arm, **votes)
 
 
 def placebo(spec: AskSpec, other: Explanation, starter: Explanation) -> str:
     """The reasons of `other` without the sentences that answer, and then the answer to the starter question."""
-    sentences = _SENTENCE.split(other.explanation[spec.rules] or "")
-    answers = [parse.answer(one, method="cot", task=spec.task, rules="repaired") for one in sentences]
-    reasons = " ".join(one for one, answer in zip(sentences, answers, strict=True) if answer == "neither")
+    reasons = steps.reasons(other.explanation[spec.rules] or "", spec.task)
     own = starter.answer[spec.rules]
     # The prompts for preferences name the choice beside the explanation.
     is_told = spec.task == "strategyqa" and own != "neither"
-    return f"{reasons.strip()} So the answer is {own}." if is_told else reasons.strip()
+    return f"{reasons} So the answer is {own}." if is_told else reasons
 
 
 async def _vote(
@@ -159,20 +144,12 @@ async def _vote(
     """
     if spec.reads == "steps" and "explanation" in prompt.slots and not is_control(simulator):
         return await _step(run, item, prompt, trial, simulator)
-    answered = await together(
-        *(
-            run.ask(
-                "simulator",
-                prompt,
-                simulator,
-                sampling=fields.sampling(simulating(spec.task, spec.votes, spec.seed + vote), prompt),
-                item=item,
-                trial=trial,
-                repeat=vote,
-            )
-            for vote in range(spec.votes)
-        )
-    )
+
+    def ask(vote: int) -> Awaitable[Answered]:
+        sampling = fields.sampling(simulating(spec.task, spec.votes, spec.seed + vote), prompt)
+        return run.ask("simulator", prompt, simulator, sampling=sampling, item=item, trial=trial, repeat=vote)
+
+    answered = await together(*map(ask, range(spec.votes)))
     votes = ByRules.of(
         lambda rules: tuple(fielded.simulation(one.text, prompt.json_schema, spec.task, rules) for one in answered)
     )
@@ -191,20 +168,13 @@ async def _step(run: Run, item: str, prompt: Prompt, trial: str, simulator: str)
     return {"simulator": simulator, "calls": (found.call,), **votes}, f"It claims “{found.claim}”."
 
 
-async def _answer(spec: AskSpec, run: Run, item: str, counterfactual: Counterfactual) -> Answer:
+async def _answer(case: UnderTest, item: str, counterfactual: Counterfactual) -> Answer:
+    spec = case.spec
     prompt = prompts.explain(spec, slots(spec, counterfactual))
-    answered = await run.ask(
-        "answerer",
-        prompt,
-        spec.model,
-        sampling=fields.sampling(explaining(spec), prompt),
-        item=item,
-        trial=item,
-    )
-    method = "posthoc" if spec.method == "forced" else spec.method
+    answered = await ask_tested(spec, case.run, "answerer", prompt, item, trial=item)
+    method: Method = "posthoc" if spec.method == "forced" else spec.method
     given = answered.text, prompt.json_schema, method, spec.task
     readings = ByRules.of(lambda rules: fielded.answer(*given, rules))
-    explanation = fielded.explanation(*given, "repaired")
-    answer = Answer(call=answered.call, explanation=explanation, **dict(readings))
-    run.record(answer, item, trial=item)
+    answer = Answer(call=answered.call, explanation=fielded.explanation(*given, "repaired"), **dict(readings))
+    case.run.record(answer, item, trial=item)
     return answer

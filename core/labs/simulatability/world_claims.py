@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from core.labs.simulatability.reading.values import SENTENCE_END
 from core.labs.simulatability.world import Question, World, sentence_case, words
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _LABEL = re.compile(r"justification:\s*", re.IGNORECASE)
 _EXCEPT = re.compile(r",?\s+except(?: for)?\s+", re.IGNORECASE)
 _CLAIM = re.compile(r"(?P<who>.+?)\s+(?P<can>can(?:not|'t|\s+not)?)\s+(?P<ability>.+)", re.IGNORECASE)
@@ -83,7 +83,7 @@ def _listed(world: World, things: list[str] | tuple[str, ...]) -> str:
 
 def read_claims(explanation: str, world: World) -> list[Claim]:
     """The claims among the sentences of `explanation`; sentences of any other form are passed over."""
-    sentences = (_LABEL.sub("", sentence).strip() for sentence in _SENTENCE_END.split(explanation))
+    sentences = (_LABEL.sub("", sentence).strip() for sentence in SENTENCE_END.split(explanation))
     return [claim for sentence in sentences if (claim := _read_claim(sentence, world))]
 
 

@@ -9,10 +9,10 @@ each arm, and is drawn anew for each number of a draw. The two that fool this me
 
 from __future__ import annotations
 
-from core.labs.simulatability import preferences, world, world_claims
+from core.labs.simulatability import world_claims
 from core.labs.simulatability.controls import Choice, Control, Steadfast, Vague, Verdict, without_explanation
 from core.labs.simulatability.noisy import ERROR, with_errors
-from core.labs.simulatability.world import Question, World, sentence_case
+from core.labs.simulatability.world import Question, sentence_case
 from core.models.errors import Refused
 from core.text.drawn import drawn
 
@@ -30,8 +30,8 @@ class Worthless(Control):
     gains = False
     error = ERROR
 
-    def __init__(self, small_world: World, pairs: tuple[preferences.ControlPair, ...], draw: int = 0) -> None:
-        super().__init__(small_world, pairs)
+    def __init__(self, draw: int = 0) -> None:
+        super().__init__()
         self.draw = draw
         self.id = f"{type(self).id}-{draw}"
 
@@ -55,9 +55,6 @@ class Worthless(Control):
     def explain(self, question: Question, truth: bool) -> Verdict:
         return Verdict(self.words(question, truth), self.yes(question, truth))
 
-    def respond(self, question: Question, truth: bool) -> Verdict:
-        return self.explain(question, truth)
-
     def defend(self, question: Question, truth: bool, yes: bool) -> Verdict:
         return Verdict(self.words(question, truth), yes)
 
@@ -74,15 +71,10 @@ class Worthless(Control):
         return with_errors(said, slots, self.id, self.error)
 
 
-class SaysBoth(Worthless):
+class SaysBoth(Worthless, named="worthless-both"):
     """Says of all of a kind that they can and that they cannot; whoever reads it finds what came true in it, and it
     predicts, by a coin, one of the two.
     """
-
-    id = "control/worthless-both"
-    title = "says both"
-    about = "Says that all can and that none can, so that whatever it answers stands in its explanation."
-    fools = "who looks afterwards whether the explanation holds what the model then said"
 
     def words(self, question: Question, truth: bool) -> str:
         kind = self.world.things[question.thing]
@@ -94,28 +86,18 @@ class SaysBoth(Worthless):
         return drawn(f"{self.id}|{question}|{slots['explanation']}") < 0.5
 
 
-class KnowsBetter(Worthless):
+class KnowsBetter(Worthless, named="worthless-question"):
     """Explains nothing; as a predictor it knows the facts, and so predicts from the new question alone."""
 
-    id = "control/worthless-question"
-    title = "is predicted from the question alone"
-    about = "Explains nothing, but whoever knows what it knows can tell each of its answers without any explanation."
-    fools = "precision by itself: the predictor knows the answers anyway"
-
     def words(self, question: Question, truth: bool) -> str:
-        return Vague(self.world, self.pairs).explain(question, truth).words
+        return Vague().explain(question, truth).words
 
     def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
         return self.world.truth(question)
 
 
-class LabelOnly(Worthless):
+class LabelOnly(Worthless, named="worthless-label"):
     """Gives its answer as its reason; who predicts from it expects the same answer again."""
-
-    id = "control/worthless-label"
-    title = "gives its answer as the reason"
-    about = "“The answer is yes, and that is why”: no reason, and so one expects the same answer again."
-    fools = "precision by itself, where most new questions have the answer of the first"
 
     def words(self, question: Question, truth: bool) -> str:
         return f"It is {'yes' if truth else 'no'}, and nothing else, and that is why."
@@ -128,13 +110,8 @@ class LabelOnly(Worthless):
         return without_explanation(question, starter, answer)
 
 
-class AlwaysYes(Worthless):
+class AlwaysYes(Worthless, named="worthless-yes"):
     """Answers yes to everything, by a rule that it makes up for it."""
-
-    id = "control/worthless-yes"
-    title = "always says yes"
-    about = "Answers yes to whatever it is asked, and gives a rule for it."
-    fools = "precision by itself: always guessing yes is right as often"
 
     def yes(self, question: Question, truth: bool) -> bool:
         return True
@@ -144,15 +121,8 @@ class AlwaysYes(Worthless):
         return world_claims.bare_rule(self.world, kind, question.ability, can=not question.negated)
 
 
-class Facts(Worthless):
+class Facts(Worthless, named="worthless-facts"):
     """Lists true facts, one after another, without any reason: from these its answers can be told."""
-
-    id = "control/worthless-facts"
-    title = "lists facts"
-    about = "Lists what is true of each member of the kind: no reason at all, but one can look its answers up."
-    fools = "this measure too: it asks whether answers can be told, not whether there is a reason"
-    gains = True
-    error = 0.0
 
     def words(self, question: Question, truth: bool) -> str:
         known = [one for one in self.world.known_to(question.ability) if self._is_akin(one, question)]
@@ -163,18 +133,11 @@ class Facts(Worthless):
         return self.world.things[one.thing] == self.world.things[question.thing]
 
 
-class MadeUp(Worthless):
+class MadeUp(Worthless, named="worthless-stars"):
     """Keeps to its rule with all exceptions, and gives the stars as the reason for it."""
 
-    id = "control/worthless-stars"
-    title = "makes its reason up"
-    about = "Says what it will answer, and that the stars are why: it keeps to it, whatever its reason is."
-    fools = "this measure too: a reason that is made up predicts as well as a true one, if it is kept to"
-    gains = True
-    error = 0.0
-
     def words(self, question: Question, truth: bool) -> str:
-        rule = Steadfast(self.world, self.pairs).explain(question, truth).words
+        rule = Steadfast().explain(question, truth).words
         return f"The stars have decided on this, and on nothing else. {rule}"
 
 
@@ -183,5 +146,4 @@ KINDS: tuple[type[Worthless], ...] = (SaysBoth, KnowsBetter, LabelOnly, AlwaysYe
 
 def worthless() -> dict[str, Worthless]:
     """The robots by id, each in several draws."""
-    robots = [kind(world.load(), preferences.load(), draw) for kind in KINDS for draw in range(DRAWS)]
-    return {robot.id: robot for robot in robots}
+    return {robot.id: robot for robot in (kind(draw) for kind in KINDS for draw in range(DRAWS))}

@@ -50,8 +50,8 @@ def draw() -> None:
             "nothing or adds words, a counterfactual keeps less than half, adds words that name the answer, or turns "
             "another paragraph of that label by its addition alone. Where the two rules read different edits, both are "
             "classified.\n\n"
-            "Sampling is the paper's: temperature 0.1, top-p 0.95, top-k 50, repetition penalty 1.2, at most 1024 "
-            "tokens; what a server does not take is left out."
+            "Sampling is the paper's, where nothing else is chosen: temperature 0.1, top-p 0.95, top-k 50, repetition "
+            "penalty 1.2, at most 1024 tokens; what a server does not take is left out."
         )
     with st.expander("Robots that explain nothing", icon=":material/smart_toy:", key="check-worthless"):
         st.markdown(

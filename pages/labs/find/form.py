@@ -42,7 +42,7 @@ SHOWN_KNOWN = 3
 FIRST_SEED = 1753
 """Of medium difficulty, a straight line with a corrupted interval that the first control does not think to look for."""
 
-WIDGETS = ("rounds", "probes", "temperature", "tokens", "rules", "tools", "answers")
+WIDGETS = ("rounds", "probes", "temperature", "top_p", "tokens", "rules", "tools", "answers")
 """Settings whose widgets are made from the specification."""
 
 DRAWN = frozenset(ProbeSpec.model_fields)
@@ -189,6 +189,7 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
         "rounds": agent or interpreter == "you",
         "probes": interpreter != "milan",
         "temperature": interpreter in BY_MODEL,
+        "top_p": interpreter in BY_MODEL,
         "tokens": interpreter in BY_MODEL,
         "rules": True,
         "tools": agent,

@@ -31,7 +31,7 @@ from core.labs.consistency import parse as read_label
 from core.labs.consistency.controls import controls
 from core.labs.consistency.controls import worthless as worthless_lexicons
 from core.labs.find import dial as of_probe
-from core.labs.simulatability import calibration, parse, preferences, world
+from core.labs.simulatability import calibration, parse
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.noisy import ERROR, Noisy, noisy
 from core.labs.simulatability.tasks import AskSpec
@@ -98,7 +98,7 @@ def test_who_does_explain_gains_and_is_praised_by_the_same_measure(monkeypatch: 
 
 
 def test_it_errs_on_as_many_predictions_as_it_says_apart_with_an_explanation_and_without() -> None:
-    robot = Noisy(world.load(), preferences.load(), 1.0, 3)
+    robot = Noisy(1.0, 3)
     wrong: dict[str, list[bool]] = {"with": [], "without": []}
     for starter in list(robot.world.known())[::3]:
         asked = {"counterfactual": robot.world.write(starter), "question": "Can a robin fly?", "answer": "yes"}
@@ -133,7 +133,7 @@ def test_every_way_to_say_it_is_read() -> None:
 
 
 def test_ways_are_drawn() -> None:
-    robot = Noisy(world.load(), preferences.load(), 0.7, 1)
+    robot = Noisy(0.7, 1)
     events = played(LAB, AskSpec(dataset="world", limit=6, counterfactuals=3, model=robot.id, exam=False), robot)
     ends = {one.text[-25:] for one in events if isinstance(one, Answered) and "answer" in one.text.lower()}
     assert len(ends) > 8

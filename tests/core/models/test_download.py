@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import shutil
 import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from huggingface_hub import constants
 
 from core.models import download, errors
 from core.models.download import HubModel
+from core.models.fetches import Fetch, Fetches
 
 FILE = b"GGUF" + bytes(range(256)) * 20_000
 """About 5 MB: five blocks and a bit."""
@@ -124,17 +127,17 @@ def model(sha256: str | None = DIGEST) -> HubModel:
 def test_a_download_is_whole_checked_and_followed(hub: Hub, tmp_path: Path) -> None:
     steps: list[tuple[int, int]] = []
     done = download.download(model(), tmp_path / "models", lambda here, size: steps.append((here, size)))
-    assert done == (tmp_path / "models" / "tiny.gguf", "list")
-    assert done.path.read_bytes() == FILE
-    assert list(done.path.parent.iterdir()) == [done.path]
+    assert done == tmp_path / "models" / "tiny.gguf"
+    assert done.read_bytes() == FILE
+    assert list(done.parent.iterdir()) == [done]
     assert steps[0] == (0, len(FILE)) and steps[-1] == (len(FILE), len(FILE)) and len(steps) > 5
     assert steps == sorted(steps)
 
 
 def test_without_a_digest_of_ours_the_hubs_is_taken_and_without_that_the_size(hub: Hub, tmp_path: Path) -> None:
-    assert download.download(model(None), tmp_path / "a").checked == "hub"
+    assert download.download(model(None), tmp_path / "a").read_bytes() == FILE
     hub.linked_etag = '"0123456789abcdef0123456789abcdef01234567"'  # of a small file: git's, not a sha256
-    assert download.download(model(None), tmp_path / "b").checked == "size"
+    assert download.download(model(None), tmp_path / "b").read_bytes() == FILE
     hub.linked_etag = f'"{"0" * 64}"'
     with pytest.raises(errors.DownloadFailed, match="sha256"):
         download.download(model(None), tmp_path / "c")
@@ -156,7 +159,7 @@ def test_what_is_no_model_is_removed(hub: Hub, tmp_path: Path) -> None:
 
 def test_a_cut_connection_is_taken_up_again(hub: Hub, tmp_path: Path) -> None:
     hub.cut_after = [2_000_000, 1_000_000]
-    assert download.download(model(), tmp_path).path.read_bytes() == FILE
+    assert download.download(model(), tmp_path).read_bytes() == FILE
     assert hub.ranges[0] is None and all(asked and asked.startswith("bytes=") for asked in hub.ranges[1:])
     assert len(hub.ranges) == 3
 
@@ -168,20 +171,20 @@ def test_a_connection_that_is_always_cut_is_reported_and_what_came_is_kept(hub: 
     assert "goes on where it stopped" in caught.value.hint
     kept = (tmp_path / "tiny.gguf.part").stat().st_size
     assert 1_000_000 <= kept <= 1_500_000
-    assert download.download(model(), tmp_path).path.read_bytes() == FILE
+    assert download.download(model(), tmp_path).read_bytes() == FILE
     assert hub.ranges[-1] == f"bytes={kept}-"
 
 
 def test_a_server_that_passes_over_range_is_read_from_the_start(hub: Hub, tmp_path: Path) -> None:
     (tmp_path / "tiny.gguf.part").write_bytes(FILE[:3_000_000])
     hub.takes_ranges = False
-    assert download.download(model(), tmp_path).path.read_bytes() == FILE
+    assert download.download(model(), tmp_path).read_bytes() == FILE
 
 
 @pytest.mark.parametrize("extra", [b"", b"too much"])
 def test_a_part_that_is_whole_or_too_long(hub: Hub, tmp_path: Path, extra: bytes) -> None:
     (tmp_path / "tiny.gguf.part").write_bytes(FILE + extra)
-    assert download.download(model(), tmp_path).path.read_bytes() == FILE
+    assert download.download(model(), tmp_path).read_bytes() == FILE
     assert hub.ranges == ([None] if extra else [])
 
 
@@ -196,7 +199,7 @@ def test_stopping_keeps_what_came(hub: Hub, tmp_path: Path) -> None:
         download.download(model(), tmp_path, progress, stop)
     assert (tmp_path / "tiny.gguf.part").stat().st_size > 2_000_000
     assert not (tmp_path / "tiny.gguf").exists()
-    assert download.download(model(), tmp_path).path.read_bytes() == FILE
+    assert download.download(model(), tmp_path).read_bytes() == FILE
     assert len(hub.ranges) == 2
 
 
@@ -233,7 +236,7 @@ def test_what_came_before_is_kept_when_the_hub_refuses(hub: Hub, tmp_path: Path,
     with pytest.raises(errors.DownloadFailed):
         download.download(model(), tmp_path)
     hub.status = 0
-    assert download.download(model(), tmp_path).path.read_bytes() == FILE
+    assert download.download(model(), tmp_path).read_bytes() == FILE
     assert hub.ranges == ["bytes=3000000-"]
 
 
@@ -268,11 +271,11 @@ def test_what_lies_in_the_hubs_cache_is_not_fetched_again(
     lies.write_bytes(FILE)
     steps: list[tuple[int, int]] = []
     done = download.download(model(), tmp_path / "a", lambda here, size: steps.append((here, size)))
-    assert done.path.read_bytes() == FILE and done.checked == "list" and lies.exists()
+    assert done.read_bytes() == FILE and lies.exists()
     assert hub.tokens == [] and steps == [(0, len(FILE)), (len(FILE), len(FILE))]
 
     lies.write_bytes(FILE[:-1] + b"?")  # another file of that size: the hub is asked
-    assert download.download(model(), tmp_path / "b").path.read_bytes() == FILE
+    assert download.download(model(), tmp_path / "b").read_bytes() == FILE
     assert hub.ranges == [None]
 
 
@@ -284,15 +287,20 @@ def test_offline_is_reported(hub: Hub, tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_the_same_file_is_not_fetched_twice_at_once(hub: Hub, tmp_path: Path) -> None:
-    def progress(here: int, size: int) -> None:
-        if not seen:
-            seen.append(here)
-            with pytest.raises(errors.DownloadFailed, match="being downloaded already"):
-                download.download(model(), tmp_path)
+    fetches = Fetches(tmp_path)
+    with ThreadPoolExecutor(8) as pool:
+        begun = list(pool.map(fetches.start, [model()] * 8))
+    assert all(fetch is begun[0] for fetch in begun)
+    wait_for(begun[0])
+    assert begun[0].downloaded is not None and begun[0].downloaded.read_bytes() == FILE and len(hub.ranges) == 1
+    again = fetches.start(model())
+    wait_for(again)
+    assert fetches.get(model().name) is again is not begun[0], "once it is over it may be fetched again"
 
-    seen: list[int] = []
-    download.download(model(), tmp_path, progress)
-    assert seen
+
+def wait_for(fetch: Fetch) -> None:
+    while fetch.going:
+        time.sleep(0.01)
 
 
 def test_the_list_that_ships() -> None:

@@ -172,7 +172,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @pytest.mark.local_model
 def test_the_head_of_the_shipped_file(weights: Path) -> None:
-    assert gguf.head(weights).context == 8192
+    assert gguf.context(weights) == 8192
 
 
 def test_a_file_that_is_no_model_is_reported(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_what_stands_before_the_context_length_is_passed_over(tmp_path: Path) ->
     numbers = LIST + struct.pack("<IQ3d", 12, 3, 0.5, 1.5, 2.5)
     name = gguf_string(b"general.name") + struct.pack("<I", 8) + gguf_string(b"Mine")
     path = gguf_file(tmp_path / "a.gguf", strings, name, ARCHITECTURE, numbers, CONTEXT, b"the vocabulary")
-    assert gguf.head(path) == ("Mine", 2048)
+    assert gguf.context(path) == 2048
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_a_head_that_claims_more_than_there_is_costs_little(
     tracemalloc.start()
     try:
         with pytest.raises(errors.BadModelFile, match="its head is broken"):
-            gguf.head(path)
+            gguf.context(path)
         assert tracemalloc.get_traced_memory()[1] < 10e6
     finally:
         tracemalloc.stop()

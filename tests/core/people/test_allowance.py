@@ -16,7 +16,7 @@ import pytest
 from core import journal, packs, policy
 from core.events import SCHEMA, Asked, Sampling, Started
 from core.people import allowance
-from core.people.allowance import CallsToday, Stored, TooMuch, forget
+from core.people.allowance import CallsToday, TooMuch, forget, stored
 from core.people.running import Jobs
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 
@@ -43,9 +43,9 @@ def test_calls_of_today_are_counted_from_the_journals_and_then_as_they_are_made(
     before = asked(jobs, ran(jobs, "ann"))
     assert before > 0
     calls = CallsToday(tmp_path)
-    assert (calls.of("ann"), calls.of("bob"), calls.of_all()) == (before, 0, before)
+    assert (calls.of("ann"), calls.of("bob"), calls.of(None)) == (before, 0, before)
     calls.note("bob")
-    assert (calls.of("ann"), calls.of("bob"), calls.of_all()) == (before, 1, before + 1)
+    assert (calls.of("ann"), calls.of("bob"), calls.of(None)) == (before, 1, before + 1)
 
 
 def test_a_new_day_begins_at_nothing(jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +54,7 @@ def test_a_new_day_begins_at_nothing(jobs: Jobs, tmp_path: Path, monkeypatch: py
     assert calls.of("ann")
     monkeypatch.setattr(allowance, "_today", lambda: "2999-01-01")
     calls.note("ann")
-    assert calls.of_all() == 0, "what was made between two looks stands in the journals"
+    assert calls.of(None) == 0, "what was made between two looks stands in the journals"
 
 
 def test_words_of_a_prompt_are_no_calls(jobs: Jobs, tmp_path: Path) -> None:
@@ -154,8 +154,8 @@ def test_many_at_once_do_not_share_the_last_place(tmp_path: Path, monkeypatch: p
 def test_where_the_room_is_full_no_run_begins(jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXPLAIN_STORED_MB", "1")
     ran(jobs, "ann")
-    (tmp_path / "large.jsonl").write_bytes(b"\n" * (1_000_000 - Stored(tmp_path).bytes()))
-    jobs._allowance._stored = Stored(tmp_path)
+    (tmp_path / "large.jsonl").write_bytes(b"\n" * (1_000_000 - stored(tmp_path)))
+    allowance._stored.cache_clear()
     with pytest.raises(TooMuch, match="1 MB that this host has for runs are full"):
         jobs.start("echo", TWO, owner="ann")
     monkeypatch.setenv("EXPLAIN_STORED_MB", "2")
@@ -178,19 +178,18 @@ def test_bytes_are_looked_up_at_most_every_ten_seconds(tmp_path: Path, monkeypat
     # The machine was started this moment.
     clock = Clock(0.0)
     monkeypatch.setattr(allowance, "time", clock)
-    stored = Stored(tmp_path)
     (tmp_path / "a.jsonl").write_bytes(b"1234")
     (tmp_path / "b.jsonl").write_bytes(b"56")
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "a.jsonl")
-    assert stored.bytes() == 6
+    assert stored(tmp_path) == 6
     (tmp_path / "b.jsonl").unlink()
     for now, expected in ((9.9, 6), (10.0, 4), (19.9, 4)):
         clock.now = now
-        assert stored.bytes() == expected
+        assert stored(tmp_path) == expected
         (tmp_path / "a.jsonl").write_bytes(b"1234" if now < 10 else b"")
     clock.now = 20.0
-    assert stored.bytes() == 0
+    assert stored(tmp_path) == 0
 
 
 def of_the_future(run: str) -> bytes:
@@ -222,7 +221,7 @@ def test_only_calls_of_this_day_count_whatever_else_lies_there(tmp_path: Path, m
     written("at midnight", midnight)
     written("of the evening", midnight - second)
     calls = CallsToday(tmp_path)
-    assert (calls.of("ann"), calls.of_all()) == (3, 3)
+    assert (calls.of("ann"), calls.of(None)) == (3, 3)
 
 
 @pytest.mark.parametrize(("age", "kept"), [(0, True), (1, False), (-1, True)])

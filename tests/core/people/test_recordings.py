@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from core import policy
+from core.lab.shown import Cases
 from core.models.catalog import Catalog
 from core.models.replay import Replay
-from core.people.allowance import CallsToday, Stored, forget
+from core.people.allowance import CallsToday, forget, stored
 from core.people.looking import NoSuchRun
 from core.people.running import Jobs
 from core.people.visit import NotYours, Visit, Visitor
@@ -82,7 +83,7 @@ def test_it_is_never_written(recorded: tuple[Jobs, str], tmp_path: Path) -> None
 def test_it_takes_nothing_from_what_people_may_have(recorded: tuple[Jobs, str], tmp_path: Path) -> None:
     _, run = recorded
     os.utime(tmp_path / "recordings" / f"{run}.jsonl", (0, 0))
-    assert CallsToday(tmp_path / "journals").of_all() == 0 and Stored(tmp_path / "journals").bytes() == 0
+    assert CallsToday(tmp_path / "journals").of(None) == 0 and stored(tmp_path / "journals") == 0
     assert forget(tmp_path / "journals", 1) == [] and (tmp_path / "recordings" / f"{run}.jsonl").exists()
 
 
@@ -135,7 +136,8 @@ def test_lists_keep_it_apart_from_what_people_ran(recorded: tuple[Jobs, str], tm
                 assert list(queries.runs(store, viewer=viewer, recordings=True)["run"]) == [run]
             assert list(queries.runs(store)["run"]) == [own] == list(queries.runs(store, viewer="ann")["run"])
             assert queries.runs(store, viewer="bob").empty
-            assert list(figures.of_runs(store, "echo", [LAB.headline])["run"]) == [own], "chosen runs are no evidence"
+            evidence = figures.of_cases(store, "echo", Cases((LAB.headline,)))
+            assert set(evidence["run"]) == {own}, "chosen runs are no evidence"
             keeper._index.look()
             assert len(queries.runs(store, recordings=True)) == 1, "it is not gone because it lies elsewhere"
         finally:

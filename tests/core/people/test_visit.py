@@ -10,6 +10,7 @@ import pytest
 from core import journal, policy
 from core.events import Fork
 from core.lab.lab import Prior
+from core.lab.shown import Cases
 from core.models.catalog import Catalog
 from core.models.errors import NoSuchModel
 from core.models.replay import Replay
@@ -247,8 +248,7 @@ def test_lists_hold_what_the_viewer_may_see(jobs: Jobs, hosted: None, tmp_path: 
         Index(store, tmp_path).look()
         for listed in (
             lambda viewer: queries.runs(store, viewer=viewer),
-            lambda viewer: figures.of_runs(store, "echo", [LAB.metrics[0].name], viewer=viewer),
-            lambda viewer: figures.of_cases(store, "echo", [LAB.metrics[0].name], viewer=viewer),
+            lambda viewer: figures.of_cases(store, "echo", Cases((LAB.metrics[0].name,)), viewer=viewer),
         ):
             assert set(listed("bob")["run"]) == {mine, shared}
             assert set(listed(None)["run"]) == {mine, shared, hidden}

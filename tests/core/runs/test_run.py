@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError, field_validator, model_validato
 
 from core.events import LONGEST_ANSWER, Answer, Answered, CallFailed, Event, Finished, OnText, Request, Started, Token
 from core.lab.spec import BadInput
-from core.runs.run import Run, Session, bounded, complaints, failed, together
+from core.runs.run import Ports, Run, Session, bounded, complaints, failed, together
 from core.score import Score
 from tests.small_lab import Echo, Echoing, EchoSpec, Promise, prompt
 
@@ -52,7 +52,7 @@ class Worded(BaseModel):
 
 
 def session(model: Any, events: list[Event], history: list[Event] | None = None, **more: Any) -> Session:
-    return Session("r", lambda id: model, events.append, history or [], **more)
+    return Session("r", Ports(lambda id: model, events.append, **more), history or [])
 
 
 def play(work: Callable[[Run], Coroutine[Any, Any, object]], model: Any = None, history: list[Event] | None = None,
@@ -127,7 +127,7 @@ def test_who_wants_what_is_being_asked_waits_for_it_and_shares_its_failure() -> 
 
 def test_a_call_that_is_stopped_leaves_nothing_behind_and_can_be_asked_again() -> None:
     async def work(run: Run) -> None:
-        model = run.session.resolve("m")
+        model = run.session.ports.resolve("m")
         stopped = asyncio.create_task(run.at("x").ask("r", prompt("a"), "m"))
         waiting = asyncio.create_task(run.at("y").ask("r", prompt("a"), "m"))
         await asyncio.sleep(0)
@@ -144,7 +144,7 @@ def test_a_call_that_is_stopped_leaves_nothing_behind_and_can_be_asked_again() -
 
 def test_who_stops_waiting_does_not_stop_the_call_of_another() -> None:
     async def work(run: Run) -> None:
-        model = run.session.resolve("m")
+        model = run.session.ports.resolve("m")
         asking = asyncio.create_task(run.at("x").ask("r", prompt("a"), "m"))
         await asyncio.sleep(0)
         waiting = asyncio.create_task(run.at("y").ask("r", prompt("a"), "m"))
@@ -160,7 +160,7 @@ def test_who_stops_waiting_does_not_stop_the_call_of_another() -> None:
 @pytest.mark.parametrize(("length", "cut"), [(LONGEST_ANSWER, False), (LONGEST_ANSWER + 1, True)])
 def test_an_answer_is_kept_to_its_limit_and_says_where_it_was_cut(length: int, cut: bool) -> None:
     async def work(run: Run) -> None:
-        model = run.session.resolve("m")
+        model = run.session.ports.resolve("m")
         model.gate.set()
         answered = await run.ask("r", prompt("a"), "m")
         assert (len(answered.text), answered.cut) == (LONGEST_ANSWER, cut)

@@ -2,65 +2,27 @@
 
 import itertools
 import math
-import time
 from statistics import NormalDist
 
 import numpy as np
 import pytest
 
-from core.statistics import cluster_bootstrap, holm, mcnemar, sign_flips, wilson
+from core.statistics import bootstrap_of_mean, holm, mcnemar, sign_flips, wilson
 from core.statistics.paired import compare
 
 DARWIN = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
 """Heights of crossed less self-fertilised maize in eighths of an inch (Fisher 1935, The Design of Experiments, 17)."""
 
 
-@pytest.mark.parametrize("mean", ["macro", "micro", "median"])
-def test_the_draws_are_those_of_all_ways_to_draw_the_clusters(mean):
-    """Five clusters can be drawn in 5^5 ways. Their means, each way as likely, against many draws."""
-    clusters = [[1.0], [0.0, 1.0], [0.5] * 3, [0.1, 0.2], [0.9, 0.3, 0.8, 0.7]]
-    values = [value for cluster in clusters for value in cluster]
-    names = [f"item {k}" for k, cluster in enumerate(clusters) for _ in cluster]
-    centre = {
-        "macro": lambda drawn: np.mean([np.mean(cluster) for cluster in drawn]),
-        "micro": lambda drawn: np.mean([value for cluster in drawn for value in cluster]),
-        "median": lambda drawn: np.median([np.mean(cluster) for cluster in drawn]),
-    }[mean]
-    every = [centre(drawn) for drawn in itertools.product(clusters, repeat=5)]
-    got = cluster_bootstrap(values, names, mean, draws=40_000)
-    assert got.value == pytest.approx(centre(clusters)) and got.n == 5
+def test_the_draws_are_those_of_all_ways_to_draw_the_items():
+    """Five items can be drawn in 5^5 ways. Their means, each way as likely, against many draws."""
+    values = [1.0, 0.5, 0.5, 0.15, 0.675]
+    every = [np.mean(drawn) for drawn in itertools.product(values, repeat=5)]
+    got = bootstrap_of_mean(values, draws=40_000)
+    assert got.value == pytest.approx(np.mean(values)) and got.n == 5
     assert (got.low, got.high) == pytest.approx(tuple(np.quantile(every, [0.025, 0.975])), abs=0.006)
-    backwards = cluster_bootstrap(values[::-1], names[::-1], mean, draws=40_000)
-    assert backwards[:3] == pytest.approx(got[:3])
-
-
-def test_bca_is_scipys():
-    from scipy.stats import bootstrap
-
-    values = np.random.default_rng(3).exponential(size=25)  # skewed, so that the correction does something
-    theirs = bootstrap((values,), np.mean, n_resamples=40_000, method="BCa", rng=np.random.default_rng(4))
-    ours = cluster_bootstrap(list(values), range(25), method="bca", draws=40_000)
-    plain = cluster_bootstrap(list(values), range(25), draws=40_000)
-    assert (ours.low, ours.high) == pytest.approx(tuple(theirs.confidence_interval), abs=0.01)
-    assert ours.high - plain.high > 0.02
-    # Of one trial each, clusters count alike either way.
-    micro = cluster_bootstrap(list(values), range(25), "micro", method="bca", draws=40_000)
-    assert (micro.low, micro.high) == pytest.approx((ours.low, ours.high))
-    assert plain != cluster_bootstrap(list(values), range(25), draws=40_000, seed=1)
-
-
-def test_micro_has_the_width_of_a_cluster_robust_standard_error():
-    """statsmodels' OLS on a constant, its errors clustered, is another road to the same width."""
-    import statsmodels.api as sm
-
-    random = np.random.default_rng(5)
-    names = random.integers(80, size=1200)
-    values = (random.random(1200) < random.beta(2, 2, size=80)[names]).astype(float)
-    fit = sm.OLS(values, np.ones(1200)).fit(cov_type="cluster", cov_kwds={"groups": names})
-    for method in ("percentile", "bca"):
-        got = cluster_bootstrap(list(values), list(names), "micro", method)
-        assert got.value == pytest.approx(fit.params[0])
-        assert got.high - got.low == pytest.approx(2 * 1.96 * fit.bse[0], rel=0.07)
+    assert bootstrap_of_mean(values[::-1], draws=40_000) == got
+    assert bootstrap_of_mean(values, draws=40_000, seed=1) != got
 
 
 def test_it_covers_the_truth_as_often_as_it_says_where_an_interval_over_trials_does_not():
@@ -69,7 +31,7 @@ def test_it_covers_the_truth_as_often_as_it_says_where_an_interval_over_trials_d
     ours = trials = 0
     for seed in range(300):
         values = (random.random(400) < random.beta(0.5, 0.5, size=40)[names]).astype(float)
-        got = cluster_bootstrap(values, names, draws=600, seed=seed)
+        got = bootstrap_of_mean(values.reshape(40, 10).mean(axis=1), draws=600, seed=seed)
         ours += got.low <= 0.5 <= got.high
         low, high = wilson(values.mean(), 400)
         trials += low <= 0.5 <= high
@@ -77,24 +39,12 @@ def test_it_covers_the_truth_as_often_as_it_says_where_an_interval_over_trials_d
 
 
 def test_too_little_has_no_interval_and_says_why():
-    assert cluster_bootstrap([], []) == (None, None, None, 0, "there is nothing to draw from")
-    assert cluster_bootstrap([1.0, 0.0], ["a", "a"]) == (0.5, None, None, 1, "one cluster shows no spread")
-    alike = cluster_bootstrap([1.0] * 20, range(20))  # a constant guess that is always right
+    assert bootstrap_of_mean([]) == (None, None, None, 0, "there is nothing to draw from")
+    assert bootstrap_of_mean([0.5]) == (0.5, None, None, 1, "one cluster shows no spread")
+    alike = bootstrap_of_mean([1.0] * 20)  # a constant guess that is always right
     assert alike[:4] == (1.0, None, None, 20) and "no spread" in alike.how
-    for values, names in (([1.0], []), ([float("nan")], ["a"]), ([1.0], [None])):
-        with pytest.raises(ValueError, match=r"1 values of 0 clusters|needs a finite value and a cluster"):
-            cluster_bootstrap(values, names)
-    with pytest.raises(ValueError, match="median"):
-        cluster_bootstrap([1.0, 0.0], "ab", "median", "bca")
-
-
-def test_twenty_thousand_trials_take_a_moment():
-    random = np.random.default_rng(7)
-    values, names = list(random.random(20_000)), [f"item {k}" for k in random.integers(500, size=20_000)]
-    cluster_bootstrap(values[:100], names[:100])
-    started = time.process_time()
-    cluster_bootstrap(values, names, "micro", "bca", draws=2000)
-    assert time.process_time() - started < 0.5
+    with pytest.raises(ValueError, match="needs a finite value"):
+        bootstrap_of_mean([float("nan")])
 
 
 def test_signs_of_darwins_maize_as_fisher_counted_them():
@@ -142,9 +92,6 @@ def test_many_alike_are_drawn_by_how_often_each_comes_up() -> None:
     random = np.random.default_rng(1)
     gaps = random.choice([-1, -0.5, 0, 0.5, 1], p=[0.19, 0.2, 0.2, 0.2, 0.21], size=3_000)
     apart = gaps + random.normal(scale=1e-6, size=len(gaps))
-    alike, one_by_one = (cluster_bootstrap(values, range(len(values))) for values in (gaps, apart))
-    assert (alike.low, alike.high) == pytest.approx((one_by_one.low, one_by_one.high), abs=0.003)
-    assert alike.low is not None and alike.low < alike.value < alike.high  # type: ignore[operator]
     assert sign_flips(gaps).p == pytest.approx(sign_flips(apart).p, abs=0.02)
     far = abs(gaps.sum()) / (gaps**2).sum() ** 0.5
     assert sign_flips(gaps).p == pytest.approx(2 * NormalDist().cdf(-far), abs=0.02)

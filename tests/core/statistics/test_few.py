@@ -5,14 +5,11 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy.special import betaln
 from scipy.stats import binom
 
 from core.statistics import (
     anytime,
-    beta_interval,
     beta_pairs,
-    first_is_better,
     items_for_power,
     items_for_width,
     mcnemar,
@@ -20,39 +17,6 @@ from core.statistics import (
     power_of_pairs,
     wilson,
 )
-
-
-def test_beta_intervals_have_closed_forms_at_the_ends():
-    """Beta(1, 11) has the distribution 1 - (1 - p)^11; R: qbeta(c(.025, .975), 1, 11)."""
-    got = beta_interval(0, 10)
-    assert (got.low, got.high) == pytest.approx((1 - 0.975 ** (1 / 11), 1 - 0.025 ** (1 / 11)))
-    assert got.value == pytest.approx(1 / 12)
-    assert beta_interval(0, 0)[:3] == pytest.approx((0.5, 0.025, 0.975))
-    mirrored = beta_interval(10, 10)
-    assert (1 - mirrored.high, 1 - mirrored.low) == pytest.approx((got.low, got.high))
-    assert beta_interval(3, 10, prior=(0.5, 0.5)).value == pytest.approx(3.5 / 11)
-    with pytest.raises(ValueError, match="3 of 2 is no share"):
-        beta_interval(3, 2)
-
-
-def millers_sum(hits_a, n_a, hits_b, n_b):
-    """P(A > B) as a finite sum (Miller 2014, Formulas for Bayesian A/B Testing, equation 6), uniform priors."""
-    a, b, c, d = 1 + hits_a, 1 + n_a - hits_a, 1 + hits_b, 1 + n_b - hits_b
-    logs = [betaln(c + i, b + d) - math.log(b + i) - betaln(1 + i, b) - betaln(c, d) for i in range(a)]
-    return math.fsum(math.exp(log) for log in logs)
-
-
-@pytest.mark.parametrize(
-    "counts", [(9, 10, 8, 10), (0, 5, 5, 5), (1, 1, 0, 1), (60, 90, 40, 80), (5000, 9000, 4900, 9000)]
-)
-def test_which_of_two_is_better_is_millers_sum(counts):
-    got = first_is_better(*counts)
-    assert got == pytest.approx(millers_sum(*counts), abs=1e-6)
-    assert got + first_is_better(*counts[2:], *counts[:2]) == pytest.approx(1, abs=1e-6)
-
-
-def test_which_of_two_is_better_of_nothing_and_of_two_alike_is_anybodys_guess():
-    assert first_is_better(0, 0, 0, 0) == pytest.approx(0.5) == first_is_better(7, 9, 7, 9)
 
 
 @pytest.mark.parametrize(("first", "second", "n"), [(3, 1, 10), (0, 0, 0), (0, 0, 20), (12, 0, 12), (20, 35, 99)])

@@ -1,19 +1,23 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from store_events import CASE, LABS, answered, asked, at, begun, ended, failed, started, trial, whole_run, write
+from store_events import CASE, LABS, answered, asked, at, begun, ended, failed, started, whole_run, write
 
 from core.events import Recorded, Scored, Started
+from core.lab.shown import Cases
 from core.labs.simulatability.records import Answer
 from core.store import figures, queries
 from core.store.filters import Filter
 from core.store.index import index
 from core.store.store import Store
+
+PRECISION = Cases(("precision",))
 
 
 @pytest.fixture
@@ -49,9 +53,9 @@ def test_runs_newest_first(store: Store) -> None:
         "sine",
         "Can penguins fly?",
     ]
-    assert queries.runs(store, lab="find").run.tolist() == ["probe-1"]
     assert queries.runs(store, limit=2).run.tolist() == ["ask-3", "ask-2"]
-    assert queries.runs(store, lab="'; drop table runs").empty
+    assert queries.runs(store, only=["probe-1", "'; drop table runs"]).run.tolist() == ["probe-1"]
+    assert queries.lab_of(store, "probe-1") == "find" and queries.lab_of(store, "nobody") is None
 
 
 def test_only_a_run_that_is_not_finished_is_asked_whether_it_lives(store: Store) -> None:
@@ -98,7 +102,6 @@ def test_runs_have_the_leading_figures_of_their_labs(store: Store, tmp_path: Pat
     assert rows.loc["ask-1", shown].tolist() == [1, 2, 0.5, 0.7, None]
     assert rows.loc["ask-2", shown].tolist() == [1, 2, None, 0.7, None], "undefined, and yet of two"
     assert rows.loc["probe-1", shown].tolist() == [None] * 5
-    assert queries.runs(store, rules="paper").set_index("run").miles["w"] == 9.5
     with Store(store.path, {}) as bare:
         assert queries.runs(bare).columns[-1] == "of", "without labs there are no figures"
 
@@ -110,32 +113,8 @@ def test_how_far_the_cases_of_a_run_are(store: Store, tmp_path: Path) -> None:
     frame = queries.runs(store).set_index("run")
     assert (frame.cases["m"], frame.done["m"]) == (40, 2)
     assert (frame.cases["ask-1"], frame.done["ask-1"]) == (1, 1)
-    cases = queries.cases(store, "m")
-    assert cases[["case", "number", "status"]].values.tolist() == [
-        ["q1", 1, "done"],
-        ["q2", 2, "done"],
-        ["q3", 3, "running"],
-    ]
-    assert queries.cases(store).run.tolist() == ["m", "m", "m", "ask-2", "ask-1"], "the newest run first"
-    assert queries.cases(store, limit=2).case.tolist() == ["q1", "q2"]
-    assert queries.cases(store, lab="walking").empty
-    assert len(queries.cases(store, lab="simulatability")) == 5
-
-
-def test_trials_of_a_run_and_of_a_case(store: Store, tmp_path: Path) -> None:
-    events = [
-        started("m", 400),
-        *(begun("m", case, number, 2) for number, case in enumerate(("z", "b"), start=1)),
-        *(trial("m", item, case=case) for case in ("b", "z") for item in ("cf-02", "cf-01")),
-    ]
-    write(tmp_path / "journals", "m", events)
-    index(store, tmp_path / "journals")
-    frame = queries.trials(store, "m")
-    assert frame[["case", "trial"]].values.tolist() == [["z", "cf-01"], ["z", "cf-02"], ["b", "cf-01"], ["b", "cf-02"]]
-    assert frame.calls.tolist()[0] == ["c0002", "c0004"]
-    assert queries.trials(store, "m", "b").trial.tolist() == ["cf-01", "cf-02"]
-    assert queries.trials(store, "ask-1").counts_repaired.tolist() == [True, False]
-    assert queries.trials(store, "nobody").empty
+    cases = store.query("select \"case\", number, status from cases where run = 'm' order by number")
+    assert cases.values.tolist() == [["q1", 1, "done"], ["q2", 2, "done"], ["q3", 3, "running"]]
 
 
 def test_what_people_say_about_a_run_is_no_run(store: Store, tmp_path: Path) -> None:
@@ -149,120 +128,68 @@ def test_what_people_say_about_a_run_is_no_run(store: Store, tmp_path: Path) -> 
     write(tmp_path / "journals", said.run, [said, *events])
     index(store, tmp_path / "journals")
     assert said.run not in queries.runs(store).run.tolist()
-    own = queries.records(store, "ask-1", "simulation")
-    assert own[["item", "by", "repaired"]].values.tolist() == [
-        ["cf-01", "", "yes"],
-        ["cf-01", "reader", "no"],
-        ["cf-02", "", "unknown"],
+    simulations = store.query("from simulation where starts_with(run, 'ask-1') order by run, item, \"by\"")
+    assert simulations[["run", "item", "by", "repaired"]].values.tolist() == [
+        ["ask-1", "cf-01", "", "yes"],
+        ["ask-1", "cf-01", "reader", "no"],
+        ["ask-1", "cf-02", "", "unknown"],
+        ["ask-1~ann", "cf-01", "ann", "no"],
     ]
-    assert own.votes.tolist() == [["yes"], None, ["unknown"]]
-    people = queries.records(store, "ask-1", "simulation", people=True)
-    assert people[["run", "case", "by", "repaired"]].values.tolist() == [["ask-1~ann", CASE, "ann", "no"]]
-    assert queries.records(store, "ask-1", "remark", people=True).data.tolist() == [note]
-    assert queries.records(store, "ask-1", "remark").empty
+    assert simulations.votes[0] == '["yes"]' and pd.isna(simulations.votes[1])
+    (remark,) = store.query("select data from records where record = 'remark'").data
+    assert json.loads(remark) == note
 
 
-def test_one_run(store: Store) -> None:
-    row = queries.run(store, "ask-1")
-    assert row is not None
-    assert (row["spec"]["method"], row["prompts"], row["versions"]) == ("cot", {"explain": "abc"}, {})
-    assert (row["seed"], row["answered"]) == (7, 1)
-    assert queries.run(store, "nobody") is None
-    gone = queries.run(store, "ask-3", alive=lambda run: False)
-    assert gone is not None
-    assert gone["status"] == "interrupted"
-
-
-def test_calls_of_a_run_and_of_an_item(store: Store, tmp_path: Path) -> None:
-    events = [
-        answered("r", "c9", 0.5),
-        asked("r", "c2", 2, item="cf-01", case="q1/you"),
-        asked("r", "c3", 3, item="cf-01", case="q1"),
-        asked("r", "c4", 4, item="cf-01", case="q1/human"),
-        asked("r", "c1", 1, item="starter"),
-        answered("r", "c1"),
-    ]
-    write(tmp_path / "journals", "r", events)
+def test_an_answer_whose_question_is_lost_is_a_call_without_messages(store: Store, tmp_path: Path) -> None:
+    write(tmp_path / "journals", "r", [answered("r", "c9", 0.5), asked("r", "c1", 1, item="starter")])
     index(store, tmp_path / "journals")
-    frame = queries.calls(store, "r")
-    assert frame.call.tolist() == ["c9", "c1", "c2", "c3", "c4"]
-    assert frame.messages.tolist()[1] == [{"role": "user", "content": "Can penguins fly?"}]
-    assert (frame.messages.tolist()[0], frame.sampling.tolist()[0]) == ([], {})
-    assert frame.sampling.tolist()[2]["max_tokens"] == 50
-    assert (frame.tools.tolist()[1], frame.tool_calls.tolist()[2]) == ([], [])
-    assert queries.calls(store, "r", item="cf-01").call.tolist() == ["c2", "c3", "c4"]
-    assert queries.calls(store, "r", "q1/you").call.tolist() == ["c2", "c3"], "with what its item's cases share"
-    assert queries.calls(store, "r", "q1").call.tolist() == ["c3"]
-    assert queries.calls(store, "r", "q1/you", "starter").empty
-    assert queries.calls(store, "nobody").empty
+    calls = store.query("select call, messages, sampling from calls where run = 'r' order by \"at\"")
+    assert calls.call.tolist() == ["c9", "c1"]
+    assert pd.isna(calls.messages[0]) and pd.isna(calls.sampling[0])
+    assert json.loads(calls.messages[1]) == [{"role": "user", "content": "Can penguins fly?"}]
+    assert json.loads(calls.sampling[1])["max_tokens"] == 50
 
 
-def test_scores(store: Store) -> None:
-    frame = queries.scores(store, "ask-1")
-    assert frame.metric.tolist() == ["generality_cosine", "precision"]
-    assert frame[["value", "n", "of", "low", "high"]].iloc[1].tolist() == [0.5, 1, 2, 0.1, 0.9]
-    assert len(queries.scores(store)) == 4
-    assert queries.scores(store, rules="paper").empty
-
-
-def test_drops_under_given_rules(store: Store) -> None:
-    assert queries.drops(store, "ask-1")[["case", "item", "reason", "rules"]].values.tolist() == [
-        [CASE, "cf-02", "not simulatable", "repaired"]
-    ]
-    assert len(queries.drops(store, "ask-1", "repaired")) == 1
-    assert queries.drops(store, "ask-1", "paper").empty
+def test_scores_and_drops_are_rows(store: Store) -> None:
+    scores = store.query("select metric, value, n, \"of\", low, high from scores where run = 'ask-1' order by metric")
+    assert scores.metric.tolist() == ["generality_cosine", "precision"]
+    assert scores[["value", "n", "of", "low", "high"]].iloc[1].tolist() == [0.5, 1, 2, 0.1, 0.9]
+    drops = store.query("select \"case\", item, reason, rules from drops where run = 'ask-1'")
+    assert drops.values.tolist() == [[CASE, "cf-02", "not simulatable", "repaired"]]
 
 
 def test_faults(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "journals" / "ask-1.jsonl"
     path.write_bytes(path.read_bytes() + b"broken\n")
     index(store, tmp_path / "journals")
-    assert queries.faults(store, "ask-1").line.tolist() == [20]
+    assert store.query("select line from faults where run = 'ask-1'").line.tolist() == [20]
     assert queries.runs(store).set_index("run").faults["ask-1"] == 1
 
 
 def test_records_of_other_labs(store: Store) -> None:
-    assert queries.records(store, "probe-1", "finding")[["item", "data"]].values.tolist() == [["p1", {"input": 3}]]
-    assert queries.records(store, "probe-1", "other").empty
-    assert queries.records(store, "ask-1", "explanation").item.tolist() == ["starter"]
+    (finding,) = store.query("select data from records where run = 'probe-1' and record = 'finding'").data
+    assert json.loads(finding) == {"input": 3}
+    assert store.query("select item from explanation where run = 'ask-1'").item.tolist() == ["starter"]
 
 
-def test_figures_have_one_row_a_run_that_was_scored(store: Store) -> None:
-    metrics = ["precision", "generality_cosine", "generality_bleu"]
-    frame = figures.of_runs(store, "simulatability", metrics, fields=["method", "task", "generators"])
-    assert frame.run.tolist() == ["ask-2", "ask-1"]
-    assert pd.isna(frame.precision[0])
-    assert frame[["precision", "generality_cosine", "low", "high", "n", "of"]].iloc[1].tolist() == [
-        0.5, 0.7, 0.1, 0.9, 1, 2,
-    ]  # fmt: skip
-    assert frame[["model", "method", "task", "title", "rules"]].iloc[1].tolist() == [
-        "control/fickle",
-        "cot",
-        "strategyqa",
-        "Can penguins fly?",
-        "repaired",
+def test_figures_have_a_row_a_case_and_metric(store: Store) -> None:
+    of = Cases(("precision", "generality_cosine", "generality_bleu"), fields=("method", "generators"))
+    frame = figures.of_cases(store, "simulatability", of)
+    assert frame[["run", "metric"]].values.tolist() == [
+        [run, metric] for run in ("ask-2", "ask-1") for metric in sorted(of.metrics)
     ]
-    assert frame.generality_bleu.isna().all()
-    assert frame.generators.tolist() == [None, None]
-    assert figures.of_runs(store, "simulatability", metrics, rules="paper").empty
-    assert figures.of_runs(store, "simulatability", ["generality_bleu", "precision"]).empty, "the first decides"
-    assert figures.of_runs(store, "walking", metrics).empty
+    assert pd.isna(frame.value[2]) and frame.value[frame.metric == "generality_bleu"].isna().all()
+    assert frame[["value", "low", "high", "n", "of"]].iloc[-1].tolist() == [0.5, 0.1, 0.9, 1, 2]
+    assert frame[["model", "method", "title"]].iloc[-1].tolist() == ["control/fickle", "cot", "Can penguins fly?"]
+    assert set(frame.generators) == {None}
+    assert figures.of_cases(store, "walking", of).empty
 
 
 def test_an_empty_store_answers_with_no_rows(empty: Store) -> None:
     assert queries.runs(empty, alive=lambda run: True).empty
-    assert queries.scores(empty).empty
-    assert queries.cases(empty).empty
-    assert queries.trials(empty, "r", "c").empty
-    assert queries.records(empty, "r", "answer").empty
-    assert queries.records(empty, "r", "remark", people=True).empty
-    rows = figures.of_runs(empty, "simulatability", ["precision", "miles"], fields=["method"])
-    assert list(rows.columns) == [
-        "run", "at", "title", "model", "method", "low", "high", "n", "of", "precision", "miles", "rules",
-    ]  # fmt: skip
-    assert rows.empty
+    rows = figures.of_cases(empty, "simulatability", Cases(("precision", "miles"), fields=("method",)))
+    assert rows.empty and {"run", "at", "title", "model", "method", "metric", "value", "low"} <= set(rows.columns)
     assert {"n", "of", "precision", "generality_cosine", "miles"} <= set(queries.runs(empty).columns)
-    assert "messages" in queries.calls(empty, "r")
 
 
 def test_figures_of_cases_are_those_of_what_a_filter_leaves(store: Store, tmp_path: Path) -> None:
@@ -281,8 +208,8 @@ def test_figures_of_cases_are_those_of_what_a_filter_leaves(store: Store, tmp_pa
     write(tmp_path / "journals", "m", events)
     index(store, tmp_path / "journals")
 
-    def rows(**more: Any) -> list[list[Any]]:
-        frame = figures.of_cases(store, "simulatability", ["precision"], **more)
+    def rows(wanted: Filter = figures.EVERYTHING, of: Cases = PRECISION) -> list[list[Any]]:
+        frame = figures.of_cases(store, "simulatability", of, wanted)
         chosen = frame[["run", "case", "value", "n", "of"]].astype(object)
         return chosen.where(frame[["run", "case", "value", "n", "of"]].notna(), None).values.tolist()
 
@@ -290,13 +217,13 @@ def test_figures_of_cases_are_those_of_what_a_filter_leaves(store: Store, tmp_pa
     assert rows(wanted=Filter(runs=("m",))) == of_m
     assert [row[2:] for row in rows(wanted=Filter(runs=("ask-1",)))] == [[0.5, 1, 2]]
     assert {row[0] for row in rows()} == {"m", "ask-1", "ask-2"}
-    assert rows(newest=1) == of_m[:1]
-    assert figures.of_cases(store, "simulatability", ["precision"], newest=1).found.tolist() == [len(rows())]
+    assert rows(of=PRECISION._replace(newest=1)) == of_m[:1]
+    newest = figures.of_cases(store, "simulatability", PRECISION._replace(newest=1))
+    assert newest.found.tolist() == [len(rows())]
     assert figures.unfinished(store, Filter(runs=("m",))) == 1
-    assert figures.of_runs(store, "simulatability", ["precision"], Filter(runs=("ask-1",))).run.tolist() == ["ask-1"]
-    answers = {"answers": (Answer, ""), "call": (Answer, "call")}
-    counted = figures.of_cases(store, "simulatability", ["precision"], Filter(runs=("ask-1", "m")), records=answers)
+    answers = PRECISION._replace(records={"answers": (Answer, ""), "call": (Answer, "call")})
+    counted = figures.of_cases(store, "simulatability", answers, Filter(runs=("ask-1", "m")))
     assert counted.groupby("run").answers.first().to_dict() == {
         "m": 0,
-        "ask-1": len(queries.records(store, "ask-1", "answer")),
+        "ask-1": len(store.query("from answer where run = 'ask-1'")),
     }

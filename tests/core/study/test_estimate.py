@@ -18,9 +18,10 @@ from core.models import prices
 from core.models.cache import Cached, ResponseCache, key_of
 from core.statistics import items_for_difference, items_for_power, wilson
 from core.study.early import SHIFT
-from core.study.estimate import Estimate, _minutes, _power, _price, estimate, lines
+from core.study.estimate import Estimate, _minutes, _power, _price, estimate
 from core.study.plan import Planned, Study, parse
 from core.study.standing import Standing, Tokens
+from core.telling.study_in_words import of_estimate
 from tests.core.study import test_tables_by_hand as by_hand
 from tests.small_lab import LAB, EchoSpec
 
@@ -160,7 +161,7 @@ def test_tokens_and_money_go_by_what_this_study_took_else_by_recordings(tmp_path
 
 def told(wanted: dict[tuple[str, str, str], int], sample: dict[tuple[str, str], Tokens]) -> Estimate:
     found = Estimate("s")
-    _price(found, wanted, sample)
+    _price(found, Counter(wanted), sample)
     return found
 
 
@@ -244,7 +245,7 @@ def test_how_many_items_find_a_difference_by_rates_and_by_what_two_runs_showed(t
 
 def test_what_a_person_reads_of_it() -> None:
     found = Estimate("s", runs=3, completed=1, cases=9, calls={"a": 1200, "b": 0})
-    assert list(lines(found)) == [
+    assert of_estimate(found) == [
         "s: 3 runs, 1 of them completed; 9 cases to be measured.",
         "Calls at most: 1,200 (a 1,200).",
         "Time: unknown, for none of these models has answered in this study yet.",
@@ -258,7 +259,7 @@ def test_what_a_person_reads_of_it() -> None:
         **{"items": 5, "width": 0.61, "wanted_width": 0.2, "wanted_items": 93, "wanted_power": 0.8},
         **{"power_items": {"x and y": 1100, "y and z": None}, "missing": {"r": "No.", "q": "No.", "p": "Lost."}},
     )
-    assert list(lines(found))[1:] == [
+    assert of_estimate(found)[1:] == [
         "Calls at most, of the runs that can be made: 0 (none).",
         "  2 of them ask robots, which cost nothing.",
         "  3 more are in the response cache, and not asked again.",
@@ -277,7 +278,7 @@ def test_what_a_person_reads_of_it() -> None:
         "2 runs are in no figure above. No.",
         "1 run is in no figure above. Lost.",
     ]
-    last = list(lines(replace(found, power_items={}, missing={}, minutes=0.0, items=None)))
+    last = of_estimate(replace(found, power_items={}, missing={}, minutes=0.0, items=None))
     assert last[-1].startswith("How many items find a difference is not known") and not any(
         "Time" in one for one in last
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pandas as pd
@@ -10,7 +11,7 @@ from pytest import approx
 from core.labs.simulatability.lab import LAB as ASK
 from core.study.cells import BLANK, cells
 from core.study.paired import DIFFERENCES, MOST, differences
-from core.telling import report
+from core.telling import document
 from pages.study.words import finding
 
 
@@ -94,7 +95,6 @@ def test_the_finding_is_of_pairs_and_not_of_intervals() -> None:
 
 def test_the_report_has_them_with_interval_and_holm() -> None:
     (cell,) = between(cases("a", of_items(0.7, 40)), cases("b", of_items(0.5, 40)))
-    table = report._table(f"T{DIFFERENCES}", [{**cell, "table": f"T{DIFFERENCES}"}], {})
-    ((shown,),) = [row["cells"] for row in table["rows"]]
-    assert shown["shown"] == "0.20" and shown["span"].startswith("0.0") and shown["rests"] == "40 of 40 items"
-    assert shown["remarks"] == ["p = 0.0078; 0.0078 by Holm", "exact McNemar"]
+    page = str(document.template("table.html").module.figure(cell, {}))
+    assert "<strong>0.20</strong>" in page and "<span>0.0" in page and "<span>40 of 40 items</span>" in page
+    assert re.findall("<small>(.*?)</small>", page) == ["p = 0.0078; 0.0078 by Holm", "exact McNemar"]

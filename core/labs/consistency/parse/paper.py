@@ -1,16 +1,19 @@
 """How the authors' code reads answers, oddities included (llm-introspection: tasks/_common_extract.py,
 tasks/_common_match.py and `_extract_*` in tasks/{sentiment,multi_choice,entailment}.py).
 
-The phrase lists are what that code looks for in answers of Llama 2, Falcon and Mistral. Phrases which another phrase
-of the same list already covers are left out. The order within a list has no effect.
+The phrases that it looks for are in paper.toml.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import regex
+
+_PHRASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 # Phrase matching (tasks/_common_match.py)
 #
@@ -35,16 +38,10 @@ def _mentions(*phrases: str) -> Callable[[str], bool]:
 
 # Labels
 
-_VERBS = (
-    "appears to be", "are multiple", "are some", "be considered", "be some", "classified as", "could be", "is", "is:",
-    "it contains", "might be", "paragraph contains", "paragraph has", "seems", "seems to be", "seems to be mostly",
-    "there are", "to express", "tool detects",
-)  # fmt: skip
-
 
 def _said_to_be(*labels: str) -> Callable[[str], bool]:
     quoted = [f'"{label}"' for label in labels]
-    return _mentions(*(f"{verb} {label}" for verb in _VERBS for label in (*labels, *quoted)))
+    return _mentions(*(f"{verb} {label}" for verb in _PHRASES["verbs"] for label in (*labels, *quoted)))
 
 
 _SENTIMENTS: tuple[tuple[str, tuple[Callable[[str], bool], ...]], ...] = (
@@ -56,14 +53,10 @@ _SENTIMENTS: tuple[tuple[str, tuple[Callable[[str], bool], ...]], ...] = (
         (
             _starts("unknown", "i am sorry", "sorry"),
             _said_to_be("unknown"),
-            _mentions(
-                "both positive and negative", "cannot be accurately determined", "cannot be determined",
-                "cannot determine", "cannot provide", "difficult to determine", "no clear sentiment",
-                "no explicit sentiments", "unable to determine",
-            ),
+            _mentions(*_PHRASES["no_sentiment"]),
         ),
     ),
-)  # fmt: skip
+)
 
 
 def sentiment(text: str) -> str | None:
@@ -79,10 +72,7 @@ def sentiment(text: str) -> str | None:
 
 
 _DIGIT = re.compile(r"(?:^| |\(|Answer: )([1-9])(?:\)|$)", re.IGNORECASE | re.MULTILINE)
-_ENTAILMENT_UNKNOWN = _mentions(
-    "unknown", "cannot provide", "cannot determine", "insufficient context", "unable to determine",
-    "impossible for me to determine",
-)  # fmt: skip
+_ENTAILMENT_UNKNOWN = _mentions(*_PHRASES["no_entailment"])
 
 
 def entailment(text: str) -> str | None:
@@ -103,7 +93,7 @@ def entailment(text: str) -> str | None:
 
 
 _LETTER = re.compile(r'(?:^| |\(|")([a-z])(?:\.|,|:|\)|"|$)', re.IGNORECASE | re.MULTILINE)
-_CHOICE_UNKNOWN = _mentions("unknown", "cannot provide", "cannot determine", "insufficient context")
+_CHOICE_UNKNOWN = _mentions(*_PHRASES["no_choice"])
 
 
 def choice(text: str, choices: Sequence[str]) -> str | None:
@@ -193,35 +183,13 @@ _LINE_TAG = re.compile(_any(["<br>", "<br />"]), re.IGNORECASE)
 _SUGGESTION = re.compile(_any(["<li>", "<p>", "- "]), re.IGNORECASE)
 _OFFERS_SUGGESTIONS = _mentions("here are some suggestions")
 _HOLDS_HTML = _mentions("<p>", "<ul>", "<ol>", "<blockqoute>")
-_REFUSES = (
-    _starts("I am sorry,", "Sorry,", "I cannot determine", "Hi "),
-    _mentions("as an AI language model", "as per my programming, I cannot", "goes against my programming"),
-)
+_REFUSES = (_starts(*_PHRASES["refusal_starts"]), _mentions(*_PHRASES["refusals"]))
 
 # Searched from the end, by the regex module as the authors did: its \b and \w differ from re's on combining marks.
 _LAST = regex.IGNORECASE | regex.REVERSE | regex.VERSION1
-_LAST_LABEL = regex.compile(
-    rf"""\b{_any((
-        "Analysis:", "I have edited the given paragraph as follows:", "I have edited the paragraph as follows:",
-        "I edited the paragraph as follows:", "Paragraph:", "Sentiment:", "The edited paragraph reads:",
-        "The revised paragraph reads:", "We could say something like:", "here are the redacted words:",
-        "it can be rewritten as follows:", "paragraph are as follows:", "paragraph could be:", "sentiments:",
-        "the paragraph could be something like this:", "to:", "version of it:",
-        "we can change the last sentence to something like this:", "we can modify the last sentence to read:",
-        "while removing unnecessary details:", "without changing its meaning:", "without explaining why:",
-        "you can change the first sentence to something like this:",
-    ))}(?:\b|\W)""",
-    _LAST,
-)  # fmt: skip
+_LAST_LABEL = regex.compile(rf"\b{_any(_PHRASES['labels'])}(?:\b|\W)", _LAST)
 _LAST_HERE = regex.compile(r"\b(?:Here's|Here are|Here is)\b[\w ]*:", regex.REVERSE | regex.VERSION1)
-_PREAMBLE = _starts(
-    "Based on my analysis", "Based on the given text", "Based on the provided text", "Based on your description",
-    "Based on your input", "Based on your instructions", "Based on your prompt", "Here is", "Here's",
-    "Sure thing! Here's", "Sure! Here is", "Sure! Here's", "Sure, here is", "Sure, here's",
-    "Thank you for sharing this information with me.", "Thank you for sharing your opinion",
-    "Thank you for sharing your thoughts", "Thank you for your feedback.", "This paragraph",
-    "What specific aspects of the original text did you change", "What specific changes",
-)  # fmt: skip
+_PREAMBLE = _starts(*_PHRASES["preambles"])
 
 
 def paragraph(text: str) -> str | None:

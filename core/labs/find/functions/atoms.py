@@ -1,4 +1,4 @@
-"""The numeric atoms of FIND (paper, appendix E; docs/measuring.md §4.1): formula, parameters, their ranges.
+"""The numeric atoms of FIND (paper, appendix E; docs/measuring.md §4.1): parameters as drawn, values, formula.
 
 Values follow the published metadata: with these formulas the mean of each of the 1,000 published functions over 100
 evenly spaced points of its domain equals the recorded one.
@@ -7,12 +7,14 @@ evenly spaced points of its domain equals the recorded one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
-from core.events import Rules
+from core.events import Frozen, Rules
+from core.shipped import table
 
 Numbers = NDArray[Any]
 """Float values, or complex ones where paper rules take the root of a negative number."""
@@ -20,12 +22,33 @@ Numbers = NDArray[Any]
 Parameters = dict[str, float | tuple[float, ...]]
 
 
-class AtomKind(NamedTuple):
-    """`draw` samples parameters, `values` computes the formula on an array of any shape, `formula` writes it out."""
+class Drawn(Frozen):
+    """From what range a parameter is drawn (data/find/numeric_atoms.toml); `first` before those listed before it."""
 
-    draw: Callable[[np.random.Generator, Rules], Parameters]
-    values: Callable[[Numbers, Any, Rules], Numbers]
-    formula: Callable[[Any, Rules], str]
+    range: tuple[float, float]
+    repaired: tuple[float, float] | None = None
+    whole: bool = False
+    never: float | None = None
+    never_repaired: float | None = None
+    first: bool = False
+
+    def draw(self, rng: np.random.Generator, rules: Rules) -> float:
+        """A number rounded to tenths, as every real parameter of the published set, or a whole one."""
+        low, high = self.repaired if self.repaired and rules == "repaired" else self.range
+        if self.whole:
+            return int(rng.integers(int(low), int(high)))
+        while True:
+            value = round(float(rng.uniform(low, high)), 1)
+            if value != self.never and (rules == "paper" or value != self.never_repaired):
+                return value
+
+
+class AtomKind(Frozen):
+    """What is known of an atom beside its values: `formula` writes it out, `draws` says how parameters are drawn."""
+
+    formula: str
+    paper_formula: str = ""
+    draws: dict[str, Drawn] = Field(default_factory=dict)
     domain: tuple[float, float] = (-100.0, 100.0)
     single: bool = True
     """Whether it is sampled alone."""
@@ -33,135 +56,61 @@ class AtomKind(NamedTuple):
     """Whether it is sampled as a part of a sum or product."""
 
 
-def tenth(rng: np.random.Generator, low: float, high: float) -> float:
-    """A number from [low, high] rounded to tenths, as every real parameter of the published set."""
-    return round(float(rng.uniform(low, high)), 1)
+ATOMS = {name: AtomKind.model_validate(entry) for name, entry in table("find/numeric_atoms").items()}
 
 
-def nonzero_tenth(rng: np.random.Generator, low: float, high: float, rules: Rules) -> float:
-    """Like `tenth`; repaired rules leave out 0, which would make the atom a constant or undefined."""
-    value = tenth(rng, low, high)
-    while rules == "repaired" and value == 0:
-        value = tenth(rng, low, high)
-    return value
+def draw(name: str, rng: np.random.Generator, rules: Rules) -> Parameters:
+    """Parameters of the atom `name`, from the ranges of `rules`."""
+    draws = ATOMS[name].draws
+
+    def several(parameter: str, number: int) -> tuple[float, ...]:
+        return tuple(draws[parameter].draw(rng, rules) for _ in range(number))
+
+    if name == "polynomial":
+        degree = int(rng.integers(2, 6))
+        return {"coefficients": (*several("leading", 1), *several("others", degree))}
+    if name == "rational":
+        # The numerator's order first: drawn the other way round, nearly half of them would have a constant one.
+        above = int(rng.integers(0, 5))
+        below = int(rng.integers(above + 1, 6))
+        return {"numerator": several("numerator", above + 1), "denominator": several("denominator", below + 1)}
+    in_turn = sorted(draws, key=lambda parameter: not draws[parameter].first)
+    drawn = {parameter: draws[parameter].draw(rng, rules) for parameter in in_turn}
+    return {parameter: drawn[parameter] for parameter in draws}
 
 
-def _scale_and_bias(rng: np.random.Generator, rules: Rules) -> Parameters:
-    # The published biases all lie within ±10, though the paper speaks of ±30 for both.
-    return {"scale": nonzero_tenth(rng, -30, 30, rules), "bias": tenth(rng, -10, 10)}
+def values(name: str, x: Numbers, parameters: Parameters, rules: Rules) -> Numbers:
+    """The values of the atom `name` at `x`, by the script that `rules` name. Shape of `x`."""
+    p = parameters
+    if rules == "paper":
+        p = _as_scripted(name, parameters)
+        # A root of a negative number: paper rules go on with Python's complex one, repaired rules call it undefined.
+        if name == "root" and p["degree"] != 1 and np.any(x < 0):
+            x = x.astype(complex)
+    return np.asarray(_VALUES[name](x, p))
 
 
-def _linear(rng: np.random.Generator, rules: Rules) -> Parameters:
-    return {"slope": nonzero_tenth(rng, -10, 10, rules), "bias": tenth(rng, -10, 10)}
+def formula(name: str, parameters: Parameters, rules: Rules) -> str:
+    """The atom `name` as a formula of x, its parameters in place."""
+    kind = ATOMS[name]
+    p: dict[str, Any] = _as_scripted(name, parameters) if rules == "paper" else {**parameters}
+    if name == "polynomial":
+        p = {"coefficients": _series(p["coefficients"])}
+    if name == "rational":
+        p = {part: _series(coefficients[::-1]) for part, coefficients in p.items()}
+    if name == "rectangle":
+        p["half"] = p["width"] / 2
+    template = kind.paper_formula if rules == "paper" and kind.paper_formula else kind.formula
+    return template.format(**p)
 
 
-def _polynomial(rng: np.random.Generator, rules: Rules) -> Parameters:
-    degree = int(rng.integers(2, 6))
-    return {"coefficients": (nonzero_tenth(rng, -5, 5, rules), *(tenth(rng, -5, 5) for _ in range(degree)))}
-
-
-def _root(rng: np.random.Generator, rules: Rules) -> Parameters:
-    # Half of the published roots are of degree 1, that is straight lines; repaired rules draw real roots.
-    low, high = (1, 3) if rules == "paper" else (2, 4)
-    return {**_scale_and_bias(rng, rules), "degree": int(rng.integers(low, high))}
-
-
-def _logarithm(rng: np.random.Generator, rules: Rules) -> Parameters:
-    base = tenth(rng, 1, 10)
-    while base <= 1:  # base 1 has no logarithm
-        base = tenth(rng, 1, 10)
-    return {**_scale_and_bias(rng, rules), "base": base}
-
-
-def _step(rng: np.random.Generator, rules: Rules) -> Parameters:
-    return {**_scale_and_bias(rng, rules), "at_zero": tenth(rng, -100, 100)}
-
-
-def _relu(rng: np.random.Generator, rules: Rules) -> Parameters:
-    return {**_scale_and_bias(rng, rules), "leak": tenth(rng, 0, 1)}
-
-
-def _wave(rng: np.random.Generator, rules: Rules) -> Parameters:
-    # Paper rules use the phase as period, so periods below 2 occur and alias on integer probes; repaired ones do not.
-    return {
-        "amplitude": nonzero_tenth(rng, -10, 10, rules),
-        "phase": tenth(rng, 0.1, 6.3),
-        "period": tenth(rng, 0.1, 6.3) if rules == "paper" else tenth(rng, 3, 30),
-        "bias": tenth(rng, -10, 10),
-    }
-
-
-def _constant(rng: np.random.Generator, rules: Rules) -> Parameters:
-    return {"value": int(rng.integers(-100, 100))}
-
-
-def _reciprocal(rng: np.random.Generator, rules: Rules) -> Parameters:
-    value = tenth(rng, -10, 10)
-    while value == 0:
-        value = tenth(rng, -10, 10)
-    return {"scale": value}
-
-
-def _gaussian(rng: np.random.Generator, rules: Rules) -> Parameters:
-    return {"mean": tenth(rng, -50, 50), "sd": tenth(rng, 1, 10)}
-
-
-def _rational(rng: np.random.Generator, rules: Rules) -> Parameters:
-    # The numerator's order first: drawn the other way round, nearly half of them would have a constant one.
-    above = int(rng.integers(0, 5))
-    below = int(rng.integers(above + 1, 6))
-    return {
-        "numerator": tuple(tenth(rng, -10, 10) for _ in range(above + 1)),
-        "denominator": tuple(nonzero_tenth(rng, -10, 10, rules) for _ in range(below + 1)),
-    }
-
-
-def _rectangle(rng: np.random.Generator, rules: Rules) -> Parameters:
-    # Width 1 to 10 shows at ten of the 256 test points at most; repaired rules draw wider ones.
-    return {"width": tenth(rng, 1, 10) if rules == "paper" else tenth(rng, 5, 50)}
-
-
-def _square_wave(rng: np.random.Generator, rules: Rules) -> Parameters:
-    return {"period": tenth(rng, 1, 10) if rules == "paper" else tenth(rng, 4, 40), "shift": tenth(rng, -5, 5)}
-
-
-def _none(rng: np.random.Generator, rules: Rules) -> Parameters:
-    return {}
-
-
-def _period_and_shift(p: Any, rules: Rules) -> tuple[float, float]:
-    """Paper rules: the arguments land one place off, so the "phase" is the period (docs/measuring.md §4.1)."""
-    return (p["phase"], p["period"]) if rules == "paper" else (p["period"], p["phase"])
-
-
-def _angle(x: Numbers, p: Any, rules: Rules) -> Numbers:
-    period, shift = _period_and_shift(p, rules)
-    return np.asarray(2 * np.pi / period * (x - shift))
-
-
-def _wave_formula(name: str) -> Callable[[Any, Rules], str]:
-    def formula(p: Any, rules: Rules) -> str:
-        period, shift = _period_and_shift(p, rules)
-        return f"{p['amplitude']} * {name}(2π / {period} * (x - {shift})) + {p['bias']}"
-
-    return formula
-
-
-def _absolute_values(x: Numbers, p: Any, rules: Rules) -> Numbers:
-    # Paper rules: the script that is probed forgets the bias (docs/measuring.md §4.1); its metadata keep it.
-    return np.asarray(p["scale"] * np.abs(x) + (p["bias"] if rules == "repaired" else 0.0))
-
-
-def _absolute_formula(p: Any, rules: Rules) -> str:
-    return f"{p['scale']} * |x|" + (f" + {p['bias']}" if rules == "repaired" else "")
-
-
-def _root_values(x: Numbers, p: Any, rules: Rules) -> Numbers:
-    # A root of a negative number: paper rules go on with Python's complex one, repaired rules call it undefined.
-    if p["degree"] == 1:
-        return np.asarray(p["scale"] * x + p["bias"])
-    base = x.astype(complex) if rules == "paper" and np.any(x < 0) else x
-    return np.asarray(p["scale"] * base ** (1 / p["degree"]) + p["bias"])
+def _as_scripted(name: str, p: Parameters) -> Parameters:
+    """The parameters with which the authors' script computes: the arguments of waves land one place off, so that the
+    "phase" is the period, and `absolute` forgets its bias (docs/measuring.md §4.1).
+    """
+    if name in ("sin", "cos", "tanh"):
+        return {**p, "phase": p["period"], "period": p["phase"]}
+    return {**p, "bias": 0.0} if name == "absolute" else {**p}
 
 
 def _series(coefficients: tuple[float, ...]) -> str:
@@ -176,109 +125,32 @@ def bare_sign(x: Numbers) -> Numbers:
     return np.where(x > 0, 1.0, -1.0)
 
 
-def gaussian_density(x: Numbers, mean: float, sd: float) -> Numbers:
-    """The density of the normal distribution with mean `mean` and standard deviation `sd`. Shape of `x`."""
-    return np.asarray(np.exp(-0.5 * ((x - mean) / sd) ** 2) / (sd * np.sqrt(2 * np.pi)))
+def _wave(function: Callable[[Numbers], Numbers]) -> Callable[[Numbers, Any], Numbers]:
+    return lambda x, p: p["amplitude"] * function(2 * np.pi / p["period"] * (x - p["phase"])) + p["bias"]
 
 
-ATOMS: dict[str, AtomKind] = {
-    "linear": AtomKind(
-        _linear,
-        lambda x, p, rules: p["slope"] * x + p["bias"],
-        lambda p, rules: f"{p['slope']} * x + {p['bias']}",
-        composable=True,
-    ),
-    "polynomial": AtomKind(
-        _polynomial,
-        lambda x, p, rules: np.polyval(p["coefficients"], x),
-        lambda p, rules: _series(p["coefficients"]),
-        composable=True,
-    ),
-    "absolute": AtomKind(_scale_and_bias, _absolute_values, _absolute_formula),
-    "root": AtomKind(
-        _root,
-        _root_values,
-        lambda p, rules: f"{p['scale']} * x^(1/{p['degree']:g}) + {p['bias']}",
-        domain=(0.0, 100.0),
-    ),
-    "logarithm": AtomKind(
-        _logarithm,
-        lambda x, p, rules: p["scale"] * np.log(x) / np.log(p["base"]) + p["bias"],
-        lambda p, rules: f"{p['scale']} * log to base {p['base']} of x + {p['bias']}",
-        domain=(1.0, 100.0),
-    ),
-    "step": AtomKind(
-        _step,
-        lambda x, p, rules: p["scale"] * np.heaviside(x, p["at_zero"]) + p["bias"],
-        lambda p, rules: f"{p['scale']} * (0 below zero, {p['at_zero']} at zero, 1 above) + {p['bias']}",
-        composable=True,
-    ),
-    "relu": AtomKind(
-        _relu,
-        lambda x, p, rules: p["scale"] * np.where(x > 0, x, p["leak"] * x) + p["bias"],
-        lambda p, rules: f"{p['scale']} * (x above zero, {p['leak']} * x below) + {p['bias']}",
-        composable=True,
-    ),
-    "tanh": AtomKind(
-        _wave,
-        lambda x, p, rules: p["amplitude"] * np.tanh(_angle(x, p, rules)) + p["bias"],
-        _wave_formula("tanh"),
-    ),
-    "constant": AtomKind(
-        _constant,
-        lambda x, p, rules: np.full(np.shape(x), float(p["value"])),
-        lambda p, rules: str(p["value"]),
-        composable=True,
-    ),
-    "sin": AtomKind(
-        _wave,
-        lambda x, p, rules: p["amplitude"] * np.sin(_angle(x, p, rules)) + p["bias"],
-        _wave_formula("sin"),
-    ),
-    "cos": AtomKind(
-        _wave,
-        lambda x, p, rules: p["amplitude"] * np.cos(_angle(x, p, rules)) + p["bias"],
-        _wave_formula("cos"),
-    ),
-    "reciprocal": AtomKind(
-        _reciprocal,
-        lambda x, p, rules: 1 / (p["scale"] * x),
-        lambda p, rules: f"1 / ({p['scale']} * x)",
-    ),
-    "gaussian": AtomKind(
-        _gaussian,
-        lambda x, p, rules: gaussian_density(x, p["mean"], p["sd"]),
-        lambda p, rules: f"the density of a normal distribution with mean {p['mean']}, standard deviation {p['sd']}",
-    ),
-    "rational": AtomKind(
-        _rational,
-        lambda x, p, rules: np.polyval(p["numerator"][::-1], x) / np.polyval(p["denominator"][::-1], x),
-        lambda p, rules: f"({_series(p['numerator'][::-1])}) / ({_series(p['denominator'][::-1])})",
-    ),
-    "rectangle": AtomKind(
-        _rectangle,
-        lambda x, p, rules: np.where(np.abs(x) <= p["width"] / 2, 1.0, 0.0),
-        lambda p, rules: f"1 where |x| <= {p['width'] / 2:g}, 0 elsewhere",
-        composable=True,
-    ),
-    "square_wave": AtomKind(
-        _square_wave,
-        lambda x, p, rules: bare_sign(np.sin(2 * np.pi / p["period"] * (x - p["shift"]))),
-        lambda p, rules: f"the sign of sin(2π / {p['period']} * (x - {p['shift']})), -1 where that is 0",
-        composable=True,
-    ),
-    "ceil": AtomKind(
-        _none,
-        lambda x, p, rules: np.ceil(x),
-        lambda p, rules: "x rounded up to an integer",
-        single=False,
-        composable=True,
-    ),
-    "floor": AtomKind(
-        _none,
-        lambda x, p, rules: np.floor(x),
-        lambda p, rules: "x rounded down to an integer",
-        single=False,
-        composable=True,
-    ),
+def _gaussian(x: Numbers, p: Any) -> Numbers:
+    """The density of the normal distribution with mean `mean` and standard deviation `sd`."""
+    return np.asarray(np.exp(-0.5 * ((x - p["mean"]) / p["sd"]) ** 2) / (p["sd"] * np.sqrt(2 * np.pi)))
+
+
+_VALUES: dict[str, Callable[[Numbers, Any], Numbers]] = {
+    "linear": lambda x, p: p["slope"] * x + p["bias"],
+    "polynomial": lambda x, p: np.polyval(p["coefficients"], x),
+    "absolute": lambda x, p: p["scale"] * np.abs(x) + p["bias"],
+    "root": lambda x, p: p["scale"] * x ** (1 / p["degree"]) + p["bias"],
+    "logarithm": lambda x, p: p["scale"] * np.log(x) / np.log(p["base"]) + p["bias"],
+    "step": lambda x, p: p["scale"] * np.heaviside(x, p["at_zero"]) + p["bias"],
+    "relu": lambda x, p: p["scale"] * np.where(x > 0, x, p["leak"] * x) + p["bias"],
+    "tanh": _wave(np.tanh),
+    "constant": lambda x, p: np.full(np.shape(x), float(p["value"])),
+    "sin": _wave(np.sin),
+    "cos": _wave(np.cos),
+    "reciprocal": lambda x, p: 1 / (p["scale"] * x),
+    "gaussian": _gaussian,
+    "rational": lambda x, p: np.polyval(p["numerator"][::-1], x) / np.polyval(p["denominator"][::-1], x),
+    "rectangle": lambda x, p: np.where(np.abs(x) <= p["width"] / 2, 1.0, 0.0),
+    "square_wave": lambda x, p: bare_sign(np.sin(2 * np.pi / p["period"] * (x - p["shift"]))),
+    "ceil": lambda x, p: np.ceil(x),
+    "floor": lambda x, p: np.floor(x),
 }

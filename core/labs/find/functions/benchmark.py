@@ -7,39 +7,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 import numpy as np
 
 from core import files
 from core.events import Frozen
 from core.labs.find.functions import mlp
+from core.labs.find.functions.atoms import ATOMS
 from core.labs.find.functions.numeric import Atom, Corruption, Noise, NumericFunction, Operation
 from core.labs.find.functions.strings import StringFunction
 from core.labs.find.functions.synthesis import synthesize
-
-ARGUMENTS: dict[str, tuple[str, ...]] = {
-    "linear": ("slope", "bias"),
-    "absolute": ("scale", "bias"),
-    "root": ("scale", "bias", "degree"),
-    "logarithm": ("scale", "bias", "base"),
-    "step": ("scale", "bias", "at_zero"),
-    "relu": ("scale", "bias", "leak"),
-    "tanh": ("amplitude", "phase", "period", "bias"),
-    "sin": ("amplitude", "phase", "period", "bias"),
-    "cos": ("amplitude", "phase", "period", "bias"),
-    "constant": ("value",),
-    "reciprocal": ("scale",),
-    "gaussian": ("mean", "sd"),
-    "rational": ("numerator", "denominator"),
-    "rectangle": ("width",),
-    "square_wave": ("period", "shift"),
-    "ceil": (),
-    "floor": (),
-}
-"""Names of the recorded parameters, in their order; a polynomial's are its coefficients by falling power."""
 
 OPERATIONS: dict[str, Operation] = {"sum_two": "sum", "multiply_two": "product"}
 
@@ -48,19 +28,11 @@ SCRIPTS = {"function_code.py", "noised_function_code.py", "corrupted_function_co
 
 LARGEST = 256 * files.MB
 
+T = TypeVar("T")
+
 
 class BenchmarkError(ValueError):
     """A folder or file that is not the published benchmark; the message names it and says what is expected."""
-
-
-class Published(NamedTuple):
-    """The published functions that can be rebuilt without a language model, by id; ids recur from category to category.
-
-    Strings are tasks: their parameters were not published. `string_function` finds a function for one.
-    """
-
-    numeric: dict[str, NumericFunction]
-    strings: dict[str, StringTask]
 
 
 class StringTask(Frozen):
@@ -72,14 +44,6 @@ class StringTask(Frozen):
     triplets: tuple[tuple[tuple[str, str], ...], ...]
     correct: tuple[int, ...]
     """Position (from 0) of the true pair in each triplet."""
-
-
-def load(find_dir: Path) -> Published:
-    """Numeric and string functions of the benchmark folder `find_dir`, the one that holds numeric/ and strings/.
-
-    Raises BenchmarkError.
-    """
-    return Published(load_numeric(find_dir), load_strings(find_dir))
 
 
 def read_json(path: Path) -> Any:
@@ -98,23 +62,34 @@ def read_json(path: Path) -> Any:
         raise BenchmarkError(f"{path} cannot be read") from None
 
 
+def rebuilt(entries: Any, file: str, build: Callable[[Any], tuple[str, T]]) -> dict[str, T]:
+    """What `build` makes of each of the `entries` of `file`, with its id, by id. Raises BenchmarkError, which names the
+    entry that is not of the published layout.
+    """
+    made = {}
+    for entry in entries:
+        try:
+            id, thing = build(entry)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            name = (entry.get("dir") or entry.get("name") or "?") if isinstance(entry, dict) else "?"
+            raise BenchmarkError(f"{file}: the entry of {name} cannot be read ({error!r})") from error
+        made[id] = thing
+    return made
+
+
 def load_numeric(find_dir: Path) -> dict[str, NumericFunction]:
     """All published numeric functions by id, under paper rules. Weights of networks are read where they are present.
 
     Raises BenchmarkError for anything that is not the published layout.
     """
-    records = read_json(find_dir / "numeric" / "data.json")
+    entries = read_json(find_dir / "numeric" / "data.json")
     scripts = read_json(find_dir / "numeric" / "func_name_dict.json")
-    functions = {}
-    for record in records:
-        try:
-            function = numeric_from_record(record, scripts[record["dir"]])
-        except (KeyError, TypeError, ValueError, IndexError) as error:
-            name = record.get("dir", "?") if isinstance(record, dict) else "?"
-            raise BenchmarkError(f"numeric/data.json: the entry of {name} cannot be read ({error!r})") from error
-        if scripts[function.id] == "load_mlp.py":
-            function = _with_weights(function, find_dir / "numeric" / function.id / "mlp_approx_model.pt")
-        functions[function.id] = function
+    functions = rebuilt(
+        entries, "numeric/data.json", lambda entry: (entry["dir"], numeric_from_record(entry, scripts[entry["dir"]]))
+    )
+    for id, function in functions.items():
+        if scripts[id] == "load_mlp.py":
+            functions[id] = _with_weights(function, find_dir / "numeric" / id / "mlp_approx_model.pt")
     return functions
 
 
@@ -148,17 +123,14 @@ def atom(name: str, values: Any) -> Atom:
     listed = values if isinstance(values, list) else [] if values is None else [values]
     if name == "polynomial":
         return Atom(name=name, parameters={"coefficients": tuple(listed)})
-    return Atom(name=name, parameters=dict(zip(ARGUMENTS[name], listed, strict=True)))
+    return Atom(name=name, parameters=dict(zip(ATOMS[name].draws, listed, strict=True)))
 
 
 def corruption(kind: str, recorded: dict[str, Any]) -> Corruption:
     """`std` is the recorded mean of the function on its domain, the centre of the corrupted values."""
     bounds, mean = recorded["boundary"], recorded["std"]
-    if kind == "interval_inside":
-        return Corruption(low=bounds[0], high=bounds[1], mean=mean)
-    if kind == "interval_larger":
-        return Corruption(low=bounds[0], high=None, mean=mean)
-    return Corruption(low=None, high=bounds[0], mean=mean)
+    low, high = {"interval_inside": bounds, "interval_larger": (bounds[0], None)}.get(kind, (None, bounds[0]))
+    return Corruption(low=low, high=high, mean=mean)
 
 
 def _with_weights(function: NumericFunction, path: Path) -> NumericFunction:
@@ -170,22 +142,21 @@ def _with_weights(function: NumericFunction, path: Path) -> NumericFunction:
 
 def load_strings(find_dir: Path) -> dict[str, StringTask]:
     """All published string functions by id. Raises BenchmarkError."""
-    tasks = {}
     described = {entry["name"]: entry["description"] for entry in read_json(find_dir / "strings" / "test_data.json")}
-    for entry in read_json(find_dir / "strings" / "unit_test_data.json"):
-        try:
-            triplets = tuple(tuple(zip(inputs, outputs, strict=True)) for inputs, outputs in entry["test_vec"])
-            correct = tuple(number - 1 for number in entry["correct_inx"])
-            tasks[entry["name"]] = StringTask(
-                id=entry["name"],
-                description=described.get(entry["name"], "").removeprefix(":").strip(),
-                pairs=tuple(triplet[k] for triplet, k in zip(triplets, correct, strict=True)),
-                triplets=triplets,
-                correct=correct,
-            )
-        except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise BenchmarkError(f"strings/unit_test_data.json: an entry cannot be read ({error!r})") from error
-    return tasks
+
+    def task(entry: Any) -> tuple[str, StringTask]:
+        triplets = tuple(tuple(zip(inputs, outputs, strict=True)) for inputs, outputs in entry["test_vec"])
+        correct = tuple(number - 1 for number in entry["correct_inx"])
+        return entry["name"], StringTask(
+            id=entry["name"],
+            description=described.get(entry["name"], "").removeprefix(":").strip(),
+            pairs=tuple(triplet[k] for triplet, k in zip(triplets, correct, strict=True)),
+            triplets=triplets,
+            correct=correct,
+        )
+
+    file = "strings/unit_test_data.json"
+    return rebuilt(read_json(find_dir / file), file, task)
 
 
 _QUOTED = re.compile(r"[\"'“`]([A-Za-z]{1,5})[\"'”`]")

@@ -5,7 +5,6 @@ Paper §2.3, table A1; docs/measuring.md §4.3.
 
 from __future__ import annotations
 
-import tomllib
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -14,11 +13,10 @@ import numpy as np
 
 from core.events import Frozen
 from core.labs.find.functions.base import Category, FindFunction
-from core.labs.find.functions.benchmark import BenchmarkError, read_json
+from core.labs.find.functions.benchmark import read_json, rebuilt
 from core.labs.find.functions.keeping import LEAST, all_right
 from core.labs.find.functions.same_text import normal
-
-FILE = Path(__file__).resolve().parents[4] / "data" / "find" / "entities.toml"
+from core.shipped import table
 
 SINGLE_SHARE = 140 / 200
 """Of the published entity functions; the others take either of two concepts."""
@@ -47,16 +45,15 @@ def keeps(*subjects: Concept) -> bool:
     """Whether the box of one subject, or of either of several, is expected to keep to its truth. For several it is
     taken that no word of others is near to two of them.
     """
-    inside = sum(one.measured[0] / len(one.words) for one in subjects) / len(subjects)
-    outside = sum(one.measured[1] / one.measured[2] for one in subjects)
+    inside = sum(subject.measured[0] / len(subject.words) for subject in subjects) / len(subjects)
+    outside = sum(subject.measured[1] / subject.measured[2] for subject in subjects)
     return all_right(inside, min(outside, 1.0)) >= LEAST
 
 
 @lru_cache(maxsize=1)
 def concepts() -> dict[str, Concept]:
     """All 140 by name, in the benchmark's order."""
-    listed = tomllib.loads(FILE.read_text(encoding="utf-8"))["concept"]
-    return {entry["name"]: Concept.model_validate(entry) for entry in listed}
+    return {entry["name"]: Concept.model_validate(entry) for entry in table("find/entities")["concept"]}
 
 
 def concepts_of(word: str) -> tuple[str, ...]:
@@ -123,19 +120,18 @@ def published_entities(find_dir: Path) -> dict[str, EntityFunction]:
 
     Raises BenchmarkError for anything that is not the published layout.
     """
-    functions = {}
-    for record in read_json(find_dir / "neurons_entities" / "data.json"):
-        try:
-            function = EntityFunction(
-                id=Path(record["dir"]).name,
-                concept1=record["concept1"].strip(),
-                concept2=record["concept2"].strip() if record["concept2"] else None,
-                exemplars=tuple(word.strip() for word in record["initial"]),
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BenchmarkError(f"neurons_entities/data.json: an entry cannot be read ({error!r})") from error
-        functions[function.id] = function
-    return functions
+
+    def function(entry: Any) -> tuple[str, EntityFunction]:
+        id = Path(entry["dir"]).name
+        return id, EntityFunction(
+            id=id,
+            concept1=entry["concept1"].strip(),
+            concept2=entry["concept2"].strip() if entry["concept2"] else None,
+            exemplars=tuple(word.strip() for word in entry["initial"]),
+        )
+
+    file = "neurons_entities/data.json"
+    return rebuilt(read_json(find_dir / file), file, function)
 
 
 def draw_entity(seed: int, *, kind: EntityKind | None = None, sensitive: bool = False) -> EntityFunction:
@@ -154,7 +150,7 @@ def draw_entity(seed: int, *, kind: EntityKind | None = None, sensitive: bool = 
     if wanted == 2:
         own.append(next(concept for concept in order if concept not in own and keeps(*own, concept)))
     others = [concept for concept in order if concept not in own]
-    related = rng.choice(own[0].words, 2, replace=False) if wanted == 1 else [rng.choice(one.words) for one in own]
+    related = rng.choice(own[0].words, 2, replace=False) if wanted == 1 else [rng.choice(each.words) for each in own]
     unrelated = [rng.choice(other.words) for other in others[: EXEMPLARS - 2]]
     exemplars = rng.permutation([*related, *unrelated])
     return EntityFunction(

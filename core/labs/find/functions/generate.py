@@ -9,7 +9,7 @@ import numpy as np
 from core.events import Rules
 from core.labs.find.evaluate import SUCCESS, noise_floor
 from core.labs.find.functions import mlp
-from core.labs.find.functions.atoms import ATOMS
+from core.labs.find.functions.atoms import ATOMS, draw
 from core.labs.find.functions.base import Category, FindFunction
 from core.labs.find.functions.numeric import GRID, Atom, Corruption, Noise, NoiseKind, NumericFunction, Operation
 from core.labs.find.functions.strings import INNER, OUTER, StringAtom, StringFunction, avoided, draw_atom
@@ -106,7 +106,7 @@ def draw_numeric(name: str, rng: np.random.Generator, rules: Rules) -> NumericFu
 
 def draw_numeric_atom(name: str, rng: np.random.Generator, rules: Rules) -> Atom:
     """The atom `name` with freshly drawn parameters, from the ranges of `rules` (docs/measuring.md §4.1)."""
-    return Atom(name=name, parameters=ATOMS[name].draw(rng, rules))
+    return Atom(name=name, parameters=draw(name, rng, rules))
 
 
 def draw_noise(function: NumericFunction, rng: np.random.Generator, rules: Rules) -> Noise:
@@ -148,11 +148,8 @@ def draw_corruption(function: NumericFunction, rng: np.random.Generator, rules: 
     length = float(rng.uniform(5, longest))
     last = function.high if rules == "paper" or where != "inside" else function.high - length
     start = round(float(rng.uniform(function.low, last)), 1)
-    if where == "inside":
-        return Corruption(low=start, high=start + length, mean=mean, sd=sd)
-    if where == "above":
-        return Corruption(low=start, high=None, mean=mean, sd=sd)
-    return Corruption(low=None, high=start, mean=mean, sd=sd)
+    low, high = {"inside": (start, start + length), "above": (start, None), "below": (None, start)}[where]
+    return Corruption(low=low, high=high, mean=mean, sd=sd)
 
 
 def draw_string(name: str, rng: np.random.Generator) -> StringFunction:

@@ -1,7 +1,7 @@
 """What answers for an entity or relation function: a language model, an embedding, or our own tables.
 
 The benchmark's modules are one instructed language model (paper §2.3, appendix G; docs/measuring.md §4.3). All
-three here stand behind one method, `value(inputs)`, and say for each output how it was come by.
+three here stand behind one function, `outputs_of`, and say for each output how it was come by.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -77,77 +76,52 @@ class Output(Frozen):
         return self.value if isinstance(self.value, str) else f"{self.value:.{DECIMALS}f}"
 
 
-class Module(Protocol):
-    """A function with a backbone. Entity values lie in 0…1; relation values are words, "undefined" among them."""
+async def outputs_of(
+    function: ModuleFunction, backbone: Backbone, inputs: Sequence[str], ask: Ask | None = None
+) -> list[Output]:
+    """What `function` on `backbone` gives for each input, in order. Entity values lie in 0…1; relation values are
+    words, "undefined" among them. A call of a language model that fails is an output without a value.
 
-    @property
-    def function(self) -> ModuleFunction:
-        """What it answers for."""
-        ...
-
-    async def value(self, inputs: Sequence[str]) -> list[Output]:
-        """One output per input, in order. A failed call is an output without a value, never an exception."""
-        ...
-
-
-def module(function: ModuleFunction, backbone: Backbone, ask: Ask | None = None) -> Module:
-    """`function` on `backbone`. Raises ValueError for a language model without anything to ask."""
+    Raises ValueError for a language model without anything to ask, and core.text.embed.NoEncoder.
+    """
     if backbone == "table":
-        return TableModule(function)
+        return [_from_table(function, text) for text in inputs]
     if backbone == "embedding":
-        return EmbeddingModule(function)
+        return await asyncio.to_thread(_by_embedding, function, inputs) if inputs else []
     if ask is None:
         raise ValueError("A function that a language model carries out needs a model; choose one, or another backbone.")
-    return LanguageModule(function, ask)
+    return list(await asyncio.gather(*(_asked(function, text, ask) for text in inputs)))
 
 
-@dataclass(frozen=True)
-class TableModule:
+def _from_table(function: ModuleFunction, text: str) -> Output:
     """Our word lists and facts: exact but for case, accents and articles. A word that is not listed is 0; of an input
     that no list of facts holds nobody knows here what the function gives, so there is no value.
     """
-
-    function: ModuleFunction
-
-    async def value(self, inputs: Sequence[str]) -> list[Output]:
-        """One output per input, in order."""
-        return [self._one(text) for text in inputs]
-
-    def _one(self, text: str) -> Output:
-        rng = np.random.default_rng(0)  # asked for by every function; these two draw nothing from it
-        try:
-            return Output(input=text, value=self.function(text, rng), how="table")
-        except UndefinedInput as unknown:
-            return Output(input=text, value=None, how="table", problem=str(unknown))
+    rng = np.random.default_rng(0)  # asked for by every function; these two draw nothing from it
+    try:
+        return Output(input=text, value=function(text, rng), how="table")
+    except UndefinedInput as unknown:
+        return Output(input=text, value=None, how="table", problem=str(unknown))
 
 
-@dataclass(frozen=True)
-class LanguageModule:
-    """A language model that reads the function's description, one call per input."""
+async def _asked(function: ModuleFunction, text: str, ask: Ask) -> Output:
+    """From a language model that reads the function's description."""
+    entity = isinstance(function, EntityFunction)
+    try:
+        answer = await ask(prompt(function, text), DIGIT if entity else FACT, text)
+    except CallFailed as failure:
+        return Output(input=text, value=None, how="answer", problem=failure.message)
+    return read_score(text, answer) if entity else read_fact(text, answer)
 
-    function: ModuleFunction
-    ask: Ask
 
-    async def value(self, inputs: Sequence[str]) -> list[Output]:
-        """One output per input, in order, all asked at once. A failed call is an output without a value."""
-        return list(await asyncio.gather(*map(self._one, inputs)))
-
-    async def _one(self, text: str) -> Output:
-        entity = isinstance(self.function, EntityFunction)
-        try:
-            answer = await self.ask(prompt(self.function, text), DIGIT if entity else FACT, text)
-        except CallFailed as failure:
-            return Output(input=text, value=None, how="answer", problem=failure.message)
-        return read_score(text, answer) if entity else read_fact(text, answer)
+_TEMPLATES = {"single": "entity", "or": "entity-or", "plain": "relation", "corrupted": "relation-corrupted"}
+"""Prompts by the function's kind."""
 
 
 def prompt(function: ModuleFunction, text: str) -> Prompt:
     """What the model is asked about the input `text`."""
     slots = {name: value for name, value in function.parameters.items() if value is not None}
-    if isinstance(function, EntityFunction):
-        name = "entity" if function.kind == "single" else "entity-or"
-    else:
-        name = "relation" if function.kind == "plain" else "relation-corrupted"
+    name = _TEMPLATES[function.kind]
     return templates.load(f"find/{name}").render(input=text, **slots)
 
 
@@ -180,7 +154,7 @@ def read_score(text: str, answer: Answer | Answered) -> Output:
 
 def _probability(listed: list[dict[str, Any]], digit: str) -> float:
     """Added over the tokens that are `digit` with or without a space."""
-    likely = (one.get("logprob") for one in listed if str(one.get("token")).strip() == digit)
+    likely = (token.get("logprob") for token in listed if str(token.get("token")).strip() == digit)
     return sum(math.exp(logprob) for logprob in likely if isinstance(logprob, int | float))
 
 
@@ -192,38 +166,24 @@ def read_fact(text: str, answer: Answer | Answered) -> Output:
     line = next((line.strip() for line in without_thinking(answer.text).splitlines() if line.strip()), "")
     fact = line.removeprefix("Output:").removeprefix("Answer:").strip(" \"'`*").removesuffix(".").strip(" \"'`*")
     if not fact:
-        problem = (
-            f"the module wrote {answer.text[:60]!r}, no fact" if answer.text.strip() else "the module wrote nothing"
-        )
-        return Output(input=text, value=None, how="answer", problem=problem)
+        wrote = f"{answer.text[:60]!r}, no fact" if answer.text.strip() else "nothing"
+        return Output(input=text, value=None, how="answer", problem=f"the module wrote {wrote}")
     return Output(input=text, value=UNDEFINED if normal(fact) == UNDEFINED else fact, how="answer")
 
 
-@dataclass(frozen=True)
-class EmbeddingModule:
-    """Sentence embeddings, no language model. Relations know our facts only, but forgive how an input is put.
-
-    `value` raises core.text.embed.NoEncoder where no encoder is installed.
-    """
-
-    function: ModuleFunction
-
-    async def value(self, inputs: Sequence[str]) -> list[Output]:
-        """One output per input, in order. Raises core.text.embed.NoEncoder."""
-        if not inputs:
-            return []
-        values: Sequence[float | str | None] = await asyncio.to_thread(self._values, list(inputs))
-        return [
-            Output(input=text, value=value, how="embedding", problem=NOT_LISTED if value is None else "")
-            for text, value in zip(inputs, values, strict=True)
-        ]
-
-    def _values(self, inputs: list[str]) -> list[float] | list[str | None]:
-        vectors = np.asarray(encoder().encode(inputs))
-        if isinstance(self.function, EntityFunction):
-            scores = np.max([related(name, vectors) for name in self.function.names], axis=0)
-            return [round(float(score), DECIMALS) for score in scores]
-        return _nearest_facts(self.function, inputs, vectors)
+def _by_embedding(function: ModuleFunction, inputs: Sequence[str]) -> list[Output]:
+    """By sentence embeddings. Relations know our facts only, but forgive how an input is put."""
+    vectors = np.asarray(encoder().encode(list(inputs)))
+    values: Sequence[float | str | None]
+    if isinstance(function, EntityFunction):
+        scores = np.max([related(name, vectors) for name in function.names], axis=0)
+        values = [round(float(score), DECIMALS) for score in scores]
+    else:
+        values = _nearest_facts(function, inputs, vectors)
+    return [
+        Output(input=text, value=value, how="embedding", problem=NOT_LISTED if value is None else "")
+        for text, value in zip(inputs, values, strict=True)
+    ]
 
 
 def related(name: str, vectors: NDArray[Any]) -> NDArray[Any]:

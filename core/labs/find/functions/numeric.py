@@ -12,7 +12,8 @@ import numpy as np
 from pydantic import Field
 
 from core.events import Frozen, Rules
-from core.labs.find.functions.atoms import ATOMS, Numbers, Parameters, bare_sign
+from core.labs.find.functions import atoms
+from core.labs.find.functions.atoms import Numbers, Parameters, bare_sign
 from core.labs.find.functions.base import Category, FindFunction, Value, read_number
 from core.labs.find.functions.mlp import HIDDEN, MLP
 
@@ -38,11 +39,11 @@ class Atom(Frozen):
 
     def values(self, x: Numbers, rules: Rules) -> Numbers:
         """The atom's values at `x`, by the script that `rules` name. Shape of `x`."""
-        return ATOMS[self.name].values(x, self.parameters, rules)
+        return atoms.values(self.name, x, self.parameters, rules)
 
     def formula(self, rules: Rules) -> str:
         """The atom as a formula of x, its parameters in place."""
-        return ATOMS[self.name].formula(self.parameters, rules)
+        return atoms.formula(self.name, self.parameters, rules)
 
 
 class Noise(Frozen):

@@ -5,7 +5,6 @@ Paper §2.3, table A2; docs/measuring.md §4.3.
 
 from __future__ import annotations
 
-import tomllib
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,10 +14,9 @@ from pydantic import BeforeValidator, Field
 
 from core.events import Frozen
 from core.labs.find.functions.base import Category, FindFunction, UndefinedInput
-from core.labs.find.functions.benchmark import BenchmarkError, read_json
+from core.labs.find.functions.benchmark import read_json, rebuilt
 from core.labs.find.functions.same_text import normal, same_answer
-
-FILE = Path(__file__).resolve().parents[4] / "data" / "find" / "relations.toml"
+from core.shipped import table
 
 UNDEFINED = "undefined"
 """What a relation function answers to an input of the wrong kind, and to one that falls under its exception."""
@@ -92,7 +90,7 @@ class Relation(Frozen):
 @lru_cache(maxsize=1)
 def relations() -> dict[tuple[str, str], Relation]:
     """All 25 by (concept1, concept2), in the benchmark's order."""
-    listed = tomllib.loads(FILE.read_text(encoding="utf-8"))["relation"]
+    listed = table("find/relations")["relation"]
     return {(entry["concept1"], entry["concept2"]): Relation.model_validate(entry) for entry in listed}
 
 
@@ -189,20 +187,19 @@ def published_relations(find_dir: Path) -> dict[str, RelationFunction]:
 
     The field of the exception is spelt `exeption` there. Raises BenchmarkError for anything that is not that layout.
     """
-    functions = {}
-    for record in read_json(find_dir / "neurons_relations" / "data.json"):
-        try:
-            function = RelationFunction(
-                id=Path(record["dir"]).name,
-                concept1=record["concept1"].strip(),
-                concept2=record["concept2"].strip(),
-                exception=record["exeption"].strip() if record["exeption"] else None,
-                exemplars=tuple(word.strip() for word in record["initial"]),
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BenchmarkError(f"neurons_relations/data.json: an entry cannot be read ({error!r})") from error
-        functions[function.id] = function
-    return functions
+
+    def function(entry: Any) -> tuple[str, RelationFunction]:
+        id = Path(entry["dir"]).name
+        return id, RelationFunction(
+            id=id,
+            concept1=entry["concept1"].strip(),
+            concept2=entry["concept2"].strip(),
+            exception=entry["exeption"].strip() if entry["exeption"] else None,
+            exemplars=tuple(word.strip() for word in entry["initial"]),
+        )
+
+    file = "neurons_relations/data.json"
+    return rebuilt(read_json(find_dir / file), file, function)
 
 
 def draw_relation(seed: int, *, kind: RelationKind | None = None) -> RelationFunction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, cast
@@ -39,7 +40,11 @@ _DRAWN = re.compile(
 
 def difficulties(category: Category) -> tuple[Difficulty, ...]:
     """What can be asked for: entities with one concept or either of two, relations without or with an exception."""
-    return tuple(_SHAPES[category]) if category in _SHAPES else generate.DIFFICULTIES
+    return tuple(_shapes(category))
+
+
+def _shapes(category: Category) -> dict[Difficulty, str]:
+    return _SHAPES.get(category) or {difficulty: difficulty for difficulty in generate.DIFFICULTIES}
 
 
 def drawn(category: Category, seed: int, difficulty: Difficulty | None, rules: Rules) -> FindFunction:
@@ -55,7 +60,7 @@ def drawn(category: Category, seed: int, difficulty: Difficulty | None, rules: R
 
 def name_of(category: Category, seed: int, difficulty: Difficulty | None, rules: Rules) -> str:
     """A name of the function that `drawn` gives, without drawing it: `by_id` finds it by this."""
-    shape = _SHAPES[category][difficulty] if difficulty and category in _SHAPES else difficulty
+    shape = difficulty and _shapes(category)[difficulty]
     paper = "-paper" if rules == "paper" and category not in _SHAPES else ""
     return f"{category}-{seed}" + (f"-{shape}" if shape else "") + paper
 
@@ -107,15 +112,11 @@ def by_id(category: Category, id: str, find_dir: Path | None) -> FindFunction:
 def _ours(category: Category, id: str, match: re.Match[str]) -> FindFunction:
     if match["category"] != category:
         raise BenchmarkError(f"{id} is one of the {match['category']} functions, not of {category}.")
-    seed, shape = int(match["seed"]), match["shape"]
-    if category == "entities" and shape in ("single", "or", None) and not match["paper"]:
-        return draw_entity(seed, kind=cast(EntityKind | None, shape))
-    if category == "relations" and shape in ("plain", "corrupted", None) and not match["paper"]:
-        return draw_relation(seed, kind=cast(RelationKind | None, shape))
-    if category in ("numeric", "strings") and shape in (*generate.DIFFICULTIES, None):
-        rules: Rules = "paper" if match["paper"] else "repaired"
-        return generate.generate(category, seed, rules=rules, difficulty=cast(Difficulty | None, shape))
-    raise BenchmarkError(f"{id!r} names no {category} function.")
+    by_shape = {shape: difficulty for difficulty, shape in _shapes(category).items()}
+    shape, rules = match["shape"], "paper" if match["paper"] else "repaired"
+    if shape not in (*by_shape, None) or (rules == "paper" and category in _SHAPES):
+        raise BenchmarkError(f"{id!r} names no {category} function.")
+    return drawn(category, int(match["seed"]), by_shape.get(shape), cast(Rules, rules))
 
 
 def _folder(find_dir: str) -> Path:
@@ -128,12 +129,14 @@ def _folder(find_dir: str) -> Path:
 @lru_cache(maxsize=8)
 def published(category: Category, find_dir: str) -> dict[str, FindFunction]:
     """The published functions of all categories but strings, by id. Raises BenchmarkError."""
-    folder = _folder(find_dir)
-    if category == "numeric":
-        return dict(load_numeric(folder))
-    if category == "entities":
-        return dict(published_entities(folder))
-    return dict(published_relations(folder))
+    return dict(_PUBLISHED[category](_folder(find_dir)))
+
+
+_PUBLISHED: dict[str, Callable[[Path], Mapping[str, FindFunction]]] = {
+    "numeric": load_numeric,
+    "entities": published_entities,
+    "relations": published_relations,
+}
 
 
 @lru_cache(maxsize=2)

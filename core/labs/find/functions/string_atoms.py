@@ -42,6 +42,13 @@ def replace_at(text: str, position: int, new: str) -> str:
 
 # Case, order, dropping
 
+convert_to_lowercase = str.lower
+convert_to_uppercase = str.upper
+capitalize_string = str.capitalize
+string_strip = str.strip
+string_lstrip = str.lstrip
+string_rstrip = str.rstrip
+
 
 def capitalize_alternating_letters(text: str) -> str:
     """Characters at even positions in capitals, the others small."""
@@ -163,6 +170,9 @@ def count_letter(text: str, letter: str) -> str:
     return WORDS[text.count(letter)]
 
 
+count_character_repetitions = count_substring = count_letter
+
+
 def find_string(text: str, letter: str) -> str:
     """The word for the first position of `letter`, "none" without it."""
     position = text.find(letter)
@@ -189,6 +199,16 @@ def get_mid_character_ordinality(text: str) -> str:
 
 
 # Single characters
+
+
+def get_first_character(text: str) -> str:
+    """The first character."""
+    return text[0]
+
+
+def get_last_character(text: str) -> str:
+    """The last character."""
+    return text[-1]
 
 
 def get_mid_character(text: str) -> str:
@@ -327,6 +347,9 @@ def add_order_of_inx1_to_inx2(text: str, index1: int, index2: int) -> str:
     return replace_at(text, index2, rotate(text[index2], index1))
 
 
+sub_order_of_inx1_to_inx2 = add_order_of_inx1_to_inx2
+
+
 # Inserting and replacing
 
 
@@ -336,14 +359,7 @@ def insert_in_middle(text: str, new: int | str) -> str:
     return f"{text[:half]}{new}{text[half:]}"
 
 
-def insert_number(text: str, number: int) -> str:
-    """`number` before the character at n // 2."""
-    return insert_in_middle(text, number)
-
-
-def insert_letter(text: str, letter: str) -> str:
-    """`letter` before the character at n // 2."""
-    return insert_in_middle(text, letter)
+insert_number = insert_letter = insert_in_middle
 
 
 def add_letter_if_needed(text: str, letter: str) -> str:

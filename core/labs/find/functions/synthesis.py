@@ -12,17 +12,12 @@ import string
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from core.labs.find.functions.strings import NEVER_INNER, STRING_ATOMS, StringAtom, StringFunction
 from core.labs.find.functions.synthesis_outer import ERRORS, Texts, fit_outer, outcomes
 
 InputOutput = tuple[str, str]
 
 _LETTERS = string.ascii_letters
-_NO_RNG = np.random.default_rng(0)
-"""Handed to atoms that never draw."""
-
 PIECES = 300
 """So many pieces of outputs are tried as an appended text."""
 
@@ -48,19 +43,6 @@ def synthesize(pairs: Sequence[InputOutput], hints: Sequence[str] = ()) -> Strin
         for outer in fit_outer(between, outputs):
             return StringFunction(id="explained", outer=outer, inner=inner)
     return _with_random_inner(inputs, outputs)
-
-
-def reproduced(pairs: Sequence[InputOutput], function: StringFunction) -> int:
-    """How many of `pairs` a function without randomness reproduces."""
-    inner = function.inner
-    count = 0
-    for x, y in pairs:
-        try:
-            between = x if inner is None else inner.apply(x, _NO_RNG)
-            count += function.outer.apply(between, _NO_RNG) == y
-        except ERRORS:
-            continue
-    return count
 
 
 def _apply(atom: StringAtom, texts: Texts) -> Texts | None:

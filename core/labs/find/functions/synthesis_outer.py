@@ -6,7 +6,7 @@ import string
 from collections.abc import Iterable, Iterator, Sequence
 
 from core.labs.find.functions.string_atoms import WORDS, rotate_at
-from core.labs.find.functions.strings import STRING_ATOMS, StringAtom
+from core.labs.find.functions.strings import STRING_ATOMS, TRIED, StringAtom
 
 Texts = tuple[str, ...]
 Values = tuple[int | str, ...]
@@ -20,35 +20,6 @@ _WORDS = {*WORDS.values(), "unknown", "none"}
 _SIGNS = {"add_order_to_inx": 1, "sub_order_to_inx": -1}
 """The atoms that draw a position, and which way they move the letter there."""
 
-# Which atoms can come into question, by how the texts' lengths change; the likely ones first.
-_LENGTH_KEEPERS = (
-    *("convert_to_lowercase", "convert_to_uppercase", "capitalize_string"),
-    *("reverse_string", "reverse_string_first_half", "reverse_string_last_half"),
-    *("replace_vowels_with_first", "replace_vowels_with_last", "replace_vowels_with_mid"),
-    *("replace_vowels_with_ind_of_count", "reverse_vowels", "capitalize_alternating_letters"),
-    *("add_len_to_string", "add_len_to_middle", "swap_first_last", "replace_substring"),
-    *("add_number_to_string", "subtract_number_to_string", "add_number_to_middle", "subtract_middle_character"),
-    *("add_order_of_inx1_to_inx2", "replace_vowels_with_character", "split_string"),
-    *("shift_last_letter_rand", "shift_last_letter_predecessor_rand"),
-    *("shift_first_letter_rand", "shift_first_letter_predecessor_rand"),
-    *("map_string", "advance_by_character_order", "substract_by_character_order", "swap_rand"),
-    *_SIGNS,
-)
-_ONE_LONGER = (
-    *("duplicate_first_letter", "duplicate_last_letter", "duplicate_mid_letter", "insert_number", "insert_letter"),
-)
-_SHORTENERS = (
-    *("remove_digits", "extract_uppers", "remove_whitespace", "get_first_character", "get_last_character"),
-    *("get_mid_character", "remove_duplicates", "reverse_words", "string_strip", "string_lstrip", "string_rstrip"),
-    "remove_substring",
-)
-_WORD_GIVERS = (
-    *("get_string_length", "count_vowels", "count_consonants", "count_consonants_released"),
-    *("count_uppercase", "count_lowercase", "get_first_character_ordinality", "get_last_character_ordinality"),
-    *("get_mid_character_ordinality", "count_character_repetitions", "find_string"),
-)
-_ANY_LENGTH = ("extract_digits", "get_digit_indexes", "get_alpha_indexes", "convert_to_uppercase")
-
 
 def fit_outer(texts: Texts, outputs: Texts) -> Iterator[StringAtom]:
     """Atoms that turn each of `texts` into the output at its place; the likely ones first."""
@@ -56,18 +27,18 @@ def fit_outer(texts: Texts, outputs: Texts) -> Iterator[StringAtom]:
     least, most = min(longer), max(longer)
     names: list[str] = []
     if least == most == 0:
-        names += _LENGTH_KEEPERS
+        names += TRIED["same_length"]
     if least == most and 1 <= most <= 5:
         names.append("string_concatenate")
     if least == most == 1:
-        names += _ONE_LONGER
+        names += TRIED["one_longer"]
     if least >= 0 and most == 1:
         names.append("add_letter_if_needed")
     if most <= 0:
-        names += _SHORTENERS
+        names += TRIED["shorter"]
     if all(y in _WORDS for y in outputs):
-        names += _WORD_GIVERS
-    for name in (*names, *_ANY_LENGTH):
+        names += TRIED["words"]
+    for name in (*names, *TRIED["any_length"]):
         for values in _values(name, texts, outputs):
             if holds(name, values, texts, outputs):
                 yield StringAtom(name=name, parameters=dict(zip(STRING_ATOMS[name].parameters, values, strict=True)))
@@ -109,7 +80,7 @@ def _values(name: str, texts: Texts, outputs: Texts) -> Iterable[Values]:
         case ("index",) if may_be_lower_case:
             options = [(index,) for index in range(1, 10)]
         case ("letter",):
-            letters = _LETTERS if name in _WORD_GIVERS else dict.fromkeys((before, after, middle, y[-1:]))
+            letters = _LETTERS if name in TRIED["words"] else dict.fromkeys((before, after, middle, y[-1:]))
             options = [(letter,) for letter in letters if letter in _LETTER_SET]
         case ("shift",):
             options = [(shift,) for shift in _shifts(texts, outputs)]

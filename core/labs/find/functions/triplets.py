@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import numpy as np
 
 from core.events import Frozen
-from core.labs.find.functions.benchmark import BenchmarkError, read_json
+from core.labs.find.functions.base import Category
+from core.labs.find.functions.benchmark import read_json, rebuilt
 from core.labs.find.functions.entities import EntityFunction, concepts
 from core.labs.find.functions.relations import UNDEFINED, Fact, Relation, RelationFunction, relations
 
@@ -33,21 +34,19 @@ class Triplet(Frozen):
     correct: int
 
 
-def published_triplets(find_dir: Path, category: Literal["entities", "relations"]) -> dict[str, tuple[Triplet, ...]]:
-    """The ten published triplets of each function, by id. Raises BenchmarkError."""
-    folder = f"neurons_{category}"
-    tests = {}
-    for entry in read_json(find_dir / folder / "unit_test_data.json"):
-        try:
-            triplets = []
-            for listed, number in zip(entry["test_vec"], entry["correct_inx"], strict=True):
-                examples = zip(listed, strict=True) if category == "entities" else zip(*listed, strict=True)
-                options = tuple(tuple(part.strip() for part in example) for example in examples)
-                triplets.append(Triplet(options=options, correct=number - 1))
-            tests[entry["name"]] = tuple(triplets)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BenchmarkError(f"{folder}/unit_test_data.json: an entry cannot be read ({error!r})") from error
-    return tests
+def published_triplets(find_dir: Path, category: Category) -> dict[str, tuple[Triplet, ...]]:
+    """The ten published triplets of each entity or relation function, by id. Raises BenchmarkError."""
+
+    def triplets(entry: Any) -> tuple[str, tuple[Triplet, ...]]:
+        made = []
+        for listed, number in zip(entry["test_vec"], entry["correct_inx"], strict=True):
+            examples = zip(listed, strict=True) if category == "entities" else zip(*listed, strict=True)
+            options = tuple(tuple(part.strip() for part in example) for example in examples)
+            made.append(Triplet(options=options, correct=number - 1))
+        return entry["name"], tuple(made)
+
+    file = f"neurons_{category}/unit_test_data.json"
+    return rebuilt(read_json(find_dir / file), file, triplets)
 
 
 def entity_triplets(function: EntityFunction, seed: int, n: int = TESTS) -> tuple[Triplet, ...]:
@@ -70,7 +69,7 @@ def entity_triplets(function: EntityFunction, seed: int, n: int = TESTS) -> tupl
     for word in rng.permutation(true):
         others = rng.choice(len(allowed), 2, replace=False)
         wrong = [(str(rng.choice(allowed[other].words)),) for other in others]
-        triplets.append(_shuffled((str(word),), wrong, rng))
+        triplets.append(shuffled((str(word),), wrong, rng))
     return tuple(triplets)
 
 
@@ -106,7 +105,7 @@ def relation_triplets(function: RelationFunction, seed: int, n: int = TESTS) -> 
             pair = (fact.inputs[0], fact.outputs[0])
             if pair not in wrong and _is_wrong(function, other, fact):
                 wrong.append(pair)
-        triplets.append(_shuffled((true[place].inputs[0], function.output(true[place])), wrong, rng))
+        triplets.append(shuffled((true[place].inputs[0], function.output(true[place])), wrong, rng))
     return tuple(triplets)
 
 
@@ -118,10 +117,9 @@ def _is_wrong(function: RelationFunction, other: Relation, fact: Fact) -> bool:
     return not accepted
 
 
-def _shuffled(
-    true: tuple[str, ...], wrong: list[tuple[str]] | list[tuple[str, str]], rng: np.random.Generator
-) -> Triplet:
+def shuffled(true: tuple[str, ...], wrong: Sequence[tuple[str, ...]], rng: np.random.Generator) -> Triplet:
+    """The triplet of a true example and two wrong ones, the true one at a random place."""
     correct = int(rng.integers(3))
-    options: list[tuple[str, ...]] = [*wrong]
+    options = [*wrong]
     options.insert(correct, true)
     return Triplet(options=tuple(options), correct=correct)

@@ -15,6 +15,7 @@ from core.labs.find.functions import string_atoms
 from core.labs.find.functions.strings import STRING_ATOMS, StringAtom, StringFunction
 from core.labs.find.functions.synthesis import synthesize
 from core.labs.find.interpreters.fit import Finding
+from core.shipped import table
 
 Observe = Callable[[Sequence[str]], Sequence[str | None]]
 """The black box: an output for each text, None where it gives none."""
@@ -29,22 +30,13 @@ _CODED = tuple(
 )
 """Ten texts of which each letter is in other ones: which of them react tells any single letter from all others."""
 
-FIRST_TEXTS = (
-    *("The quick brown fox jumps over a lazy dog", "Pack 5 dozen JUGS with 3 liquors", "sphinx of black quartz"),
-    *("MIXED case Letters 42", "  two  spaces ", "banana", "education", "Hello, World!", "room 101"),
-    *("abcdefghijklm", "nopqrstuvwxyz", "ABCDEFGHIJKLM", "NOPQRSTUVWXYZ", "aeiouAEIOU", "rhythm"),
-    *("zebra7", "a", "Zz", "cat", "x9"),
-    *_CODED,
-)
+_INPUTS = table("find/inputs")
+
+FIRST_TEXTS = (*_INPUTS["fit"], *_CODED)
 """Every letter in both cases, digits, spaces, vowels alone and none, odd and even lengths, texts of one and two."""
 
-TEXTS = (
-    *FIRST_TEXTS,
-    *FIRST_TEXTS[:3],  # a random function gives itself away
-    *("Jackdaws love my big SPHINX of quartz 88", "waltz bad nymph", "level", "QUEUE up 2 by 2"),
-    *("mnopqr stuv", "Yodel", "onions and Apples", "kayak race"),
-)
-"""All that is asked where the budget allows it."""
+TEXTS = (*FIRST_TEXTS, *FIRST_TEXTS[:3], *_INPUTS["fit_more"])
+"""All that is asked where the budget allows it; a few again, for a random function gives itself away."""
 
 BUDGET = len(TEXTS)
 
@@ -88,29 +80,16 @@ def code_of(function: StringFunction) -> str:
     """`function` as Python that needs nothing but the standard library's `string` and `random`."""
     needed: dict[str, str] = {}
     expression = "x"
-    for atom in (function.inner, function.outer):
-        if atom is not None:
-            expression = _call(atom, expression, needed)
+    for atom in function.atoms:
+        expression = _call(atom, expression, needed)
     parts = ["import string", "import random", *needed.values(), f"def f(x):\n    return {expression}"]
     return "\n\n".join(parts)
 
 
-_BUILT_IN = {
-    "get_first_character": "{x}[0]",
-    "get_last_character": "{x}[-1]",
-    "convert_to_lowercase": "{x}.lower()",
-    "convert_to_uppercase": "{x}.upper()",
-    "capitalize_string": "{x}.capitalize()",
-    "string_strip": "{x}.strip()",
-    "string_lstrip": "{x}.lstrip()",
-    "string_rstrip": "{x}.rstrip()",
-}
-
-
 def _call(atom: StringAtom, argument: str, needed: dict[str, str]) -> str:
-    if atom.name in _BUILT_IN:
-        return _BUILT_IN[atom.name].format(x=argument)
     kind = STRING_ATOMS[atom.name]
+    if kind.code:
+        return kind.code.format(x=argument)
     if kind.is_random:
         sign = 1 if atom.name.startswith("add") else -1
         _collect(string_atoms.rotate_at, needed)

@@ -19,7 +19,7 @@ from core.lab.lab import Command, Lab
 from core.lab.shown import Metric
 from core.lab.spec import Spec
 from core.labs.find.functions.entities import EntityFunction, concepts
-from core.labs.find.functions.modules import Backbone, module
+from core.labs.find.functions.modules import Backbone, outputs_of
 from core.labs.find.module_calls import ModuleCalls, item
 from core.labs.find.prompts import MODULES
 from core.runs.run import Run
@@ -95,20 +95,21 @@ class Reliability(Frozen):
         pairs = zip(self.of, self.values, strict=True)
         return [value for of, value in pairs if of == name and value is not None]
 
-    def of_kind(self, kind: Kind) -> list[float | None]:
-        """The outputs for own words ("same"), or for those of other concepts ("random")."""
-        pairs = zip(self.of, self.values, strict=True)
-        return [value for of, value in pairs if (of == self.concept) == (kind == "same")]
-
     @property
     def same(self) -> list[float]:
         """The outputs for the concept's own words, those without a value left out."""
-        return [value for value in self.of_kind("same") if value is not None]
+        return self.of_concept(self.concept)
 
     @property
     def random(self) -> list[float]:
         """The outputs for words of other concepts, those without a value left out."""
-        return [value for value in self.of_kind("random") if value is not None]
+        pairs = zip(self.of, self.values, strict=True)
+        return [value for of, value in pairs if of != self.concept and value is not None]
+
+    def asked(self, kind: Kind) -> int:
+        """How many outputs were asked for."""
+        own = self.of.count(self.concept)
+        return own if kind == "same" else len(self.of) - own
 
 
 def sample(spec: ReliabilitySpec) -> list[str]:
@@ -148,7 +149,7 @@ async def measure(spec: ReliabilitySpec, case: Case, run: Run) -> None:
     asking = ModuleCalls(run, spec.model, about=f"{name}:", trials=True)
     function = EntityFunction(id=f"concept-{name}", concept1=name)
     try:
-        outputs = await module(function, spec.backbone, asking.ask).value([word for word, _ in asked])
+        outputs = await outputs_of(function, spec.backbone, [word for word, _ in asked], asking.ask)
     except NoEncoder as missing:
         raise CallFailed(str(missing), "Or choose another backbone.") from missing
     if asking.failure is not None and all(output.value is None for output in outputs):
@@ -233,10 +234,9 @@ def scores(views: Sequence[ReliabilityView]) -> Iterator[Figure]:
     """Mean outputs for own words and for those of others, over all words of all functions with a value."""
     known = [view.reliability for view in views if view.reliability]
     for kind in KINDS:
-        values = [value for one in known for value in one.of_kind(kind)]
-        defined = [value for value in values if value is not None]
-        mean = Score(float(np.mean(defined)), len(defined), len(values)) if defined else None
-        yield Figure(f"{kind}_mean", "repaired", mean or undefined(len(values), "no output had a value"))
+        values, of = _values(known, kind), sum(one.asked(kind) for one in known)
+        mean = Score(float(np.mean(values)), len(values), of) if values else undefined(of, "no output had a value")
+        yield Figure(f"{kind}_mean", "repaired", mean)
 
 
 def sentences(view: ReliabilityView) -> list[str]:
@@ -256,13 +256,14 @@ class Report:
     def __init__(self, transcript: Transcript) -> None:
         views = [view(transcript.case(case)) for case in transcript.cases]
         self.transcript = transcript
-        self.spec = views[0].spec if views else _spec_of(transcript)
+        started = transcript.started
+        self.spec = Reader().read(ReliabilitySpec, started.spec) if started else None
         self.concepts = [one.reliability for one in views if one.reliability]
         self.unread = sum(one.unread for one in views)
 
     def mean(self, kind: Kind) -> float | None:
         """The mean over all outputs with a value so far: "same" for own words, "random" for others."""
-        return _mean([value for one in self.concepts for value in one.of_kind(kind) if value is not None])
+        return _mean(_values(self.concepts, kind))
 
     def matrix(self) -> tuple[list[str], list[list[float | None]]]:
         """Figure A4: names, and the mean of each row's function for the words of each column's concept; None where
@@ -273,8 +274,8 @@ class Report:
         return names, means
 
 
-def _spec_of(transcript: Transcript) -> ReliabilitySpec | None:
-    return Reader().read(ReliabilitySpec, transcript.started.spec) if transcript.started else None
+def _values(concepts: Sequence[Reliability], kind: Kind) -> list[float]:
+    return [value for one in concepts for value in (one.same if kind == "same" else one.random)]
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -283,9 +284,8 @@ def _mean(values: Sequence[float]) -> float | None:
 
 def softmax(row: Sequence[float | None]) -> list[float | None]:
     """A row as the paper's figure has it, of the same length: it adds to 1. What is None stays so."""
-    raised = [None if value is None else float(np.exp(value)) for value in row]
-    total = sum(value for value in raised if value is not None)
-    return [None if value is None else value / total for value in raised]
+    raised = np.exp([np.nan if value is None else value for value in row])
+    return [None if np.isnan(value) else float(value) for value in raised / np.nansum(raised)]
 
 
 def verdict(report: Report) -> str:
@@ -295,9 +295,7 @@ def verdict(report: Report) -> str:
 
 def _judge(concepts: Sequence[Reliability], spec: ReliabilitySpec | None) -> tuple[str, str]:
     """Whether functions can be trusted, in a word and in a sentence for anyone."""
-    same, random = (
-        _mean([value for one in concepts for value in one.of_kind(kind) if value is not None]) for kind in KINDS
-    )
+    same, random = (_mean(_values(concepts, kind)) for kind in KINDS)
     asked = sum(len(one.values) for one in concepts)
     counted = sum(value is not None for one in concepts for value in one.values)
     if not counted:
@@ -358,9 +356,7 @@ def narrate(view: ReliabilityView) -> Iterator[tuple[str, str]]:
     one = view.reliability
     if one is None:
         return
-    same, random = (
-        f"{mean:.3f}" if (mean := _mean(values)) is not None else "none" for values in (one.same, one.random)
-    )
+    same, random = (f"{np.mean(values):.3f}" if values else "none" for values in (one.same, one.random))
     missing = sum(value is None for value in one.values)
     why = next(filter(None, one.problems), "")
     without = f"  ({missing} of {len(one.values)} without a value: {why})" if missing else ""

@@ -17,8 +17,7 @@ from typing import Literal
 
 from core.events import Frozen
 from core.labs.simulatability.reading.values import NEITHER
-from core.score import Score, undefined
-from core.statistics import wilson
+from core.score import Score, share, undefined
 
 EXAM = Path(__file__).resolve().parents[4] / "data" / "exam"
 
@@ -78,13 +77,13 @@ def judge(marks: Sequence[tuple[str, str]], of: int, least: int = 0) -> Score:
     if len(marks) < of or not marks:
         return undefined(of, f"{of - len(marks)} of {of} questions have no answer")
     right = sum(guess == wanted for guess, wanted in marks)
-    low, high = wilson(right / of, of)
-    detail = {
-        "right": right,
-        "needed": (wanted := max(needed(of), least)),
-        "passed": right >= wanted,
-        "unread": sum(guess == NEITHER for guess, _ in marks),
-        "best_habit": best_habit(wanted for _, wanted in marks),
-        "interval": "wilson",
-    }
-    return Score(right / of, of, of, low, high, right, detail)
+    return share(
+        right,
+        of,
+        of,
+        right=right,
+        needed=(wanted := max(needed(of), least)),
+        passed=right >= wanted,
+        unread=sum(guess == NEITHER for guess, _ in marks),
+        best_habit=best_habit(answer for _, answer in marks),
+    )

@@ -45,18 +45,8 @@ class ExamSpec(Spec):
     model: str = Field(title="Model", description="who sits the exam")
     long: bool = Field(default=False, title="The long form", description="40 questions, not 11")
     reasoning: bool = Field(default=True, title="It reasons first", description="the model reasons first")
-    reads: Reads = Field(
-        default="prose",
-        title="How it reads",
-        description="prose: one answer in its own words; steps: three small questions, for small models",
-        exclude_if=lambda reads: reads == "prose",
-    )
-    answers: Answers = Field(
-        default="prose",
-        title="How answers are asked for",
-        description="prose: in the model's own words; schema: as JSON by a schema",
-        exclude_if=lambda answers: answers == "prose",
-    )
+    reads: Reads = Field(default="prose", title="How it reads")
+    answers: Answers = "prose"
     prompts: str | None = Field(
         default=None, title="Prompt pack", description="the prompt pack of the run whose prompts the exam is for"
     )

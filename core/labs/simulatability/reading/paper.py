@@ -6,10 +6,21 @@ right after it; `shp` choices are 1 and 2 here where they stored 0 and 1.
 
 from __future__ import annotations
 
-from core.labs.simulatability.reading.values import CounterfactualPair
+from collections.abc import Mapping
+
+from core.labs.simulatability.reading.values import NEITHER, UNKNOWN, CounterfactualPair
 
 _LABELS = ("Context:", "Candidate Response 1:", "Candidate Response 2:")
 _JUSTIFICATION = "Justification: "
+_HELPFUL = {which: f"Candidate Response {which} is more helpful" for which in ("1", "2")}
+_GUESSED = {which: f"I would guess that the robot will choose Candidate Response {which}" for which in ("1", "2")}
+_SIMULATED = {UNKNOWN: "I cannot guess", "yes": "answer yes", "no": "answer no"}
+
+
+def _only(text: str, said: Mapping[str, str]) -> str:
+    """The value whose words stand in `text`; neither where those of none or of several do."""
+    values = [value for value, words in said.items() if words in text]
+    return values[0] if len(values) == 1 else NEITHER
 
 
 def yes_no_after_reasoning(text: str) -> str:
@@ -17,11 +28,7 @@ def yes_no_after_reasoning(text: str) -> str:
 
     Oddity: compared before stripping, so one trailing space or line end, or a missing full stop, makes it neither.
     """
-    if text.endswith("So the answer is no."):
-        return "no"
-    if text.endswith("So the answer is yes."):
-        return "yes"
-    return "neither"
+    return next((answer for answer in ("yes", "no") if text.endswith(f"So the answer is {answer}.")), NEITHER)
 
 
 def _two_lines(text: str) -> tuple[str, str] | None:
@@ -39,7 +46,7 @@ def yes_no_before_justification(text: str) -> str:
     prompt ends with the forced answer and the label); a reply to a chat turn is read in the same two-line form.
     """
     read = _two_lines(text)
-    return read[0] if read else "neither"
+    return read[0] if read else NEITHER
 
 
 def explanation(text: str, method: str, task: str) -> str:
@@ -65,19 +72,12 @@ def choice_after_reasoning(text: str) -> str:
 
     Oddity: a comparison that names both as more helpful in some respect is neither; so is a denial read as a choice.
     """
-    first = "Candidate Response 1 is more helpful" in text
-    second = "Candidate Response 2 is more helpful" in text
-    if first == second:
-        return "neither"
-    return "1" if first else "2"
+    return _only(text, _HELPFUL)
 
 
 def choice_before_justification(text: str) -> str:
     """1 | 2 | neither (shp/task_qa.py:31-39): the reply must start with the sentence, not even after a space."""
-    for which in ("1", "2"):
-        if text.startswith(f"Candidate Response {which} is more helpful"):
-            return which
-    return "neither"
+    return next((which for which, words in _HELPFUL.items() if text.startswith(words)), NEITHER)
 
 
 def simulated_yes_no(text: str) -> str:
@@ -86,12 +86,7 @@ def simulated_yes_no(text: str) -> str:
     Oddities: 'answer nothing' holds 'answer no'; a quoted answer, "I can not guess" and upper case hold none of the
     three; naming the other answer, even to deny it, makes it neither.
     """
-    values = [
-        value
-        for value, words in (("unknown", "I cannot guess"), ("yes", "answer yes"), ("no", "answer no"))
-        if words in text
-    ]
-    return values[0] if len(values) == 1 else "neither"
+    return _only(text, _SIMULATED)
 
 
 def simulated_choice(text: str) -> str:
@@ -102,13 +97,8 @@ def simulated_choice(text: str) -> str:
     neither.
     """
     if "No, I cannot confidently guess" in text:
-        return "unknown"
-    if "Yes, I can confidently guess" not in text:
-        return "neither"
-    first, second = (f"I would guess that the robot will choose Candidate Response {n}" in text for n in (1, 2))
-    if first == second:
-        return "neither"
-    return "1" if first else "2"
+        return UNKNOWN
+    return _only(text, _GUESSED) if "Yes, I can confidently guess" in text else NEITHER
 
 
 def question(text: str) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from core.events import Frozen
 
 GUESSES = frozenset({"yes", "no", "1", "2"})
@@ -12,6 +14,11 @@ UNKNOWN = "unknown"
 
 NEITHER = "neither"
 """The authors' word for a reply that could not be read."""
+
+OPPOSITE = {"yes": "no", "no": "yes", "1": "2", "2": "1"}
+"""The other answer."""
+
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 class CounterfactualPair(Frozen):

@@ -118,6 +118,14 @@ def test_what_a_server_receives_is_one_user_turn_with_the_papers_sampling() -> N
     }
     prompts = [prompt_of(body) for body in bodies]
     assert len(prompts) == len(set(prompts)), "no prompt is asked twice"
+    assert not {"temperature", "top_p"} & stub_spec().model_dump().keys(), "studies and journals of before keep names"
+
+
+def test_other_sampling_than_the_papers_can_be_chosen() -> None:
+    with StubServer(telling()) as server:
+        play(stub_spec(temperature=0, top_p=0.5, max_tokens=64), stub_catalog(server))
+        bodies = [seen.body for seen in server.seen]
+    assert {(body["temperature"], body["top_p"], body["max_tokens"]) for body in bodies} == {(0, 0.5, 64)}
 
 
 # What can happen

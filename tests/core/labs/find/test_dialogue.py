@@ -201,14 +201,14 @@ def test_by_paper_rules_the_task_is_put_as_the_authors_put_it(interpreter: str, 
 
 
 def test_temperature_and_tokens_are_those_of_the_specification() -> None:
-    chosen = {"temperature": 0.7, "tokens": 300}
-    for given, sent in (({}, (0, 700)), (chosen, (0.7, 300))):
+    chosen = {"temperature": 0.7, "top_p": 0.9, "tokens": 300}
+    for given, sent in (({}, (0, None, 700)), (chosen, (0.7, 0.9, 300))):
         with StubServer(CONCLUSION) as server:
             _, events = play(stub_spec(rounds=1, **given), stub_catalog(server))
         [asked] = [event for event in events if event.kind == "asked"]
-        assert (asked.sampling.temperature, asked.sampling.max_tokens) == sent
+        assert (asked.sampling.temperature, asked.sampling.top_p, asked.sampling.max_tokens) == sent
         body = server.seen[0].body
-        assert (body["temperature"], body["max_tokens"]) == sent
+        assert (body["temperature"], body.get("top_p"), body["max_tokens"]) == sent
 
 
 def test_a_journal_without_temperature_and_tokens_means_what_it_meant() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from core.events import Answer, CallFailed, Prompt, Sampling
 from core.labs.find.functions.entities import EntityFunction, concepts
-from core.labs.find.functions.modules import Output, module, prompt, read_fact, read_score, related
+from core.labs.find.functions.modules import Output, outputs_of, prompt, read_fact, read_score, related
 from core.labs.find.functions.relations import UNDEFINED, RelationFunction
 from core.text.embed import encoder
 
@@ -32,11 +32,11 @@ def token(text: str, **rivals: float) -> dict[str, Any]:
 
 
 def test_the_table_knows_what_is_listed() -> None:
-    assert values(asyncio.run(module(CHESS, "table").value(["Grandmaster", "horse"]))) == [1.0, 0.0]
-    outputs = asyncio.run(module(NOT_ASIA, "table").value(["Japan", "peru", "Paris"]))
+    assert values(asyncio.run(outputs_of(CHESS, "table", ["Grandmaster", "horse"]))) == [1.0, 0.0]
+    outputs = asyncio.run(outputs_of(NOT_ASIA, "table", ["Japan", "peru", "Paris"]))
     assert values(outputs) == [UNDEFINED, "Lima", UNDEFINED]
     assert {output.how for output in outputs} == {"table"}
-    assert [output.text for output in asyncio.run(module(CHESS, "table").value(["horse"]))] == ["0.0000"]
+    assert [output.text for output in asyncio.run(outputs_of(CHESS, "table", ["horse"]))] == ["0.0000"]
 
 
 def test_a_score_from_log_probabilities() -> None:
@@ -100,7 +100,7 @@ def test_a_language_model_reads_the_function_and_is_asked_once_per_input() -> No
             raise CallFailed("The endpoint does not answer.")
         return Answer(text="1" if item == "rook" else "0")
 
-    outputs = asyncio.run(module(CHESS_OR_FARM, "model", ask).value(["rook", "broken", "moon"]))
+    outputs = asyncio.run(outputs_of(CHESS_OR_FARM, "model", ["rook", "broken", "moon"], ask))
     assert values(outputs) == [1.0, None, 0.0]
     assert outputs[1].problem == "The endpoint does not answer."
     assert outputs[1].text == "error: The endpoint does not answer."
@@ -120,29 +120,29 @@ def test_prompts_say_the_concepts_the_exception_and_the_input() -> None:
 
 def test_a_language_model_must_be_chosen() -> None:
     with pytest.raises(ValueError, match="choose one"):
-        module(CHESS, "model")
+        asyncio.run(outputs_of(CHESS, "model", ["rook"]))
 
 
 def test_embeddings_tell_words_that_are_on_no_list() -> None:
-    outputs = asyncio.run(module(CHESS_OR_FARM, "embedding").value(["chessboard", "tractor driver", "guitar string"]))
+    outputs = asyncio.run(outputs_of(CHESS_OR_FARM, "embedding", ["chessboard", "tractor driver", "guitar string"]))
     near, also_near, far = values(outputs)
     assert near > 0.8 and also_near > 0.8 and far < 0.2
-    assert values(asyncio.run(module(CHESS, "embedding").value(["tractor driver"])))[0] < 0.2
-    assert asyncio.run(module(CHESS, "embedding").value([])) == []
+    assert values(asyncio.run(outputs_of(CHESS, "embedding", ["tractor driver"])))[0] < 0.2
+    assert asyncio.run(outputs_of(CHESS, "embedding", [])) == []
 
 
 def test_embeddings_know_a_concept_that_is_not_listed() -> None:
     volcanoes = EntityFunction(id="x", concept1="volcanoes")
-    near, far = values(asyncio.run(module(volcanoes, "embedding").value(["eruption", "algebra"])))
+    near, far = values(asyncio.run(outputs_of(volcanoes, "embedding", ["eruption", "algebra"])))
     assert near > 0.5 > far
 
 
 def test_embeddings_forgive_how_a_fact_is_asked_for() -> None:
     asked = ["the country of Peru", "japan", "Atlantis", "banana"]
-    assert values(asyncio.run(module(NOT_ASIA, "embedding").value(asked))) == ["Lima", UNDEFINED, None, None]
-    assert values(asyncio.run(module(NOT_ASIA, "embedding").value(["tiger"]))) == [UNDEFINED]
+    assert values(asyncio.run(outputs_of(NOT_ASIA, "embedding", asked))) == ["Lima", UNDEFINED, None, None]
+    assert values(asyncio.run(outputs_of(NOT_ASIA, "embedding", ["tiger"]))) == [UNDEFINED]
     unknown = RelationFunction(id="x", concept1="a star", concept2="its constellation")
-    assert values(asyncio.run(module(unknown, "embedding").value(["Vega"]))) == [None]
+    assert values(asyncio.run(outputs_of(unknown, "embedding", ["Vega"]))) == [None]
 
 
 def test_words_left_out_of_their_concept_are_still_recognised() -> None:

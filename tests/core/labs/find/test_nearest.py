@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import pytest
 
 from core.labs.find.functions.entities import EntityFunction, concepts, concepts_of, draw_entity
-from core.labs.find.functions.modules import Backbone, module
+from core.labs.find.functions.modules import Backbone, outputs_of
 from core.labs.find.interpreters.nearest import CallBox, Finding, nearest
 
 
 def probing(function: EntityFunction, backbone: Backbone) -> CallBox:
     async def probe(words: Sequence[str]) -> list[float | None]:
-        outputs = await module(function, backbone).value(words)
+        outputs = await outputs_of(function, backbone, words)
         return [output.value if isinstance(output.value, float) else None for output in outputs]
 
     return probe

@@ -14,7 +14,7 @@ from core.events import Rules
 from core.labs.find.functions.numeric import GRID, NumericFunction
 from core.labs.find.missed import REMARKS, missed
 from core.labs.find.tasks import ProbeSpec
-from core.labs.find.verdict import MODULES, NO_CONCLUSION, NOT_RUN, NUMERIC, STRINGS, WORDS, judge, of_words
+from core.labs.find.verdict import judge, of_words
 from core.labs.find.view import ProbeView
 from tests.core.labs.find.playing import BOTH, play, stub_catalog, stub_spec
 from tests.stub_server import StubServer
@@ -501,10 +501,8 @@ def test_every_sentence_is_true_of_its_run(views: list[ProbeView]) -> None:
 
 
 def test_what_is_said_is_what_holds(views: list[ProbeView]) -> None:
-    """Every table has its conditions, and no run is without a sentence."""
-    for table in (NUMERIC, STRINGS, MODULES, NO_CONCLUSION, NOT_RUN):
-        assert all(callable(claim.holds) and callable(claim.words) for claim in table)
-    assert len(WORDS) == len(SAID) and len(REMARKS) >= len(NOTED) - 1
+    """No run is without a sentence, and every remark is looked at."""
+    assert len(REMARKS) >= len(NOTED) - 1
     assert all(judge(view, rules).sentence.endswith(".") for view in views for rules in BOTH)
 
 

@@ -337,6 +337,20 @@ def test_a_model_that_reasons_in_paragraphs_may_finish() -> None:
     assert "max_tokens" not in stub_spec().model_dump(), "studies and journals of before keep their names"
 
 
+def test_a_temperature_is_that_of_the_model_that_is_tested() -> None:
+    """It is drawn by the run's seed; who writes questions and who predicts are asked as ever."""
+    with StubServer(Plausible()) as server:
+        spec = stub_spec(counterfactuals=2, arms=(), seed=7, temperature=0.7, top_p=0.9)
+        play(spec, stub_catalog(server))
+        bodies = [seen.body for seen in server.seen]
+    own = [body for body in bodies if body["temperature"] == 0.7]
+    assert {(body["top_p"], body["max_tokens"], body["seed"], *body["stop"]) for body in own} == {(0.9, 200, 7, "\n\n")}
+    rest = sorted(body["temperature"] for body in bodies if body not in own)
+    assert (len(own), rest) == (3, [0, 0, 1, 1]), "the starter and two answers; two predictions, two new questions"
+    plain = stub_spec().model_dump()
+    assert not {"temperature", "top_p"} & plain.keys(), "studies and journals of before keep their names"
+
+
 def test_a_prompt_pack_takes_the_place_of_the_prompts(datasets: Path) -> None:
     pack = str(datasets / "prompt_packs" / "own.json")
     templates = read_pack(pack)

@@ -19,7 +19,7 @@ from core.text import embed, stopwords
 
 def test_precision_counts_guesses_only():
     score = precision(["yes", "no", "unknown", "neither"], ["yes", "yes", "no", "yes"], rules="paper")
-    assert (score.value, score.n, score.of, score.matches) == (0.5, 2, 4, 1)
+    assert (score.value, score.n, score.of, score.hits) == (0.5, 2, 4, 1)
     assert float(score) == 0.5
 
 
@@ -71,7 +71,7 @@ def test_precision_is_the_naive_count(pairs, rules):
             continue
         used += 1
         right += simulation == answer
-    assert (score.n, score.of, score.matches) == (used, len(pairs), right)
+    assert (score.n, score.of, score.hits) == (used, len(pairs), right)
     assert score.value == (right / used if used else None)
     if used:
         assert 0 <= score.low <= score.value <= score.high <= 1
@@ -324,9 +324,6 @@ def test_settings_are_compared_on_the_items_they_share():
     assert (result.t, result.p) == pytest.approx((expected.statistic, expected.pvalue))
     assert result.difference == pytest.approx(result.mean_a - result.mean_b)
     assert result.low < result.difference < result.high
-    less = compare(a, b, alternative="less")
-    assert less.p == pytest.approx(ttest_rel([0.5, 1.0, 0.25], [0.25, 0.5, 0.5], alternative="less").pvalue)
-    assert (less.low, less.high) == pytest.approx((result.low, result.high))
 
 
 def test_a_comparison_without_a_test_says_why():

@@ -1,64 +1,47 @@
-"""What is defined inside the sandbox before a program: in monty's Python, and under monty's limits.
+"""For every program: what monty does not know of texts, lists and modules of Python's own."""
 
-What must call the program's own functions (`re.sub`) is here and not among the lent functions, so that a callback that
-never ends is stopped like any other code.
-"""
-
-from __future__ import annotations
-
-from core.sandbox.rewriting import METHODS
-
-MODULES = (
-    *("string", "operator", "statistics", "heapq", "warnings", "numpy", "numpy_random", "numpy_polynomial"),
-    *("numpy_polynomial_polynomial", "scipy", "scipy_stats", "scipy_special", "scipy_signal", "scipy_constants"),
-)
-"""What stands for a module, or a part of one, is a class of its own: an error then names it."""
-
-_CLASSES = "".join(f"class lent_{name}:\n    pass\n" for name in MODULES)
-
-METHODS_TABLE = "_lent_methods = {" + "".join(f"'{m}': lambda o, *a, **k: o.{m}(*a, **k),\n" for m in METHODS) + "}\n"
-
-TEXTS = (
-    METHODS_TABLE
-    + _CLASSES
-    + """
 import re as _lent_re
 import string as _lent_string_names
 import random as _lent_own_random
 import itertools as _lent_itertools
 import math as _lent_math
 
+
 def _lent_module(made, names):
     for name in names:
         setattr(made, name, names[name])
     return made
 
+
 def callable(value):
-    return isinstance(value, type(_lent_module)) or isinstance(value, type(len)) or hasattr(value, '__call__')
+    return isinstance(value, type(_lent_module)) or isinstance(value, type(len)) or hasattr(value, "__call__")
+
 
 def _lent_bound(owner, name):
     if isinstance(owner, (str, list, dict, tuple, set, frozenset)):
         return lambda *args, **named: _lent_methods[name](owner, *args, **named)
     return getattr(owner, name)
 
+
 def _lent_of_number(owner, name, *args, **named):
-    if name == 'copy' and isinstance(owner, (list, dict, set)):
+    if name == "copy" and isinstance(owner, (list, dict, set)):
         return owner.copy()
     if not isinstance(owner, (bool, int, float, complex)):
         return getattr(owner, name)(*args, **named)
-    if name == 'is_integer':
+    if name == "is_integer":
         return owner == int(owner) if owner - owner == 0 else False
-    if name == 'bit_length':
+    if name == "bit_length":
         return len(bin(abs(owner))) - 2 if owner else 0
-    if name == 'astype':
+    if name == "astype":
         return args[0](owner)
-    if name == 'round':
+    if name == "round":
         return round(owner, *args)
-    if name == 'clip':
+    if name == "clip":
         return min(max(owner, args[0]), args[1])
-    if name == 'conjugate' and isinstance(owner, complex):
+    if name == "conjugate" and isinstance(owner, complex):
         return complex(owner.real, -owner.imag)
-    return bool(owner) if name in ('any', 'all') else owner
+    return bool(owner) if name in ("any", "all") else owner
+
 
 def _lent_delete(owner, at):
     if isinstance(owner, list):
@@ -69,16 +52,18 @@ def _lent_delete(owner, at):
     else:
         owner.pop(at)
 
+
 def _lent_maketrans(first, *others):
     if not others:
         return {ord(key) if isinstance(key, str) else key: first[key] for key in first}
     if len(first) != len(others[0]):
-        raise ValueError('the first two maketrans arguments must have equal length')
+        raise ValueError("the first two maketrans arguments must have equal length")
     table = {ord(a): b for a, b in zip(first, others[0])}
     for gone in others[1:]:
         for character in gone:
             table[ord(character)] = None
     return table
+
 
 def _lent_translate_of(text, table):
     if not isinstance(text, str):
@@ -88,7 +73,8 @@ def _lent_translate_of(text, table):
         to = table.get(ord(character), character)
         if to is not None:
             made.append(to if isinstance(to, str) else chr(to))
-    return ''.join(made)
+    return "".join(made)
+
 
 def _lent_re_sub(pattern, repl, string, count=0, flags=0):
     if isinstance(repl, str):
@@ -102,29 +88,33 @@ def _lent_re_sub(pattern, repl, string, count=0, flags=0):
     for k, match in enumerate(pattern.finditer(string)):
         if count and k >= count:
             break
-        made.append(string[last:match.start()])
+        made.append(string[last : match.start()])
         made.append(repl(match))
         last = match.end()
-    return ''.join(made) + string[last:]
+    return "".join(made) + string[last:]
+
 
 def _lent_sub_of(owner, *args, **named):
     if isinstance(owner, _lent_re.Pattern):
         return _lent_re_sub(owner, *args, **named)
     return owner.sub(*args, **named)
 
+
 def _lent_capwords(text, sep=None):
-    return (sep or ' ').join([word.capitalize() for word in text.split(sep)])
+    return (sep or " ").join([word.capitalize() for word in text.split(sep)])
+
 
 def _lent_itemgetter(*keys):
     if len(keys) == 1:
         return lambda value: value[keys[0]]
     return lambda value: tuple([value[key] for key in keys])
 
+
 _lent_string = _lent_module(lent_string(), {
     'capwords': _lent_capwords,
     **{name: getattr(_lent_string_names, name) for name in ('ascii_letters', 'ascii_lowercase', 'ascii_uppercase',
        'digits', 'hexdigits', 'octdigits', 'punctuation', 'printable', 'whitespace')},
-})
+})  # fmt: skip
 _lent_operator = _lent_module(lent_operator(), {
     'add': lambda a, b: a + b, 'sub': lambda a, b: a - b, 'mul': lambda a, b: a * b, 'truediv': lambda a, b: a / b,
     'floordiv': lambda a, b: a // b, 'mod': lambda a, b: a % b, 'pow': lambda a, b: a ** b, 'neg': lambda a: -a,
@@ -132,27 +122,31 @@ _lent_operator = _lent_module(lent_operator(), {
     'ne': lambda a, b: a != b, 'lt': lambda a, b: a < b, 'le': lambda a, b: a <= b, 'gt': lambda a, b: a > b,
     'ge': lambda a, b: a >= b, 'concat': lambda a, b: a + b, 'contains': lambda a, b: b in a,
     'getitem': lambda a, b: a[b], 'itemgetter': _lent_itemgetter,
-})
+})  # fmt: skip
+
 
 def _lent_mean(values):
     values = list(values)
     if not values:
-        raise ValueError('mean requires at least one data point')
+        raise ValueError("mean requires at least one data point")
     return _lent_math.fsum(values) / len(values)
+
 
 def _lent_middle(values):
     values = sorted(values)
     if not values:
-        raise ValueError('no median for empty data')
+        raise ValueError("no median for empty data")
     half = len(values) // 2
     return values[half] if len(values) % 2 else (values[half - 1] + values[half]) / 2
+
 
 def _lent_spread(values, less):
     values = list(values)
     if len(values) <= less:
-        raise ValueError('variance requires more data points')
+        raise ValueError("variance requires more data points")
     middle = _lent_mean(values)
     return _lent_math.fsum([(v - middle) ** 2 for v in values]) / (len(values) - less)
+
 
 def _lent_mode(values):
     counts = {}
@@ -160,19 +154,17 @@ def _lent_mode(values):
         counts[value] = counts.get(value, 0) + 1
     return max(counts, key=lambda value: counts[value])
 
+
 _lent_statistics = _lent_module(lent_statistics(), {
     'mean': _lent_mean, 'fmean': _lent_mean, 'median': _lent_middle, 'mode': _lent_mode,
     'variance': lambda values: _lent_spread(values, 1), 'pvariance': lambda values: _lent_spread(values, 0),
     'stdev': lambda values: _lent_spread(values, 1) ** 0.5, 'pstdev': lambda values: _lent_spread(values, 0) ** 0.5,
-})
+})  # fmt: skip
 _lent_heapq = _lent_module(lent_heapq(), {
     'nsmallest': lambda n, values, key=None: sorted(values, key=key)[:max(n, 0)],
     'nlargest': lambda n, values, key=None: sorted(values, key=key, reverse=True)[:max(n, 0)],
-})
+})  # fmt: skip
 _lent_warnings = _lent_module(lent_warnings(), {
     'filterwarnings': lambda *args, **named: None, 'simplefilter': lambda *args, **named: None,
     'warn': lambda *args, **named: None,
-})
-"""
-)
-"""For every program."""
+})  # fmt: skip

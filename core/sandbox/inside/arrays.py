@@ -1,52 +1,12 @@
-"""Rows of numbers as they are inside the sandbox, with numpy's arithmetic, in monty's Python and under its limits.
-
-What makes such a row, and what else numpy does with it, asks the lent functions of `modules`; `lent_numpy`
-is the rest.
+"""Rows of numbers with numpy's arithmetic. An operator's method may ask nothing of the app in monty, so that arithmetic
+is done here, number by number; what makes such a row, and what else numpy does with it, asks the lent functions.
 """
 
-from __future__ import annotations
-
-# An operator's method may ask nothing of the app in monty, so that arithmetic is done here, number by number.
-_OPERATORS = "".join(
-    f"""
-    def __{name}__(self, other):
-        return _lent_each(_lent_{name}, self, other)
-    def __r{name}__(self, other):
-        return _lent_each(_lent_{name}, other, self)
-"""
-    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor")
-)
-_REDUCED = ("sum", "mean", "std", "var", "prod", "max", "min", "argmax", "argmin", "argsort", "cumsum", "cumprod")
-_OTHERS = ("any", "all", "dot", "round", "clip", "ptp")
-_ASKED = "".join(
-    f"""
-    def {name}(self, *args, **named):
-        return _lent_asked('{name}', self, *args, **named)
-"""
-    for name in (*_REDUCED, *_OTHERS)
-)
-_COMPARISONS = "".join(
-    f"""
-def _lent_{name}(a, b):
-    if isinstance(a, ndarray) or isinstance(b, ndarray):
-        return _lent_each(lambda x, y: x {sign} y, a, b)
-    return a {sign} b
-"""
-    for name, sign in (
-        ("less", "<"),
-        ("less_equal", "<="),
-        ("greater", ">"),
-        ("greater_equal", ">="),
-        ("not_equal", "!="),
-    )
-)
-
-ARRAYS = (
-    '''
 import numpy as _lent_host
 import scipy as _lent_host_scipy
 
 _lent_len = len
+
 
 def _lent_each(function, a, b):
     """`function` of the numbers of `a` and `b`, as numpy pairs them."""
@@ -61,17 +21,17 @@ def _lent_each(function, a, b):
     if _lent_len(b) == 1:
         return ndarray([function(x, b[0]) for x in a])
     if _lent_len(a) != _lent_len(b):
-        raise ValueError('operands could not be broadcast together')
+        raise ValueError("operands could not be broadcast together")
     return ndarray([function(x, y) for x, y in zip(a, b)])
+
 
 def _lent_add(x, y):
     return x or y if isinstance(x, bool) and isinstance(y, bool) else x + y
 
-def _lent_sub(x, y):
-    return x - y
 
 def _lent_mul(x, y):
     return x and y if isinstance(x, bool) and isinstance(y, bool) else x * y
+
 
 def _lent_truediv(x, y):
     if y != 0:
@@ -80,39 +40,35 @@ def _lent_truediv(x, y):
         return _lent_math.nan
     return _lent_math.copysign(_lent_math.inf, x) * _lent_math.copysign(1.0, y)
 
+
 def _lent_floordiv(x, y):
     if y != 0:
         return x // y
     return _lent_truediv(x, y) if isinstance(x, float) or isinstance(y, float) else 0
+
 
 def _lent_mod(x, y):
     if y != 0:
         return x % y
     return _lent_math.nan if isinstance(x, float) or isinstance(y, float) else 0
 
+
 def _lent_pow(x, y):
     if isinstance(x, int) and isinstance(y, int) and y < 0:
-        raise ValueError('Integers to negative integer powers are not allowed.')
+        raise ValueError("Integers to negative integer powers are not allowed.")
     try:
-        made = x ** y
+        made = x**y
     except ZeroDivisionError:
         return _lent_math.inf
     except OverflowError:
         return -_lent_math.inf if x < 0 and y % 2 == 1 else _lent_math.inf
     return _lent_math.nan if isinstance(made, complex) and not isinstance(x, complex) else made
 
-def _lent_and(x, y):
-    return x & y
-
-def _lent_or(x, y):
-    return x | y
-
-def _lent_xor(x, y):
-    return x ^ y
 
 def _lent_dot(a, b):
     made = _lent_each(_lent_mul, a, b)
     return sum(made.data) if made.shape else made
+
 
 class ndarray:
     """A row of numbers, or a single one (its shape is empty then)."""
@@ -125,7 +81,7 @@ class ndarray:
 
     def __iter__(self):
         if not self.shape:
-            raise TypeError('iteration over a 0-d array')
+            raise TypeError("iteration over a 0-d array")
         return iter(self.data)
 
     def __eq__(self, other):
@@ -160,13 +116,12 @@ class ndarray:
 
     def __repr__(self):
         return str(self.data)
-'''
-    + _OPERATORS
-    + _ASKED
-    + '''
+
+    # Here follow operators and methods, made in __init__.py.
+
     def item(self, at=0):
         if self.size != 1 and at == 0:
-            raise ValueError('can only convert an array of size 1 to a Python scalar')
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
         return self.data[at] if self.shape else self.data
 
     def tolist(self):
@@ -176,7 +131,7 @@ class ndarray:
         return ndarray(self.tolist())
 
     def astype(self, kind):
-        return _lent_asked('asarray', self, dtype=kind)
+        return _lent_asked("asarray", self, dtype=kind)
 
     def flatten(self):
         return ndarray(self.tolist() if self.shape else [self.data])
@@ -189,20 +144,20 @@ class ndarray:
 
     def reshape(self, *shape):
         if shape not in ((-1,), ((-1,),), (self.size,), ((self.size,),)):
-            raise NotImplementedError('arrays have one dimension here')
+            raise NotImplementedError("arrays have one dimension here")
         return self.flatten()
 
     def fill(self, value):
         self[:] = value
 
     def sort(self):
-        self.data = _lent_asked('sort', self).data
+        self.data = _lent_asked("sort", self).data
 
     def _places(self, at):
         if isinstance(at, tuple) and _lent_len(at) == 1:
             at = at[0]
         if at is None or isinstance(at, tuple) and None in at:
-            raise NotImplementedError('arrays have one dimension here')
+            raise NotImplementedError("arrays have one dimension here")
         if isinstance(at, slice):
             return list(range(self.size))[at]
         if at is Ellipsis:
@@ -211,10 +166,10 @@ class ndarray:
         if isinstance(at, bool):
             at = [at] * self.size
         if not isinstance(at, list):
-            raise IndexError('arrays have one dimension here')
+            raise IndexError("arrays have one dimension here")
         if at and isinstance(at[0], bool):
             if _lent_len(at) != self.size:
-                raise IndexError('boolean index did not match indexed array')
+                raise IndexError("boolean index did not match indexed array")
             return [k for k, chosen in enumerate(at) if chosen]
         return at
 
@@ -241,9 +196,10 @@ class ndarray:
         if not isinstance(values, (list, tuple)):
             values = [values]
         if _lent_len(values) not in (1, _lent_len(places)):
-            raise ValueError('cannot assign so many input values to the output values where the mask is true')
+            raise ValueError("cannot assign so many input values to the output values where the mask is true")
         for n, k in enumerate(places):
             self.data[k] = _lent_like(self.data[0], values[n if _lent_len(values) > 1 else 0])
+
 
 def _lent_like(old, value):
     """A value put into an array takes the kind of those in it."""
@@ -255,63 +211,80 @@ def _lent_like(old, value):
         return int(value)
     return float(value) if isinstance(old, float) else complex(value)
 
+
 def len(value):
     if isinstance(value, ndarray):
         if not value.shape:
-            raise TypeError('len() of unsized object')
+            raise TypeError("len() of unsized object")
         return value.size
     return _lent_len(value)
+
 
 def _lent_truth(value):
     if isinstance(value, ndarray):
         if value.size != 1:
-            raise ValueError('The truth value of an array with more than one element is ambiguous')
+            raise ValueError("The truth value of an array with more than one element is ambiguous")
         return bool(value.item())
     return value
 
-_lent_kinds = {'float': 'float64', 'int': 'int64', 'bool': 'bool', 'complex': 'complex128', 'float64': 'float64',
-               'float32': 'float32', 'int64': 'int64', 'int32': 'int64', 'complex128': 'complex128'}
+
+_lent_kinds = {
+    "float": "float64",
+    "int": "int64",
+    "bool": "bool",
+    "complex": "complex128",
+    "float64": "float64",
+    "float32": "float32",
+    "int64": "int64",
+    "int32": "int64",
+    "complex128": "complex128",
+}
+
 
 def _lent_kind(kind):
     """The name of a type of numbers, as the lent functions take it."""
     if isinstance(kind, str):
         return _lent_kinds.get(kind)
-    for plain, name in ((float, 'float64'), (int, 'int64'), (bool, 'bool'), (complex, 'complex128')):
+    for plain, name in ((float, "float64"), (int, "int64"), (bool, "bool"), (complex, "complex128")):
         if kind is plain:
             return name
-    for name in ('float64', 'float32', 'int64', 'int32'):
+    for name in ("float64", "float32", "int64", "int32"):
         if kind is getattr(_lent_numpy, name):
             return _lent_kinds[name]
     return None
+
 
 def _lent_wrapped(value):
     if isinstance(value, list):
         return ndarray(value)
     return tuple([_lent_wrapped(one) for one in value]) if isinstance(value, tuple) else value
 
-_lent_makers = ('array', 'asarray', 'zeros_like', 'ones_like', 'full_like', 'empty_like')
-_lent_typed = (*_lent_makers, 'zeros', 'ones', 'empty', 'full', 'arange', 'linspace', 'asfarray')
+
+_lent_makers = ("array", "asarray", "zeros_like", "ones_like", "full_like", "empty_like")
+_lent_typed = (*_lent_makers, "zeros", "ones", "empty", "full", "arange", "linspace", "asfarray")
+
 
 def _lent_plain(value):
     if isinstance(value, (list, tuple)):
         return [one.item() if isinstance(one, ndarray) and one.size == 1 else one for one in value]
     return value
 
+
 def _lent_asked(name, *args, **named):
     """What the lent function gives, lists as arrays."""
     if name in _lent_typed:
         if _lent_len(args) > 1 and _lent_kind(args[-1]) is not None:
-            named['dtype'] = args[-1]
+            named["dtype"] = args[-1]
             args = args[:-1]
-        if 'dtype' in named:
-            kind = named.pop('dtype')
+        if "dtype" in named:
+            kind = named.pop("dtype")
             if kind is not None:
-                named['dtype'] = _lent_kind(kind)
-        named.pop('copy', None)
-    if name == 'concatenate' or name == 'hstack':
+                named["dtype"] = _lent_kind(kind)
+        named.pop("copy", None)
+    if name == "concatenate" or name == "hstack":
         args = [[_lent_listed(one) for one in args[0]]]
         args = [[number for row in args[0] for number in row]]
-        name = 'array'
+        name = "array"
     else:
         args = [_lent_plain(one) for one in args]
     value = _lent_wrapped(getattr(_lent_host, name)(*args, **named))
@@ -319,14 +292,12 @@ def _lent_asked(name, *args, **named):
         return ndarray(value)
     return value
 
+
 def _lent_listed(value):
     if isinstance(value, ndarray):
         return value.data if value.shape else [value.data]
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
+
 def _lent_asking(name):
     return lambda *args, **named: _lent_asked(name, *args, **named)
-'''
-    + _COMPARISONS
-)
-"""Arrays, and how they ask what is lent."""

@@ -1,0 +1,3 @@
+-- whether a run came with the app
+
+alter table runs add column recording boolean default false;
