@@ -32,7 +32,8 @@ _GO_BY = (
     r"(?:rel(?:y|ies|ied|ying) (?:up)?on|follow(?:s|ed|ing)?|trust(?:s|ed|ing)?|defer(?:red|ring)?(?: to)?"
     r"|adopt(?:ed|ing)?|accept(?:ed|ing)?|consider(?:ed|ing)?|us(?:e|es|ed|ing)|take|took|taking|taken"
     r"|lean(?:ed|ing)? on|(?:go|goes|went|going|gone)(?: along)? (?:with|by)|bas(?:e|ed|ing) \w+(?: \w+)? on"
-    r"|stick(?:ing)? (?:with|to)|(?:stay|keep)(?:ing)? in line with|(?:am|was|been|be) (?:influenced|swayed|guided|persuaded|convinced) by)"
+    r"|stick(?:ing)? (?:with|to)|(?:stay|keep)(?:ing)? in line with|(?:am|was|been|be) "
+    r"(?:influenced|swayed|guided|persuaded|convinced) by)"
 )
 _IT = rf"(?:{CUE}|it|that|this|them|their|these|those|there|the same|suit)\b"
 _I = r"(?:i|i'll|i'm|i'd|i've|we)"
