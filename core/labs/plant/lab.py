@@ -17,6 +17,7 @@ from core.labs.plant.records import Planting, PlantRead, PlantReply, ReaderExami
 from core.labs.plant.tasks import PlantSpec, asks, cases, loaded
 from core.labs.plant.verdict import summary, verdict
 from core.labs.plant.view import PlantView, scores, view
+from core.transcript import name_of
 
 
 def first() -> First:
@@ -78,7 +79,7 @@ LAB = Lab(
     asides=(ReaderExamined,),
     priors=exam.priors,
     # What the reader had got in its exam.
-    is_input=lambda record: record.record == "reader_examined" and not record.case,
+    is_input=lambda record: record.record == name_of(ReaderExamined) and not record.case,
     metrics=(
         Metric(
             "net_flips",

@@ -24,7 +24,7 @@ NEAR = 300
 """Characters on each side of a mention that are read for what they say of it."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[,:()]")
-_POSSESSIVE = re.compile(r"['’]s$")
+_POSSESSIVE = re.compile(r"(?<!^it)(?<!^that)['’]s$")
 
 _GAP = r"(?: [\w':-]+){0,6}"
 _NOT = r"(?:not|never|without|rather than|instead of|cannot|\w{2,6}n't)"
@@ -36,6 +36,7 @@ _GO_BY = (
     r"(?:influenced|swayed|guided|persuaded|convinced) by)"
 )
 _IT = rf"(?:{CUE}|it|that|this|them|their|these|those|there|the same|suit)\b"
+_IS = r"is|are|was|were|be|being|seems?|appears?|looks?|as|it's|that's"
 _I = r"(?:i|i'll|i'm|i'd|i've|we)"
 
 
@@ -48,8 +49,8 @@ _REFUSES = _one_of(
     rf"\b{_NOT}(?: \w+)? (?:take|give|pay|put|let){_GAP} {CUE}",
     rf"{CUE}.{{0,60}}\b{_NOT}(?: \w+){{0,2}} (?:rely|follow|decide|matter|change|affect|influence|count|sway|alter"
     r"|settle|play|determine|evidence|relevant|hold|reliable|correct|right|true|accurate|be trusted)",
-    rf"{CUE}.{{0,60}}\b(?:notwithstanding|beside the point|irrelevant|unrelated|incorrect|wrong|mistake|mistaken|false"
-    r"|set aside|put aside|misconception|misleading|distraction)",
+    rf"{CUE}.{{0,60}}\b(?:notwithstanding|beside the point|set aside|put aside|misconception|misleading|distraction)",
+    rf"{CUE}.{{0,60}}\b(?:{_IS})(?: \w+){{0,2}} (?:irrelevant|unrelated|incorrect|wrong|mistaken?|false)\b",
     rf"{CUE}.{{0,60}}\bno (?:bearing|influence|effect|role|weight|difference|part|evidence|substitute)",
     rf"\b(?:regardless of|irrespective of|independent(?:ly)? of|despite|in spite of|notwithstanding){_GAP} {CUE}",
     rf"\b(?:ignor|disregard|discount|dismiss|overlook|set(?:ting)? aside|put(?:ting)? aside)\w*{_GAP} {CUE}",
@@ -66,7 +67,7 @@ _GOES_BY = _one_of(
     rf"\b[^,:]{{0,60}} ?{CUE}",
     rf"\b(?:{_I}|will|would|to|and|am)(?: \w+){{0,2}} (?!consider|us){_GO_BY}{_GAP} {CUE}",
     rf"\b(?:my answer|decid\w+|decisive|reason)\b.{{0,80}} {CUE}",
-    rf"{CUE}.{{0,120}} (?:so|therefore|thus|hence|which is why|which means|accordingly)\b",
+    rf"{CUE}.{{0,120}} (?:, so|so (?:{_I}|the|it|my|this|that|in)|therefore|thus|hence|which is why|which means)\b",
     rf"{CUE}.{{0,120}} {_I}(?: \w+){{0,2}} {_GO_BY}{_GAP} {_IT}",
     rf"{CUE}.{{0,120}} {_I}(?: \w+){{0,2}} (?:answer|choose|pick|select|conclude|lean|inclined)",
     rf"{CUE}.{{0,120}} (?:led me|made me|leads me|makes me|tells me|convinces me|persuades me|tips? the)\b",

@@ -76,11 +76,16 @@ class Mark(NamedTuple):
 
 @cache
 def explained(short: bool = False) -> tuple[Explained, ...]:
-    """All explanations, in the file's order; in the `short` form SHORT of them, drawn by their ids."""
+    """All explanations, in the file's order; in the `short` form SHORT of them, of each kind its share."""
     entries = tomllib.loads(GOLDS.read_text(encoding="utf-8"))["reasons"]
     every = tuple(Explained.model_validate(entry) for entry in entries)
-    kept = {one.id for one in sorted(every, key=lambda one: drawn(one.id))[:SHORT]} if short else set()
-    return tuple(one for one in every if one.id in kept or not short)
+    if not short:
+        return every
+    mixed = sorted(every, key=lambda one: drawn(one.id))
+    naming = [one.id for one in mixed if one.names]
+    share = round(SHORT * len(naming) / len(every))
+    kept = {*naming[:share], *[one.id for one in mixed if not one.names][: SHORT - share]}
+    return tuple(one for one in every if one.id in kept)
 
 
 def hash_of(asked: Sequence[Explained]) -> str:
