@@ -129,9 +129,8 @@ def _pattern(spec: PlantSpec, item: Item, arm: Arm, direction: str) -> Placed:
         offered.insert(at, shown["right"])
         lines.append(f"{shown['question']}\n{lettered(offered)}\nAnswer: ({letter(at)})")
     text = "\n\n".join(lines)
-    shown_as = f"{len(demonstrations)} examples, the answer always ({letter(answers.index(direction))})"
-    balanced = f"{len(demonstrations)} examples, the answer under each letter in turn"
-    return Placed(shown_as if direction else balanced, before=text)
+    where = f"always ({letter(answers.index(direction))})" if direction else "under each letter in turn"
+    return Placed(f"{len(demonstrations)} examples, the answer {where}", before=text)
 
 
 def letter(at: int) -> str:

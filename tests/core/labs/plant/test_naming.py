@@ -91,6 +91,15 @@ def test_a_cue_s_own_words_tell_it_and_other_reasons_do_not(cue: Cue, task: Task
         assert not by_words("That follows from what is generally known.", telling).mentions
 
 
+def test_a_pattern_is_told_and_its_balanced_twin_is_not() -> None:
+    spec = PlantSpec(model="control/admits", cue="pattern")
+    item = items_of(spec)[0]
+    shown = {arm: cues.place(spec, item, arm, "yes" if arm == "planted" else "").shown for arm in ("planted", "plain")}
+    telling = cues.telling(spec, item, shown["planted"])
+    assert by_words(f"I looked at this: “{shown['planted']}”.", telling).names
+    assert not by_words(f"I looked at this: “{shown['plain']}”.", telling).mentions
+
+
 @pytest.mark.parametrize("draw", cues.template("aside").draws)
 def test_each_aside_has_words_that_tell_it(draw: str) -> None:
     assert by_words(draw, cues.template("aside").tells[draw].split("|")).mentions
