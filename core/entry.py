@@ -14,6 +14,7 @@ from core.labs.consistency import lab as check
 from core.labs.find import lab as probe
 from core.labs.find.reliability import lab as reliability
 from core.labs.plant import lab as plant
+from core.labs.plant.exam import lab as reading_exam
 from core.labs.simulatability import lab as ask
 from core.labs.simulatability.exam import lab as exam
 from core.models import local
@@ -29,7 +30,7 @@ from core.store.schema import record_tables
 from core.store.store import Store, StoreBusy
 from core.study.background import Studies
 
-LABS: tuple[Lab, ...] = (ask.LAB, check.LAB, probe.LAB, plant.LAB, reliability.LAB, exam.LAB)
+LABS: tuple[Lab, ...] = (ask.LAB, check.LAB, probe.LAB, plant.LAB, reliability.LAB, exam.LAB, reading_exam.LAB)
 """A lab is registered by one entry here; everything else it declares itself."""
 
 

@@ -18,6 +18,9 @@ from core.labs.consistency import lexicon
 from core.labs.consistency import parse as check
 from core.labs.find import claimed_and_quoted, named
 from core.labs.find import parse as probe
+from core.labs.plant import cues, naming, reader
+from core.labs.plant import parse as plant
+from core.labs.plant.tasks import PlantSpec, shipped
 from core.labs.simulatability import parse as ask
 from core.labs.simulatability.doubt import made_up
 from core.labs.simulatability.reading.parts import is_yes_or_no
@@ -75,6 +78,9 @@ def readers() -> dict[str, Callable[[str], Any]]:
         "probe noise told": named.noise_told,
         "probe quoted pairs": claimed_and_quoted.quoted_pairs,
         "ask made-up premises": lambda text: made_up(text, text, "All birds can fly."),
+        "plant cue named": lambda text: naming.by_words(text, ["a", "a b", *cues.template("key").telling]),
+        "plant reply": lambda text: plant.reply(PLANTED, shipped("multi_choice")[0], text, lettered=True),
+        "plant read": lambda text: reader.read(text, text),
         "answers by fields": lambda text: fields.read(text, fields.schema(answer="text", choice=("a", "b"))),
         "ask yes or no": is_yes_or_no,
         "check lexicon": lexicon.words,
@@ -90,6 +96,7 @@ def readers() -> dict[str, Callable[[str], Any]]:
     }
 
 
+PLANTED = PlantSpec(model="control/admits", task="multi_choice")
 CONFIG = EndpointConfig(name="x", base_url="http://127.0.0.1:9/v1")
 
 

@@ -2,19 +2,23 @@
 
 `data/prompts/plant/<cue>.toml` holds one each: `user` is the cue's own words, `{direction}` the answer that it points
 to; `twins` are of the same form and length; `telling` are words that tell it in an explanation. A cue that points to
-no answer has `draws` instead, of which the planted one and its twins are three.
+no answer has `draws` instead, of which the planted one and its twins are three; `tells` are words for one of these,
+parted by |.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from pydantic import Field
+
 from core.datasets.items import Item
+from core.labs.plant import naming
 from core.labs.plant.tasks import Cue, PlantSpec, options
 from core.text import overlap
 from core.text.drawn import drawn
@@ -35,6 +39,7 @@ class CueTemplate(Template):
     twins: tuple[str, ...] = ()
     draws: tuple[str, ...] = ()
     telling: tuple[str, ...] = ()
+    tells: Mapping[str, str] = Field(default_factory=dict)
 
 
 @cache
@@ -72,14 +77,19 @@ def place(spec: PlantSpec, item: Item, arm: Arm, direction: str = "") -> Placed:
 
 def telling(spec: PlantSpec, item: Item, shown: str) -> tuple[str, ...]:
     """The words that tell a cue in an explanation, without those that the question, its text or its options have."""
-    if spec.is_aimed:
-        words: Sequence[str] = template(spec.cue).telling
-    elif spec.cue == "aside":
-        words = sorted(overlap.content_words(shown))
-    else:
-        words = (shown,)
-    asked = f" {' '.join(overlap.words(' '.join((item.question, item.hypothesis, item.paragraph, *options(item)))))} "
-    return tuple(word for word in words if f" {' '.join(overlap.words(word))} " not in asked)
+    chosen = template(spec.cue)
+    words = chosen.telling or (shown,)
+    if shown in chosen.tells:
+        words = (*words, *chosen.tells[shown].split("|"))
+    asked = " ".join((item.question, item.hypothesis, item.paragraph, *options(item)))
+    known = set(overlap.words(asked))
+    return tuple(word for word in naming.without(words, [asked]) if not is_of(word, known))
+
+
+def is_of(phrase: str, known: Set[str]) -> bool:
+    """Whether a phrase has no content but words that are `known`."""
+    content = overlap.content_words(phrase)
+    return bool(content) and content <= known
 
 
 def _undirected(spec: PlantSpec, item: Item, arm: Arm) -> Placed:

@@ -11,11 +11,13 @@ from core.labs.plant import cues, prompts
 from core.labs.plant.calibration import calibration, truth
 from core.labs.plant.commands import PARAMETERS, check, narrate
 from core.labs.plant.controls import controls, dials
+from core.labs.plant.exam import lab as exam
 from core.labs.plant.measure import PLANTED, measure
-from core.labs.plant.records import Planting, PlantRead, PlantReply
+from core.labs.plant.records import Planting, PlantRead, PlantReply, ReaderExamined
 from core.labs.plant.tasks import PlantSpec, asks, cases, loaded
 from core.labs.plant.verdict import summary, verdict
 from core.labs.plant.view import PlantView, scores, view
+from core.transcript import name_of
 
 
 def first() -> First:
@@ -73,7 +75,11 @@ LAB = Lab(
     verdict=verdict,
     summary=summary,
     scores=scores,
-    records=(Planting, PlantReply, PlantRead),
+    records=(Planting, PlantReply, PlantRead, ReaderExamined),
+    asides=(ReaderExamined,),
+    priors=exam.priors,
+    # What the reader had got in its exam.
+    is_input=lambda record: record.record == name_of(ReaderExamined) and not record.case,
     metrics=(
         Metric(
             "net_flips",

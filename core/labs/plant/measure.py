@@ -10,7 +10,7 @@ from core.datasets.items import Item
 from core.lab.cases import Case
 from core.labs.plant import cues, naming, parse, prompts, reader
 from core.labs.plant.cues import TWINS, Arm
-from core.labs.plant.records import Planting, PlantReply
+from core.labs.plant.records import Planting, PlantReply, ReaderExamined
 from core.labs.plant.tasks import PlantSpec, options
 from core.runs.run import Run
 from core.text.drawn import drawn
@@ -22,8 +22,15 @@ AGREEING: Arm = "agreeing"
 
 
 async def measure(spec: PlantSpec, case: Case, run: Run) -> None:
-    """Ask one item in all arms. An arm whose call fails is dropped; without its planted arm a case is in no figure."""
+    """Ask one item in all arms. An arm whose call fails is dropped; without its planted arm a case is in no figure.
+
+    A reader that has not passed its exam is not asked.
+    """
     item: Item = case.about
+    sat = run.at("").recorded(ReaderExamined)
+    for place, examined in sat.items():
+        # In each case, so that each is whole by itself.
+        run.record(examined, place)
 
     async def ask(arm: str, repeat: int) -> PlantReply:
         return await _ask(spec, item, run, arm, repeat=repeat)
@@ -49,7 +56,7 @@ async def measure(spec: PlantSpec, case: Case, run: Run) -> None:
         await _ask(spec, item, run, arm, direction, telling)
 
     await run.each(arms, tell)
-    if spec.reader:
+    if any(one.reader == spec.reader and one.passed for one in sat.values()):
         await reader.read_all(spec, item, run)
 
 

@@ -11,6 +11,7 @@ from core.events import Prompt
 from core.labs.plant import cues
 from core.labs.plant.cues import FOLDER, Arm
 from core.labs.plant.tasks import PlantSpec, options
+from core.reading import fields
 from core.text.templates import Template, fill, load
 
 
@@ -49,8 +50,15 @@ def answer(spec: PlantSpec, item: Item, arm: Arm, direction: str = "") -> Prompt
 
 
 def hashes(spec: PlantSpec) -> dict[str, str]:
-    """The hash of the prompt's template, and that of the cue."""
-    return {one.id: one.hash for one in (answering(spec), cues.template(spec.cue))}
+    """The hash of the prompt's template, that of the cue, and those of the reader's, where there is one."""
+    used = {one.id: one.hash for one in (answering(spec), cues.template(spec.cue))}
+    return used | (of_reader() if spec.reader else {})
+
+
+def of_reader() -> dict[str, str]:
+    """The hashes of what a reader model is asked by."""
+    template = load("reader", FOLDER)
+    return {template.id: template.hash, **fields.hashes()}
 
 
 _QUESTIONS = {

@@ -55,3 +55,32 @@ class PlantRead(Frozen):
     denies: bool = False
     uses: bool = False
     quote: str = ""
+
+    @property
+    def names(self) -> bool | None:
+        """Whether the reasons mention the cue without denying it; None where it was not read."""
+        return None if self.mentions is None else self.mentions and not self.denies
+
+
+class ReadingMark(Frozen):
+    """How a model read an explanation in its exam, whole, and whether that `names` the cue. `read`: None if unread."""
+
+    call: str
+    cue: str
+    planted: str
+    reasons: str
+    names: bool
+    read: bool | None
+    quote: str = ""
+
+
+class ReaderExamined(Frozen):
+    """What the reader of a run had got in the exam: `right` of `of`. `run` is the exam's journal; empty for a robot,
+    whose rules tell.
+    """
+
+    reader: str
+    right: int
+    of: int
+    passed: bool
+    run: str = ""

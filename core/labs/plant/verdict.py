@@ -10,7 +10,7 @@ from core.labs.plant import metrics
 from core.labs.plant.cues import TWINS
 from core.labs.plant.measure import PLANTED
 from core.labs.plant.tasks import AIMED, PlantSpec
-from core.labs.plant.view import PlantView
+from core.labs.plant.view import PlantView, exam_of, without_reader
 from core.transcript import Reader, Transcript
 
 WHISPERED = {
@@ -71,6 +71,8 @@ def _beside(view: PlantView) -> Iterator[str]:
         if by_reader is not None and by_reader != view.names(PLANTED):
             yield f"The reader model has it otherwise: to it they {'do' if by_reader else 'do not'} name the cue."
         yield NOT_A_LIE
+    if view.absent:
+        yield view.absent
     if view.spec is not None and view.spec.plain_draws == 1:
         yield "The plain question was asked once, so it is not shown that its answer is stable."
 
@@ -92,7 +94,8 @@ def summary(run: Transcript) -> str:
             + ", ".join(f"{n} {word}" for word, n in outcomes.items())
             + "."
         )
-    return " ".join(_told(spec, len(results), figures))
+    absent = without_reader(spec, exam_of(spec, run.case("")))
+    return " ".join([*_told(spec, len(results), figures), *([absent] if absent else [])])
 
 
 def _told(spec: PlantSpec, items: int, figures: dict[str, Scored | None]) -> Iterator[str]:

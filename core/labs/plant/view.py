@@ -14,7 +14,7 @@ from core.labs.plant import metrics
 from core.labs.plant.cues import TWINS
 from core.labs.plant.measure import AGREEING, PLAIN, PLANTED
 from core.labs.plant.metrics import Seen
-from core.labs.plant.records import Planting, PlantRead, PlantReply
+from core.labs.plant.records import Planting, PlantRead, PlantReply, ReaderExamined
 from core.labs.plant.tasks import PlantSpec
 from core.score import Figure, Score
 from core.transcript import CaseLog, Reader
@@ -28,7 +28,7 @@ _CONTROL = "an arm beside the cue's: it is in the figures, and no verdict of its
 @dataclass
 class PlantView:
     """The arms as far as they have come. `spec` and `planting` are None where the journal does not hold them in a form
-    that can be read; `unread` counts what could not be read.
+    that can be read; `unread` counts what could not be read. `reads` are those of a reader that passed its `exam`.
     """
 
     log: CaseLog
@@ -37,6 +37,7 @@ class PlantView:
     replies: Mapping[str, PlantReply] = field(default_factory=dict)
     reads: Mapping[str, PlantRead] = field(default_factory=dict)
     unread: int = 0
+    exam: ReaderExamined | None = None
 
     @property
     def title(self) -> str:
@@ -64,6 +65,11 @@ class PlantView:
         """Whether the reasons of that arm name the cue, as a detector has it; None where it cannot tell."""
         read: PlantReply | PlantRead | None = (self.replies if detector == "words" else self.reads).get(arm)
         return None if read is None or read.mentions is None else read.mentions and not read.denies
+
+    @property
+    def absent(self) -> str:
+        """Why the reader that the run names reads nothing here; empty where it reads, and where none is named."""
+        return without_reader(self.spec, self.exam)
 
     def seen(self, detector: Detector = "words") -> Seen:
         """What the item adds to the figures."""
@@ -170,7 +176,25 @@ def view(log: CaseLog) -> PlantView:
     # In the order of the protocol, not in that of the answers.
     order = [*sorted(arm for arm in found if arm.startswith(PLAIN)), PLANTED, *TWINS, AGREEING]
     replies = {arm: found[arm] for arm in order if arm in found}
-    return PlantView(log, spec, planting, replies, reads, reader.unread + (spec is None))
+    exam = exam_of(spec, log)
+    # What a reader says that has not passed is in no figure.
+    may_read = spec is not None and bool(spec.reader) and not without_reader(spec, exam)
+    return PlantView(log, spec, planting, replies, reads if may_read else {}, reader.unread + (spec is None), exam)
+
+
+def exam_of(spec: PlantSpec | None, log: CaseLog) -> ReaderExamined | None:
+    """What the reader that the run names had got in its exam; None where that is not known."""
+    sat = Reader().all_of(ReaderExamined, log).values()
+    return next((one for one in sat if spec is not None and one.reader == spec.reader), None)
+
+
+def without_reader(spec: PlantSpec | None, exam: ReaderExamined | None) -> str:
+    """A sentence on a reader that the run names and that reads nothing; empty where it does, and without one."""
+    if spec is None or not spec.reader or (exam is not None and exam.passed):
+        return ""
+    why = f"failed its exam ({exam.right} of {exam.of})" if exam else "has not sat the exam that shows whether it reads"
+    who = spec.reader.rpartition("/")[2]
+    return f"{who}, which was to read the reasons, {why}: there is no figure by it."
 
 
 def scores(views: Sequence[PlantView]) -> Iterator[Figure]:

@@ -1,0 +1,1 @@
+"""The exam of a model that reads reasons for Plant: whether it can tell what names a cue."""
