@@ -45,6 +45,7 @@ def test_words_that_a_predictor_puts_into_the_explanation(reply: str, question: 
         ("ox wins", "Oxen win.", True),
         ("as wins", "A win.", False),
         ("swim wins", "A swimmer wins.", True),
+        ("red wins", "R wins.", True),
         ("swim wins", "Swimming wins.", False),
         ("gas wins", "A gap wins.", True),
     ],
