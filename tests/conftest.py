@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import itertools
 import os
+import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +23,11 @@ from tests import shared_encoder
 
 # Until all is collected hardly anything is thrown away.
 gc.disable()
+
+# asyncio.run asks for the handler of Ctrl-C, and Python 3.11 takes it for a number first: in the words of that mistake
+# stands all that its task gave, here whole transcripts. Later versions look what it is, as here.
+_as_enum = signal._int_to_enum
+signal._int_to_enum = lambda value, kind: _as_enum(value, kind) if isinstance(value, int) else value
 
 # How long one example takes says nothing on a machine that is busy with others. `make thorough` draws more of them.
 # The same examples each time: whether a change is sound does not hang on the draw. `make thorough` draws new ones.
@@ -58,6 +65,37 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     yield tmp_path / "home"
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store that knows the runs that come with the app, and nothing else."""
+    from core import entry, home
+    from core.store.index import index
+    from core.store.store import Store
+
+    path = tmp_path_factory.mktemp("recorded") / "store.duckdb"
+    with Store(path, entry.labs()) as store:
+        assert index(store, home.recordings(), recordings=True)
+    return path
+
+
+@pytest.fixture
+def opened_before(own_home: Path, recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stores that the app and the command line make anew begin with the runs that come with the app, as after the first
+    time they are opened: to index these takes longer than most of what is tested.
+    """
+    from core import entry
+    from core.commands import running
+    from core.store.store import Store
+
+    def opened(path: Path, labs: Any) -> Store:
+        if not path.exists():
+            shutil.copyfile(recorded, path)
+        return Store(path, labs)
+
+    for module in (entry, running):
+        monkeypatch.setattr(module, "Store", opened)
 
 
 def encoder_port(config: Any) -> int:

@@ -90,7 +90,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path: Path, server: StubServer, hub: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(tmp_path: Path, server: StubServer, hub: str, opened_before: None, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where an example is run: an empty folder with the studies that ship, made small."""
     for name, value in (("OPENAI_BASE_URL", server.base_url), ("OPENAI_API_KEY", "none"), ("HF_ENDPOINT", hub)):
         monkeypatch.setenv(name, value)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from playwright.sync_api import (
 from tests import shared_encoder
 from tests.conftest import WITHOUT_ENCODER, encoder_port
 from tests.stub_server import StubServer
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -80,6 +82,7 @@ class Scripted:
     def __init__(self) -> None:
         self._scripts: dict[str, tuple[Callable[[dict[str, Any]], str], float]] = {}
         self.answers_left: dict[str, int] = {}
+        self.answered = Counter[str]()
         self.stub = StubServer(
             self._answer,
             models=(),
@@ -103,6 +106,7 @@ class Scripted:
         return self._scripts.get(body["model"], (lambda body: "", 0.0))
 
     def _answer(self, body: dict[str, Any]) -> str:
+        self.answered[body["model"]] += 1
         return self._script(body)[0](body)
 
     def _held(self, model: str) -> bool:
@@ -133,6 +137,10 @@ class ScriptedModel:
 
     def go_on(self) -> None:
         del self._models.answers_left[self._name]
+
+    def answered(self) -> None:
+        """Wait until every request so far has its answer."""
+        until(lambda: self._models.answered[self._name] == self.count)
 
 
 @pytest.fixture(scope="package")

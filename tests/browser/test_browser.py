@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.conftest import ROOT, Scripted, ScriptedModel, Server, begin, settle
 from tests.conftest import WITHOUT_ENCODER
 from tests.plausible import Plausible
+from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 Serve = Callable[..., Server]
@@ -111,7 +112,7 @@ def test_a_run_survives_page_switch_reload_and_closed_tab(
     expect(page.get_by_text("It answers yes")).to_be_visible()
     page.close()
     slow.go_on()
-    time.sleep(1)
+    until(lambda: slow.count == 51)
     again = browser.new_page()
     again.goto(f"{app.url}/ask?run={run}")
     expect(again.locator(".st-key-verdict")).to_contain_text("predictions")
@@ -181,9 +182,10 @@ def test_no_call_leaves_after_a_cancel(app: Server, page: Page, slow: ScriptedMo
     asked = slow.count
     assert 2 < asked < 41
     slow.go_on()
-    time.sleep(1.5)
-    assert slow.count == asked
+    slow.answered()
     page.reload()
+    settle(page)
+    assert slow.count == asked
     page.locator(".st-key-go-on button").first.click()
     expect(page.locator(".st-key-verdict")).to_be_visible()
     expect(page.get_by_text("You stopped this run")).to_have_count(0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -77,9 +76,10 @@ def test_a_run_survives_a_reload_and_a_cancel_stops_the_spending(app: Server, pa
     expect(page.get_by_text("You stopped this run")).to_be_visible()
     asked = slow.count
     slow.go_on()
-    time.sleep(1.5)
-    assert slow.count == asked
+    slow.answered()
     page.reload()
+    settle(page)
+    assert slow.count == asked
     page.locator(".st-key-go-on button").first.click()
     expect(page.get_by_text("You stopped this run")).to_have_count(0)
     expect(page.locator(".st-key-verdict")).to_be_visible()

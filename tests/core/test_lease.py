@@ -17,6 +17,7 @@ import pytest
 
 from core import lease
 from core.lease import TTL, Held, Lease, is_held
+from tests.waiting import until
 
 
 def of_another_machine(path: Path, age: float) -> None:
@@ -78,7 +79,7 @@ def test_who_dies_while_taking_over_stops_nobody(tmp_path: Path) -> None:
 def _hold(path: str) -> None:
     Lease(Path(path))
     print("held", flush=True)
-    time.sleep(60)
+    signal.pause()
 
 
 def test_a_killed_process_frees_it_at_once(tmp_path: Path) -> None:
@@ -89,9 +90,7 @@ def test_a_killed_process_frees_it_at_once(tmp_path: Path) -> None:
     assert is_held(path)
     holder.send_signal(signal.SIGKILL)
     # Not waited for: to the system it is a process that has ended, of which nobody has taken note yet.
-    end = time.monotonic() + 120
-    while is_held(path) and time.monotonic() < end:
-        time.sleep(0.01)
+    until(lambda: not is_held(path))
     Lease(path).release()
     holder.wait()
 
@@ -148,10 +147,7 @@ def test_the_leases_of_a_process_are_renewed_by_themselves(tmp_path: Path, monke
     path = tmp_path / "a.json"
     mine = Lease(path)
     os.utime(path, (0, 0))
-    end = time.monotonic() + 120
-    while path.stat().st_mtime == 0 and time.monotonic() < end:
-        time.sleep(0.01)
-    assert path.stat().st_mtime > 0
+    until(lambda: path.stat().st_mtime > 0)
     mine.release()
     lease._renewer.cache_clear()
 
@@ -167,7 +163,7 @@ def _write(path: str, number: int) -> None:
                 continue
             log = Path(path).with_suffix(".log")
             log.write_text(str(number))
-            time.sleep(0.002)
+            time.sleep(0.002)  # Another could write meanwhile.
             assert log.read_text() == str(number), "two held it at once"
             mine.release()
             break

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from core.transcript import transcript
 from tests.conftest import WITHOUT_ENCODER
 from tests.plausible import Plausible
 from tests.stub_server import Fault, StubServer
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 ASK = ["ask", "Can a penguin fly?", "--model", "control/fickle"]
@@ -174,9 +174,7 @@ def test_an_interrupted_run_is_exit_code_4_and_resume_asks_only_the_rest(own_hom
             "--no-exam",
         ]
         going = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
-        end = time.monotonic() + 120
-        while server.count < 8 and time.monotonic() < end:
-            time.sleep(0.02)
+        until(lambda: server.count >= 8)
         going.send_signal(signal.SIGINT)
         printed, _ = going.communicate(timeout=120)
         assert going.returncode == 4

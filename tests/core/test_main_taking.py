@@ -21,6 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SECRET = "sk-of-the-environment-0123456789"
 FIGURES = 'select run, "case", metric, rules, item, value, n, "of", low, high from scores order by all'
 
+pytestmark = pytest.mark.usefixtures("opened_before")
+
 
 def asked(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str], str]:
     capsys.readouterr()

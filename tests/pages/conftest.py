@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -40,7 +39,7 @@ labs.furnish()
 
 
 @pytest.fixture(autouse=True)
-def own_process(own_home: Path) -> Iterator[None]:
+def own_process(opened_before: None) -> Iterator[None]:
     """What the entry makes once a process is made anew for each test."""
     for made in CACHED:
         made.cache_clear()
@@ -99,10 +98,3 @@ def words(app: AppTest) -> str:
     said += [f"{metric.label} {metric.value}" for metric in app.metric]
     said += [expander.label for expander in app.expander]
     return "\n".join(said).replace("\\", "").replace("\u2060", "")
-
-
-def until(true: Callable[[], bool], seconds: float = 120) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)

@@ -15,9 +15,10 @@ from core.journal import Journal, read
 from core.labs.simulatability.questions import questions
 from core.labs.simulatability.tasks import AskSpec
 from core.labs.simulatability.view import Row
-from tests.pages.conftest import in_address, run_named, settled, turned, until, words
+from tests.pages.conftest import in_address, run_named, settled, turned, words
 from tests.plausible import Plausible
 from tests.stub_server import Fault, StubServer
+from tests.waiting import until
 
 Page = Callable[..., AppTest]
 

@@ -13,9 +13,10 @@ from core import entry, home
 from core.datasets.items import Item
 from core.labs.consistency.tasks import CheckSpec, shipped
 from core.labs.simulatability.tasks import AskSpec
-from tests.pages.conftest import in_address, settled, until, words
+from tests.pages.conftest import in_address, settled, words
 from tests.plausible import telling
 from tests.stub_server import StubServer
+from tests.waiting import until
 
 Page = Callable[..., AppTest]
 REVIEW = Item(id="text", task="sentiment", paragraph="A superb film, dull at the end, and wonderful.", label="positive")

@@ -14,9 +14,10 @@ from core.labs.simulatability.tasks import AskSpec
 from core.models.settings import EndpointConfig
 from core.store import figures
 from tests.core.labs.simulatability.test_predictor import some_know
-from tests.pages.conftest import in_address, run_named, settled, turned, until, words
+from tests.pages.conftest import in_address, run_named, settled, turned, words
 from tests.plausible import Plausible
 from tests.stub_server import StubServer
+from tests.waiting import until
 
 Page = Callable[..., AppTest]
 STUB = "openai/stub-model"

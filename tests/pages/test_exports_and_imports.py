@@ -12,8 +12,9 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home
 from core.runs import bundle
 from core.store import queries
-from tests.pages.conftest import until, words
+from tests.pages.conftest import words
 from tests.pages.test_others import ROOT, a_run
+from tests.waiting import until
 
 Page = Callable[..., AppTest]
 

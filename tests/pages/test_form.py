@@ -9,7 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home
-from tests.pages.conftest import run_named, settled, until, words
+from tests.pages.conftest import run_named, settled, words
+from tests.waiting import until
 
 Page = Callable[..., AppTest]
 

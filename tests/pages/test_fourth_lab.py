@@ -28,8 +28,9 @@ from core.store.index import index
 from core.store.store import Store
 from core.text.templates import load
 from tests import small_lab
-from tests.pages.conftest import in_address, run_named, settled, until, words
+from tests.pages.conftest import in_address, run_named, settled, words
 from tests.small_lab import LAB, EchoSpec, EchoView
+from tests.waiting import until
 
 Page = Callable[..., AppTest]
 Register = Callable[[Lab], None]

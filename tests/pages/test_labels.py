@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 from core import entry
 from core.labs.simulatability.tasks import AskSpec
 from core.people.labels import Label
-from tests.pages.conftest import in_address, turned, until, words
+from tests.pages.conftest import in_address, turned, words
+from tests.waiting import until
 
 Page = Callable[..., AppTest]
 CASE = "results/case.py"

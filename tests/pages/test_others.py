@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qs
@@ -18,8 +17,9 @@ from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.tasks import AskSpec
 from core.models import local
 from core.runs.recordings import listed
-from tests.pages.conftest import turned, until, words
+from tests.pages.conftest import turned, words
 from tests.stub_server import StubServer
+from tests.waiting import until
 
 Page = Callable[..., AppTest]
 ROOT = Path(__file__).resolve().parents[2]
@@ -144,7 +144,8 @@ def test_a_replay_shows_the_run_again_without_a_model(page: Page) -> None:
     app = page("results/case.py", run=run, replay="1")
     assert "step 1 of" in app.get("progress")[0].proto.text and "No model is asked" in app.get("progress")[0].proto.text
     assert "All birds can fly" in words(app) and "expects" not in words(app) and "Precision" not in words(app)
-    time.sleep(2.6)
+    played, since = app.session_state[f"replay-{run}"]
+    app.session_state[f"replay-{run}"] = (played, since - 2.6)
     assert "step 2 of" in app.run().get("progress")[0].proto.text, "no step is left out, however late one looks"
     app.segmented_control(key="speed").set_value("At once").run()
     assert "replay" not in app.query_params and "Precision 0.50" in words(app)

@@ -12,8 +12,9 @@ from core import entry
 from core.labs.simulatability.tasks import AskSpec
 from core.people.labels import Label
 from core.people.visit import name_of_visitor
-from tests.pages.conftest import turned, until, words
+from tests.pages.conftest import turned, words
 from tests.stub_server import StubServer
+from tests.waiting import until
 
 Page = Callable[..., AppTest]
 CODE = "the code of whoever hosts"

@@ -15,7 +15,8 @@ from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.tasks import AskSpec
 from core.store import listing, queries
 from core.store.filters import Filter
-from tests.pages.conftest import in_address, until, words
+from tests.pages.conftest import in_address, words
+from tests.waiting import until
 
 Page = Callable[..., AppTest]
 

@@ -14,7 +14,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home
-from tests.pages.conftest import until, words
+from tests.pages.conftest import words
+from tests.waiting import until
 
 Page = Callable[..., AppTest]
 

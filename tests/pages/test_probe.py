@@ -15,8 +15,9 @@ from core.journal import read
 from core.labs.find.functions.entities import concepts, keeps
 from core.labs.find.tasks import ProbeSpec
 from core.labs.find.worthless import worthless
-from tests.pages.conftest import settled, until, words
+from tests.pages.conftest import settled, words
 from tests.stub_server import StubServer
+from tests.waiting import until
 
 Page = Callable[..., AppTest]
 

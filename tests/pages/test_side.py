@@ -17,7 +17,8 @@ from core.people.visit import name_of_visitor
 from core.store.matching import Tried
 from pages.parts.side_by_side import ANSWERS, EXPECTED, OUTCOMES, Cell, aligned, finding, told_apart
 from pages.parts.tiles import State
-from tests.pages.conftest import in_address, turned, until, words
+from tests.pages.conftest import in_address, turned, words
+from tests.waiting import until
 
 Page = Callable[..., AppTest]
 SIDE = "results/side.py"

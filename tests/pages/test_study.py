@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -11,15 +10,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home, policy
-from core.study import control, plan, shelf
+from core.study import control, execute, plan, shelf
 from core.study.background import UnderWay
 from core.study.cells import BLANK
 from core.study.progress import progress
 from core.study.standing import Standing
 from pages.study.words import finding, said, state_of
 from tests.core.study.killing import steady
-from tests.pages.conftest import in_address, until, words
+from tests.pages.conftest import in_address, words
 from tests.stub_server import Fault, StubServer
+from tests.waiting import until
 
 ROBOTS = """title = "Two robots"
 lab = "ask"
@@ -171,6 +171,8 @@ def test_a_study_is_paused_and_goes_on(page: Callable[..., AppTest], monkeypatch
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         entry.answers.cache_clear()
+        looks: list[control.Wanted] = []
+        monkeypatch.setattr(execute, "wanted", lambda *of: looks.append(control.wanted(*of)) or looks[-1])
         study = kept(REAL)
         app = page("study", study="mine")
         assert "Price unknown" in words(app)
@@ -181,7 +183,7 @@ def test_a_study_is_paused_and_goes_on(page: Callable[..., AppTest], monkeypatch
         assert "Calls a minute" in words(app)
         second = page("study", study="mine")
         second.button(key="study-pause").click().run()
-        time.sleep(2.5)  # What is wanted is looked at every second.
+        until(lambda: looks[-1].paused)
         left[0] = -1
         assert over().outcome.paused and control.wanted(home.home(), "mine").paused
         app.run()

@@ -9,10 +9,11 @@ import pytest
 
 from pages.parts import throttle
 from pages.parts.throttle import LONGEST, SHARE, Pace, aside, by_turns
+from tests.waiting import until
 
 
 def drawn(pace: Pace, whose: str, seconds: float) -> None:
-    with throttle.drawing(whose):
+    with pace.drawing(whose):
         began = time.thread_time()
         while time.thread_time() - began < seconds:
             pass
@@ -39,7 +40,7 @@ def test_all_who_watch_together_take_their_share_and_no_more() -> None:
 def test_the_processor_s_time_counts_and_not_the_waiting_for_it() -> None:
     one = Pace()
     with one.drawing("ann"):
-        time.sleep(0.3)
+        time.sleep(0.3)  # A wait is what is to count for nothing.
     assert one.seconds(0.4) == 0.4
 
 
@@ -62,18 +63,37 @@ def drawing_beside(turn: threading.Event, done: list[str], name: str) -> threadi
     return thread
 
 
-def test_one_is_drawn_at_a_time_and_whoever_waits_lets_others_draw() -> None:
-    turn, done = threading.Event(), list[str]()
+class Counted:
+    """A lock that knows how many wait for it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.waiting = 0
+        self.release = self._lock.release
+
+    def acquire(self, timeout: float) -> bool:
+        if self._lock.acquire(blocking=False):
+            return True
+        self.waiting += 1
+        try:
+            return self._lock.acquire(timeout=timeout)
+        finally:
+            self.waiting -= 1
+
+
+def test_one_is_drawn_at_a_time_and_whoever_waits_lets_others_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    turn, done, lock = threading.Event(), list[str](), Counted()
+    monkeypatch.setattr(throttle, "_turn", lock)
     turn.set()
     with by_turns():
         other = drawing_beside(turn, done, "other")
-        time.sleep(0.05)
+        until(lambda: lock.waiting)
         assert not done
         with aside():
             other.join(5)
             assert done == ["other"]
         third = drawing_beside(turn, done, "third")
-        time.sleep(0.05)
+        until(lambda: lock.waiting)
         assert done == ["other"], "the turn was taken back"
     third.join(5)
     assert done == ["other", "third"]
@@ -83,7 +103,7 @@ def test_nobody_waits_for_ever_for_one_who_hangs(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(throttle, "PATIENCE", 0.1)
     hangs, done = threading.Event(), list[str]()
     first = drawing_beside(hangs, done, "hangs")
-    time.sleep(0.05)
+    until(throttle._turn.locked)
     with by_turns():
         done.append("second")
     assert done == ["second"]
@@ -97,7 +117,7 @@ def test_nor_does_one_who_waited_aside(monkeypatch: pytest.MonkeyPatch) -> None:
     with by_turns():
         with aside():
             first = drawing_beside(hangs, done, "hangs")
-            time.sleep(0.05)
+            until(throttle._turn.locked)
         done.append("went on")
     assert done == ["went on"]
     hangs.set()

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from core.datasets.files import json_rows
 from core.datasets.items import BROKEN, DatasetError, LeftOut
 from core.datasets.registry import DATASETS, describe, find, load
 from core.datasets.shp import NOT_BELOW, NOT_BEST, NOT_DRAWN, TOO_LONG
@@ -69,6 +70,13 @@ def test_babi_and_mctest_layouts(tmp_path):
     assert [item.label for item in items] == ["b", "a", "d", "c"]
     assert items[0].choices == ("a", "b", "c", "d")
     assert (items[0].question, items[0].paragraph) == ("Who?", "A tale.\nThe end.")
+
+
+@pytest.mark.parametrize("before", ["", "\n", " \n", "\r\n \t"])
+def test_an_array_may_begin_anywhere(tmp_path, before):
+    path = write(tmp_path / "d.json", before + '[\n{"a": 1},\n\n{"a": 2}]')
+    first = before.count("\n") + 2
+    assert json_rows(path) == [(first, {"a": 1}), (first + 2, {"a": 2})]
 
 
 def test_shp_votes_and_strategyqa(tmp_path):

@@ -22,6 +22,7 @@ import pytest
 from core.events import Message, Request, Sampling, unheard
 from core.models import errors, gguf, local
 from core.models.local import LocalModel
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -164,10 +165,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     ended = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
     assert ended.returncode == -signal.SIGKILL, ended.stderr
     pid = int(ended.stdout)
-    deadline = time.monotonic() + 10
-    while _alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not _alive(pid)
+    until(lambda: not _alive(pid), seconds=10)
 
 
 @pytest.mark.local_model

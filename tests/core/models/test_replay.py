@@ -111,7 +111,15 @@ def test_anything_else_is_not_in_it_and_is_named(other: Request) -> None:
         ask(replay, other)
     message = caught.value.message
     assert RUN in message and other.role in message and other.messages[-1].content[:15] in message
-    assert "eleven" not in message
+    # Twelve words are named.
+    assert "eleven" not in message and message.endswith("nine…”." if "nine" in other.messages[-1].content else "?”.")
+
+
+def test_of_a_dialogue_the_last_words_are_named() -> None:
+    sent = request("And now?")
+    dialogue = sent.model_copy(update={"messages": (Message(role="user", content="At first"), *sent.messages)})
+    with pytest.raises(errors.NotInReplay, match="to “And now\\?”"):
+        ask(Replay(RUN, []), dialogue)
 
 
 def test_two_models_asked_the_same_are_given_by_turns() -> None:

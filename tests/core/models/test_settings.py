@@ -62,7 +62,17 @@ def test_the_presets_can_be_used_and_are_known_by_their_ports() -> None:
     assert EndpointConfig(name="mine", base_url="http://example.org/v1").known_server() is None
 
 
+def test_how_many_calls_go_on_at_once() -> None:
+    def of(url: str = "https://a.example/v1", **more: object) -> tuple[int, int]:
+        return EndpointConfig.model_validate({"name": "mine", "base_url": url, **more}).calls_at_once
+
+    assert of() == (8, 64) and of(of_visitor=True) == of("http://127.0.0.1:1/v1") == (8, 8)
+    assert of(concurrency=3) == (3, 3) and of(most_at_once=20) == (8, 20)
+    assert of(concurrency=30, most_at_once=20) == (30, 30)
+
+
 def test_did_you_mean() -> None:
     assert did_you_mean("x", []) == ""
     assert did_you_mean("GPT-5-min", ["gpt-5", "gpt-5-mini"]).startswith("Did you mean gpt-5-mini")
-    assert did_you_mean("zzz", [f"m{n}" for n in range(12)]).endswith("m8, m9, and 2 more.")
+    assert did_you_mean("zzz", [f"m{n}" for n in range(25)]).endswith("m8, m9, and 15 more.")
+    assert did_you_mean("zzz", [f"m{n}" for n in range(10)]).endswith("m8, m9.")

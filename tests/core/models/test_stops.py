@@ -11,6 +11,7 @@ words = st.text(alphabet="ab\n", max_size=12)
 
 
 @example(["ab", "\n"], ["b", "ab\n"])
+@example(["aba"], ["aba", "b"])
 @given(st.lists(words, max_size=8), st.lists(words, max_size=3))
 def test_however_it_comes_the_text_before_the_first_stop_is_what_stays(pieces: list[str], stops: list[str]) -> None:
     cutter = StopCutter(tuple(stops))

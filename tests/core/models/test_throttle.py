@@ -16,6 +16,7 @@ from core.models.settings import EndpointConfig
 from core.models.throttle import Throttle
 from core.runs.turns import Leave, Withheld, under
 from tests.stub_server import Fault, StubServer
+from tests.waiting import until_true
 
 ASKED = Request(role="explainer", model="stub/stub-model", messages=(Message(role="user", content="Can birds fly?"),))
 
@@ -106,8 +107,7 @@ def test_only_the_calls_that_were_handed_it_are_withheld(tmp_path: Path) -> None
 
         async def go() -> None:
             waiting = asyncio.create_task(model.answer(ASKED, lambda text: None))
-            while not leave._resting:  # noqa: ASYNC110  it tells nobody
-                await asyncio.sleep(0.01)
+            await until_true(lambda: leave._resting)
             leave.close()
             for withheld in (waiting, model.answer(ASKED, lambda text: None)):
                 with pytest.raises(Withheld):

@@ -19,6 +19,7 @@ from core.people import allowance
 from core.people.allowance import CallsToday, TooMuch, forget, stored
 from core.people.running import Jobs
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
+from tests.waiting import until
 
 SAID = Promise(call="", text="It repeats.")
 TWO = EchoSpec(words=("a", "b"), times=1)
@@ -275,8 +276,7 @@ def test_old_runs_of_visitors_go_with_what_was_said_about_them(jobs: Jobs, tmp_p
 def test_what_goes_on_is_not_forgotten(tmp_path: Path) -> None:
     jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
     run = jobs.start("echo", TWO, owner="ann")
-    while not (tmp_path / f"{run}.jsonl").stat().st_size:
-        time.sleep(0.01)
+    until(lambda: (tmp_path / f"{run}.jsonl").stat().st_size)
     aged(tmp_path, run, 31)
     assert forget(tmp_path, 30) == []
     jobs.cancel(run)

@@ -22,6 +22,7 @@ from core.runs.run import failed
 from core.runs.turns import WHOSE
 from core.transcript import transcript
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
+from tests.waiting import until
 
 Make = Callable[..., Jobs]
 MANY = EchoSpec(words=tuple(f"w{n}" for n in range(40)), times=1)
@@ -119,7 +120,7 @@ def test_no_call_leaves_after_a_cancel(jobs: Make) -> None:
     going.cancel(run)
     asked = len(model.asked)
     assert not going.active(run)
-    time.sleep(0.3)
+    time.sleep(0.3)  # What must not come tells nobody: it has the time of six answers.
     assert len(model.asked) == asked < 40
     assert transcript(going.events(run)).status == "cancelled"
 
@@ -288,10 +289,3 @@ def test_a_run_of_another_process_is_watched_as_it_is_written(jobs: Make, tmp_pa
             file.flush()
             assert watch.look()
     assert watch.transcript.status == "completed" and not going.active("elsewhere")
-
-
-def until(true: Callable[[], bool], seconds: float = 120) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.005)

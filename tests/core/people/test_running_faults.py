@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +20,7 @@ from core.people.running import Jobs
 from core.runs import driver
 from core.transcript import Transcript, transcript
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
+from tests.waiting import until
 
 OLD = Path(__file__).resolve().parents[2] / "data" / "journals_1"
 ONE_OF_EACH_LAB = sorted({path.stem.split("-")[2]: path for path in OLD.glob("*.jsonl")}.values())
@@ -31,13 +30,6 @@ SLOW = EchoSpec(words=("a", "b"), times=1)
 @pytest.fixture
 def going(tmp_path: Path) -> Jobs:
     return Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
-
-
-def until(true: Callable[[], bool], seconds: float = 120) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.005)
 
 
 def looks(state: Transcript) -> object:

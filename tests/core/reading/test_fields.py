@@ -74,6 +74,7 @@ def test_the_prompt_says_the_fields_and_carries_the_schema() -> None:
     assert asked.json_schema == WANTED and list(asked.json_schema["properties"]) == ["reasons", "answer"]
     assert asked.messages[-1].content.startswith("Is gold {heavy}?\n\n")
     assert '"reasons" (text), "answer" ("yes" or "no")' in asked.messages[-1].content
+    assert asked.json_schema["required"] == ["reasons", "answer"] and asked.json_schema["additionalProperties"] is False
     # A choice may hold whatever it likes.
     odd = fields.schema(label=('the "{fields}" {x}', "unknown"))
     assert json.dumps('the "{fields}" {x}') in fields.asked(prompt, odd).messages[-1].content

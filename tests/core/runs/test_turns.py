@@ -11,6 +11,7 @@ import pytest
 
 from core.runs import turns as every
 from core.runs.turns import WHOSE, Turns
+from tests.waiting import loop_turns, until, until_true
 
 
 def started(turns: Turns, whose: str, work: threading.Event, done: list[str]) -> threading.Thread:
@@ -20,9 +21,13 @@ def started(turns: Turns, whose: str, work: threading.Event, done: list[str]) ->
             work.wait(5)
             done.append(whose)
 
+    def asked() -> int:
+        return sum(map(len, turns._waiting.values())) - turns._free
+
+    before = asked()
     thread = threading.Thread(target=contextvars.copy_context().run, args=(run,))
     thread.start()
-    time.sleep(0.01)
+    until(lambda: asked() > before)
     return thread
 
 
@@ -49,7 +54,7 @@ def test_as_many_at_once_as_there_are_places_and_none_is_lost_by_a_fault() -> No
                 with lock:
                     inside += 1
                     at_once.append(inside)
-                time.sleep(0.002)
+                time.sleep(0.002)  # Others could come in meanwhile.
                 with lock:
                     inside -= 1
                 raise ValueError
@@ -79,7 +84,7 @@ def test_tasks_are_taken_in_the_same_fair_order_and_know_who_comes_first() -> No
         async with asyncio.TaskGroup() as group, turns.turn():
             for whose in ["many"] * 4 + ["few", "one", "few"]:
                 group.create_task(run(whose))
-            await asyncio.sleep(0.01)
+            await loop_turns()
             assert [turns.before(whose) for whose in ("many", "few", "one", "nobody")] == [0, 1, 2, None]
             assert every.before("one") == 2 and every.before("nobody") is None
 
@@ -114,7 +119,7 @@ def test_who_stops_waiting_keeps_nobody_waiting(granted: bool) -> None:
     async def main() -> None:
         async with turns.turn():
             waiting = asyncio.create_task(run())
-            await asyncio.sleep(0.01)
+            await until_true(lambda: turns.before("") == 0)
             if not granted:
                 waiting.cancel()
                 await asyncio.sleep(0)
@@ -148,7 +153,7 @@ def test_threads_and_tasks_of_two_loops_share_the_places() -> None:
     async def run() -> None:
         async with turns.turn():
             enter()
-            await asyncio.sleep(0.002)
+            await asyncio.sleep(0.002)  # Others could come in meanwhile.
             leave()
 
     async def many() -> None:
@@ -158,7 +163,7 @@ def test_threads_and_tasks_of_two_loops_share_the_places() -> None:
         for _ in range(20):
             with turns.take():
                 enter()
-                time.sleep(0.002)
+                time.sleep(0.002)  # Here as well.
                 leave()
 
     threads = [threading.Thread(target=work) for work in (lambda: asyncio.run(many()),) * 2 + (thread,) * 2]

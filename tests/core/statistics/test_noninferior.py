@@ -73,6 +73,9 @@ def test_few_and_wrong_input() -> None:
     assert not not_worse([], []).is_shown and not not_worse([True], [True]).is_shown
     assert not not_worse([True] * 80, [True] * 80, ["one"] * 80).is_shown
     assert not_worse([True] * 80, [False] * 80).is_shown
+    # Of one cluster nothing can be shown; what the difference is can be said.
+    one = not_worse([False, False, True], [True, True, True], ["one"] * 3)
+    assert (one.p, one.difference, one.n, one.clusters) == (1.0, pytest.approx(-2 / 3), 3, 1)
     with pytest.raises(ValueError, match="as many"):
         not_worse([True], [])
     with pytest.raises(ValueError, match="margin"):

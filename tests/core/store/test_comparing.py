@@ -299,6 +299,7 @@ def test_methods_are_held_against_each_other_within_a_model(fresh: Store, tmp_pa
     assert by_robot.robots == 0 and ("control/robot", 60, (1,)) in by_robot.alone, "chosen, and with nothing to meet"
     rows = matching.matrix(fresh, compared.asked)
     assert set(rows["among"]) == {"m/strong", "m/weak", "m/only-cot"}
+    assert set(rows["about"]) == {""}, "a starter question has many new questions, of which none is named"
     with pytest.raises(NotComparable, match="Only robots"):
         found(fresh, "by=how&of=posthoc&of=nothing&text=robot")
 

@@ -110,3 +110,4 @@ def test_what_must_be_equal_besides() -> None:
     }
     assert else_equal(held, are_named=True) == ("how",), "what a run is throughout may differ"
     assert else_equal(held, are_named=False) == ("model", "how"), "and who asks nobody meets any"
+    assert else_equal({"how": [set(), set()]}, are_named=False) == (), "what nobody has cannot differ"

@@ -13,6 +13,7 @@ from store_events import LABS
 
 from core.store import store as storing
 from core.store.store import QueryRefused, Store, StoreBusy, StoreUnusable
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -225,7 +226,9 @@ def test_it_closes_while_a_query_runs(tmp_path: Path) -> None:
     thread = threading.Thread(target=asks)
     thread.start()
     began.wait()
-    time.sleep(0.2)
+    # DuckDB does not say that it has begun: it takes processors' time.
+    spent = time.process_time()
+    until(lambda: time.process_time() > spent + 0.1)
     store.close()
     thread.join(timeout=60)
     assert not thread.is_alive() and len(ended) == 1

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from core.store import index as indexing
 from core.store.index import Index, index, rebuild
 from core.store.keeper import Keeper
 from core.store.store import Store
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -96,9 +96,7 @@ def test_the_keeper_takes_up_what_comes(store: Store, folder: Path) -> None:
         assert (keeper.changes, one(store, "from runs")["status"]) == (1, "running")
         write(folder, "a", whole_run("a"))
         keeper.wake()
-        until = time.monotonic() + 120
-        while keeper.changes < 2 and time.monotonic() < until:
-            time.sleep(0.02)
+        until(lambda: keeper.changes >= 2)
         assert one(store, "from runs")["status"] == "completed"
     finally:
         keeper.close()

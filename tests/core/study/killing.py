@@ -22,6 +22,7 @@ from core.events import Answered, Asked
 from core.journal import read
 from tests.conftest import WITHOUT_ENCODER
 from tests.stub_server import StubServer
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -125,9 +126,8 @@ def _killed(file: Path, home: Path, server: StubServer, seconds: float) -> bool:
     process = subprocess.Popen(
         command("run", str(file)), env=environment(home, server), cwd=ROOT, stdout=subprocess.DEVNULL
     )
-    while server.count == before and process.poll() is None:
-        time.sleep(0.01)
-    time.sleep(seconds)
+    until(lambda: server.count > before or process.poll() is not None)
+    time.sleep(seconds)  # When it is killed is what differs from time to time.
     was_going = process.poll() is None
     process.send_signal(signal.SIGKILL)
     process.wait()

@@ -35,6 +35,7 @@ from core.study.standing import standings
 from tests.conftest import WITHOUT_ENCODER
 from tests.core.study.killing import answered, key, steady
 from tests.stub_server import StubServer
+from tests.waiting import until
 
 KEY = "sk-nobody-may-read-this"
 
@@ -90,14 +91,13 @@ def test_a_lost_worker_costs_what_it_was_asking(
         return {run for run, one in standings(made.runs, folder).items() if one.status == "running"}
 
     def kill() -> None:
-        while sum(one.paid for one in standings(made.runs, folder).values()) < 12:
-            time.sleep(0.02)
+        until(lambda: sum(one.paid for one in standings(made.runs, folder).values()) >= 12)
         pid = next(iter(workers.workers.values())).process.pid
         os.kill(pid, signal.SIGSTOP)
         # The other makes one run at a time, so that where two go on, one is of the worker that stands still.
         while len(running()) < 2:
             os.kill(pid, signal.SIGCONT)
-            time.sleep(0.1)
+            time.sleep(0.1)  # For so long it may go on.
             os.kill(pid, signal.SIGSTOP)
         going.update(running())
         os.kill(pid, signal.SIGKILL)

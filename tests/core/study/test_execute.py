@@ -19,6 +19,7 @@ from core.study.execute import TRIES, Making, Outcome
 from core.study.plan import BadStudy, Planned, Study, parse
 from core.transcript import Transcript
 from tests.small_lab import LAB, Echoing
+from tests.waiting import until_true
 
 LABS = {"echo": LAB}
 
@@ -214,9 +215,9 @@ def test_a_pause_ends_it_and_somebody_who_cancels_hears_so(tmp_path: Path, own_h
     want(own_home, "s", paused=False)
 
     async def cancelled() -> None:
-        of = study()
-        task = asyncio.create_task(Making(of, LABS, lambda id: Echoing(id="a/echo", wait=30), tmp_path).make(of.runs))
-        await asyncio.sleep(0.3)
+        of, model = study(), Echoing(id="a/echo", wait=30)
+        task = asyncio.create_task(Making(of, LABS, lambda id: model, tmp_path).make(of.runs))
+        await until_true(lambda: model.asked)
         task.cancel()
         await task
 

@@ -6,9 +6,10 @@ import re
 from typing import Any
 
 import pandas as pd
-from pytest import approx
+from pytest import MonkeyPatch, approx
 
 from core.labs.simulatability.lab import LAB as ASK
+from core.study import paired
 from core.study.cells import BLANK, cells
 from core.study.paired import DIFFERENCES, MOST, differences
 from core.telling import document
@@ -62,13 +63,15 @@ def test_all_else_is_equal_where_items_meet() -> None:
     assert apart[0]["n"] == 0, "no vote of one is one of the other"
 
 
-def test_all_pairs_of_a_table_are_corrected_together() -> None:
+def test_all_pairs_of_a_table_are_corrected_together(monkeypatch: MonkeyPatch) -> None:
     several = [cases(name, of_items(share, 20)) for name, share in (("a", 0.9), ("b", 0.4), ("c", 0.4))]
     found = between(*several)
     assert [cell["row"] for cell in found] == ["a over b", "a over c", "b over c"]
     assert found[0]["p_holm"] == approx(3 * found[0]["p"]) and found[2]["p_holm"] == 1
     (note,) = between(*[cases(f"m{n}", {"q": 1.0}) for n in range(30)])
     assert "435 pairs are too many" in note["note"] and MOST < 435
+    monkeypatch.setattr(paired, "MOST", 3)
+    assert len(between(*several)) == 3 and len(between(*several, cases("d", of_items(0.4, 20)))) == 1
 
 
 def test_the_finding_is_of_pairs_and_not_of_intervals() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -30,6 +29,7 @@ from core.transcript import Call, Transcript
 from tests.core.study.killing import steady
 from tests.core.study.test_study import printed, written
 from tests.stub_server import Fault, StubServer
+from tests.waiting import until
 
 CHECK = """
 at_once = {at_once}
@@ -82,13 +82,6 @@ def made(of: Study, *beside: Callable[[], Any]) -> Outcome:
         return outcome
 
     return asyncio.run(go())
-
-
-def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not true() and time.monotonic() < end:
-        time.sleep(0.01)
-    assert true()
 
 
 def answered(of: Study) -> Counter[tuple[str, str]]:
@@ -209,7 +202,10 @@ def test_a_budget_of_money_is_not_overdrawn(
 
 
 def test_an_endpoint_that_is_away_for_a_while_costs_no_item(
-    tmp_path: Path, serve: Callable[..., StubServer], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    serve: Callable[..., StubServer],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     server = serve(delay=0.05)
     of = study(tmp_path, text(limit=4))
@@ -218,7 +214,7 @@ def test_an_endpoint_that_is_away_for_a_while_costs_no_item(
     def away() -> None:
         until(lambda: server.count >= 6)
         server.__exit__(None, None, None)
-        time.sleep(1.5)
+        until(lambda: "waiting: " in caplog.text)
         back.append(serve(delay=0.05, port=server.port))
 
     assert len(made(of, away).completed) == 4

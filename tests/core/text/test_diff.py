@@ -36,6 +36,7 @@ def test_a_mask_is_one_word():
         ("one two three", "three one two", 2 / 3, 2 / 3),
         ("one  two", "one two\n", 0, 1),
         ("great film", "[REDACTED] film", 1 / 2, 1 / 2),
+        ("a c b", "x b b", 2 / 3, 1 / 3),
     ],
 )
 def test_distance_and_kept(original, edited, far, stayed):

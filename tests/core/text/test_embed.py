@@ -2,13 +2,13 @@
 
 import sys
 import threading
-import time
 
 import numpy as np
 import pytest
 
 from core.runs.same import APART
 from core.text import embed
+from tests.waiting import until
 
 SHARED = embed.COMMAND
 
@@ -148,8 +148,7 @@ def test_what_threads_want_while_it_is_busy_is_encoded_in_one_go():
     assert busy.wait(10)
     for thread in threads[1:]:
         thread.start()
-    while encoder._callers < 3:
-        time.sleep(0.001)
+    until(lambda: encoder._callers >= 3)
     go_on.set()
     for thread in threads:
         thread.join(10)
@@ -176,8 +175,7 @@ def test_threads_that_were_served_together_are_served_together_again(monkeypatch
     assert busy.wait(10)
     for thread in threads[1:]:
         thread.start()
-    while encoder._callers < 2:
-        time.sleep(0.001)
+    until(lambda: encoder._callers >= 2)
     go_on.set()
     for thread in threads:
         thread.join(10)

@@ -17,6 +17,7 @@ def test_shared_words_are_content_words_in_lower_case():
 def test_words_keep_their_marks_and_joiners():
     assert words("Don’t re-do the café's 2 plans - now!") == ["don't", "re-do", "the", "café's", "2", "plans", "now"]
     assert words("cafe\u0301") == ["café"]
+    assert words("'tis an owl'") == ["tis", "an", "owl"] and words("x-") == ["x"]
     assert words("हिन्दी 😀 ok") == ["हिन्दी", "ok"]
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.reply import fields, own_turn, spoken, without_markup
+from core.text.reply import concluded, fields, own_turn, spoken, table_rows, without_markup
 
 
 @pytest.mark.parametrize(
@@ -63,6 +63,33 @@ def test_markup_and_typography_are_taken_off(text, bare):
 )
 def test_fields(text, entries):
     assert fields(text) == entries
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("So. <answer> yes </answer>", "So. \nFinal answer: yes\n"),
+        ("So. <Answer>yes", "So. \nFinal answer: yes\n"),
+        ("So. [ANSWER] no [/ANSWER]", "So. \nFinal answer: no\n"),
+        ("So: $\\boxed{yes}$", "So: \nFinal answer: yes\n"),
+        ("<other>yes</other>", "<other>yes</other>"),
+    ],
+)
+def test_what_a_box_or_tags_hold_is_a_line_of_its_own(text, lines):
+    assert concluded(text) == lines
+    assert concluded(text, label="") == lines.replace("Final answer: ", "")
+
+
+def test_a_table_is_its_cells_without_the_line_below_its_heading():
+    table = "See:\n| item | answer |\n|:---|---:|\n| a-b | c: d |\n  |owl|yes|\n"
+    assert table_rows(table) == [["item", "answer"], ["a-b", "c: d"], ["owl", "yes"]]
+    assert table_rows("| one line |") == table_rows("none") == []
+
+
+def test_what_breaks_off_is_read_up_to_a_length():
+    end = "', 'b': 1}"
+    longest = "{'a': '" + "x" * (20_000 - 7 - len(end)) + end
+    assert fields(longest)["b"] == 1 and fields(longest.replace("x", "xx", 1)) == {}
 
 
 @given(st.text())

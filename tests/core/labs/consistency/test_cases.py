@@ -31,7 +31,7 @@ REST = ("counterfactual", "attribution", "redaction")
 
 
 class Scripted:
-    """A model that answers by a function of the request, after as many turns of the loop as that says."""
+    """A model that answers by a function of the request, after a moment in which others are asked."""
 
     id = "scripted/model"
 

@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.labs.find.functions.benchmark import BenchmarkError
-from core.labs.find.functions.entities import EntityFunction, concepts, concepts_of, draw_entity, published_entities
+from core.labs.find.functions.entities import (
+    Concept,
+    EntityFunction,
+    concepts,
+    concepts_of,
+    draw_entity,
+    keeps,
+    published_entities,
+)
 from core.labs.find.functions.same_text import normal
 from core.labs.find.functions.triplets import entity_triplets, published_triplets
 
@@ -68,6 +76,25 @@ def test_drawing_keeps_the_published_proportion() -> None:
     assert 240 < singles < 320  # 280 expected, standard deviation 9
     assert draw_entity(1, kind="or").kind == "or"
     assert any(draw_entity(seed, sensitive=True).is_sensitive for seed in range(40))
+
+
+def test_a_box_is_kept_that_more_often_than_not_begins_with_ten_right_exemplars() -> None:
+    def concept(inside: int, outside: int) -> Concept:
+        return Concept(name="x", words=("a", "b", "c", "d"), measured=(inside, outside, 100))
+
+    # 0.75² = 0.5625; times 0.98⁸ = 0.479.
+    assert keeps(concept(3, 0)) and keeps(concept(4, 8)) and not keeps(concept(3, 2)) and not keeps(concept(4, 9))
+    # Of two subjects the means inside, and the sum outside.
+    assert keeps(concept(4, 0), concept(3, 0)) and keeps(concept(4, 4), concept(4, 4))
+    assert not keeps(concept(4, 5), concept(4, 4)) and not keeps(concept(4, 100), concept(4, 100))
+
+
+def test_a_seed_stands_for_the_same_function_in_every_version() -> None:
+    one, either = draw_entity(7), draw_entity(8, kind="or")
+    assert (one.id, one.concept1, one.concept2) == ("entities-7", "awards, prizes and honours", None)
+    assert one.exemplars[:3] == ("Navy Pier", "Pinocchio", "Sailor Moon")
+    assert (either.id, either.concept1) == ("entities-8-or", "films")
+    assert either.concept2 == "a quantity indicating a percentage" and either.exemplars[-1] == "percent sign"
 
 
 @given(seeds)

@@ -63,6 +63,8 @@ def test_json(tmp_path: Path, suffix: str) -> None:
         (lambda path: path.write_text('[{"name": "f1"}]'), "needs a name, and a category"),
         (lambda path: path.write_text("[]"), "no interpretation"),
         (lambda path: result(path / "f1", description_txt="x"), "is not a category"),
+        (lambda path: path.write_bytes(b"[\xff]"), "cannot be read"),
+        (lambda path: (result(path / "f1"), (path / "f1/code.py").write_bytes(b"\xff")), r"code\.py cannot be read"),
     ],
 )
 def test_what_holds_no_interpretations_says_so(tmp_path: Path, make, words: str) -> None:

@@ -102,6 +102,11 @@ def test_several_cases_are_held_against_each_baseline_over_cases() -> None:
     mixed = over_cases([same] * 8)
     assert not mixed.detail["helped"] and mixed.value == 0 and mixed.detail["baseline"] == "none"
     assert over_cases([over_best([], 3)] * 2).value is None
+    # Cases that are right with shares of their own: 1 and 1/2 with the explanation, 0 and 1/2 without.
+    half = over_best(compared(MIXED[:5] + wrong(MIXED[5:10]), {"none": MIXED[:5] + wrong(MIXED[5:10])}, MIXED[:10]), 10)
+    apart = over_cases([good, half]).detail["by"]["none"]
+    assert (apart["own"], apart["n"], apart["cases"]) == (15, 20, 2)
+    assert apart["gain"] == pytest.approx(0.5)
 
 
 def test_what_only_the_explanation_made_predictable_is_counted() -> None:

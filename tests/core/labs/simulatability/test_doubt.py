@@ -34,6 +34,26 @@ def test_words_that_a_predictor_puts_into_the_explanation(reply: str, question: 
     assert made_up(reply, question, SAID) == words
 
 
+@pytest.mark.parametrize(
+    ("claimed", "said", "is_made_up"),
+    [
+        ("owls fly", "The owl flies.", False),
+        ("pigs tried", "I try, pig.", False),
+        ("foxes run", "A fox's den: running.", False),
+        # Of two letters a word is itself alone: neither what begins so nor a shorter one.
+        ("go wins", "A goat wins.", True),
+        ("ox wins", "Oxen win.", True),
+        ("as wins", "A win.", False),
+        ("swim wins", "A swimmer wins.", True),
+        ("red wins", "R wins.", True),
+        ("swim wins", "Swimming wins.", False),
+        ("gas wins", "A gap wins.", True),
+    ],
+)
+def test_forms_of_one_word_are_the_same_word(claimed: str, said: str, is_made_up: bool) -> None:
+    assert bool(made_up(f"It claims {claimed}.", f"Is it so: {claimed}?", said)) is is_made_up
+
+
 def test_claims_end_where_the_predictor_reasons_on() -> None:
     assert claims("It claims insects have eight legs, and an ant has six.") == ["insects have eight legs"]
     assert claims("The robot said that fish breathe so a shark does.") == ["fish breathe"]

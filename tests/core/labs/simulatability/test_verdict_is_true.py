@@ -4,6 +4,7 @@ a count made here, from what was recorded and without the lab's own readings of 
 
 from __future__ import annotations
 
+import functools
 import random
 import re
 from collections import Counter
@@ -164,6 +165,11 @@ def judged_rows(view: AskView, rules: Rules) -> list[Judged]:
     return judged
 
 
+@functools.cache
+def of_a_fair_coin(heads: int, tails: int) -> float:
+    return float(binomtest(heads, heads + tails).pvalue)
+
+
 def against(rows: Sequence[Judged], kept: Callable[[Judged], bool]) -> dict[str, tuple[int, int, int, float]]:
     """For each baseline: how many it was asked, hits with the explanation, its own, and the p of a fair coin."""
     always = max(("no", "yes"), key=lambda word: sum(row.said == word for row in rows))
@@ -176,7 +182,7 @@ def against(rows: Sequence[Judged], kept: Callable[[Judged], bool]) -> dict[str,
         ]
         if held:
             only = sum(a and not b for a, b in held), sum(b and not a for a, b in held)
-            p = float(binomtest(only[0], sum(only)).pvalue) if sum(only) and only[0] > only[1] else 1.0
+            p = of_a_fair_coin(*only) if only[0] > only[1] else 1.0
             found[arm] = len(held), sum(a for a, _ in held), sum(b for _, b in held), p
     return found
 
