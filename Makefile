@@ -28,7 +28,7 @@ setup-dev: $(VENV)/.ready-dev
 
 # Hundreds of files are compiled for the tests, in each of their processes: what the first has compiled the others find,
 # wherever Python is told to keep none of it.
-test test-browser thorough: export PYTHONDONTWRITEBYTECODE =
+test test-browser thorough check: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/.ready-dev
 	@$(PYTEST) -m "not browser and not thorough"
@@ -47,7 +47,9 @@ lint: $(VENV)/.ready-dev
 	@$(BIN)/mypy
 	@$(BIN)/python tools/sizes.py
 
-check: lint test test-browser
+# In one run: while the browsers wait, the other tests go on.
+check: lint
+	@$(PYTEST) -m "not thorough"
 
 bench: $(VENV)/.ready-dev
 	@failed=; for script in benchmarks/*.py; do \
