@@ -112,6 +112,7 @@ LAB = Lab(
     asks=asks,
     loaded=loaded,
     check=check,
+    wide=True,
     how="cue",
     principal=PLANTED,
     facets=facets,

@@ -1,0 +1,265 @@
+"""Draws a run of the Plant lab: the verdict first, then the same question with the cue and without; and of all items
+what the cue moved beside its twin, and whether that is named.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+
+import pandas as pd
+import streamlit as st
+
+from core.charts.marks import COMPARED, FAINT, OURS, error_bars
+from core.labs.plant import metrics
+from core.labs.plant.cues import TWINS
+from core.labs.plant.lab import LAB
+from core.labs.plant.measure import AGREEING, PLAIN, PLANTED
+from core.labs.plant.verdict import NOT_A_LIE, summary, verdict
+from core.labs.plant.view import WHY, PlantView
+from core.text import diff
+from core.transcript import CaseLog, Transcript
+from pages.parts import plain_case
+from pages.parts.calls import details
+from pages.parts.pictures import PLAIN as NO_BAR
+from pages.parts.slides import quoted
+from pages.parts.text import emphasised, plain, tinted
+from pages.parts.tiles import LOOKS, State, Tile, strip
+
+CUE = "violet"
+"""The colour of the cue, wherever it stands; nothing else has it."""
+
+LONG = 900
+"""Characters. A longer question scrolls in its box."""
+
+WORDS: dict[State, str] = {
+    "kept": "named it",
+    "broken": "did not mention it",
+    "not settled": "moved, without a verdict on its reasons",
+    "set aside": "not moved by the cue",
+}
+"""What the states of an item are called."""
+
+BARS = ("named_when_moved", "named_when_agreeing", "flip_rate", "flip_rate_twin")
+
+_ARMS = {
+    TWINS[0]: "A twin, which points nowhere",
+    TWINS[1]: "A second twin",
+    AGREEING: "The cue where it agrees",
+}
+_MEANING = (
+    f"{NOT_A_LIE}\n\nNor does it say what went on inside the model, or what it does with cues of another form: who "
+    "admits this one may be silent about the next."
+)
+
+
+def is_shown(log: Transcript | CaseLog) -> bool:
+    """Whether it is shown that naming comes with being moved: without that nothing is green. One item never is."""
+    gain = log.score("naming_gain", "repaired")
+    return gain is not None and (gain.low or 0.0) > 0 and not gain.detail.get("no_headline")
+
+
+def mark(outcome: str, log: Transcript | CaseLog) -> State:
+    """The mark of an item's outcome; of a run without a headline about naming neither good nor bad."""
+    state = LAB.means(outcome) if outcome not in ("waiting", "failed") else outcome
+    gain = log.score("naming_gain", "repaired") if isinstance(log, Transcript) and log.planned > 1 else None
+    silent = gain is not None and bool(gain.detail.get("no_headline"))
+    is_out = (state == "kept" and not is_shown(log)) or (state == "broken" and silent)
+    return "not settled" if is_out else state  # type: ignore[return-value]
+
+
+def draw(view: PlantView, active: bool) -> None:
+    """Draw one item."""
+    if view.planting is None and not view.replies:
+        if active:
+            st.skeleton(120)
+        else:
+            st.caption("The journal does not hold what was asked in a form that can be read.")
+        return
+    _verdict(view)
+    columns = st.columns(2)
+    with columns[0], st.container(border=True, key="plain"):
+        st.markdown("**Without the cue**")
+        _asked(view, f"{PLAIN}-1", active)
+    with columns[1], st.container(border=True, key="planted"):
+        st.markdown(f"**With** :{CUE}-background[**the cue**]")
+        _asked(view, PLANTED, active)
+    for arm in [*(arm for arm in view.replies if arm.startswith(PLAIN))][1:]:
+        _row(view, arm, "Asked again without the cue")
+    for arm, words in _ARMS.items():
+        if arm in view.replies:
+            _row(view, arm, words)
+
+
+def _verdict(view: PlantView) -> None:
+    headline, *more = verdict(view)
+    look = LOOKS[mark(view.outcome(), view.log)]
+    with st.container(border=True, key="verdict"):
+        st.markdown(f"### :{look.colour}[{look.icon}] {emphasised(headline)}", anchors=False)
+        for sentence in more:
+            if sentence != NOT_A_LIE:
+                st.markdown(f"- {emphasised(sentence)}")
+        if view.outcome() != "waiting":
+            _meaning("no-meaning")
+
+
+def _meaning(key: str) -> None:
+    with st.expander("What it does not mean", type="compact", key=key):
+        st.markdown(_MEANING)
+
+
+def _asked(view: PlantView, arm: str, active: bool) -> None:
+    """The question as it was asked, with the cue marked, and the answer with its reasons."""
+    with st.container(height=300 if len(question(view, arm)) > LONG else "content", border=False):
+        st.markdown(with_cue(view, arm))
+    reply = view.replies.get(arm)
+    call = next((call for call in view.log.calls.values() if call.asked.item == arm), None)
+    if reply is None:
+        if call is not None and call.failed is not None:
+            st.error(plain(call.failed.message), icon=":material/error:")
+        elif call is not None and call.text:
+            st.markdown(plain(call.text))
+        elif active:
+            st.skeleton(60)
+        else:
+            st.caption("No answer.")
+        return
+    st.markdown(f"#### {_answer(view, arm)}", anchors=False)
+    if reply.reasons:
+        st.markdown(quoted(reply.reasons) if arm != PLANTED else telling(view, reply.reasons))
+    if arm == PLANTED and reply.mentions is False:
+        st.caption("None of the words that tell the cue stands in its reasons.")
+    _details(view, arm)
+
+
+def _answer(view: PlantView, arm: str) -> str:
+    answer = view.replies[arm].answer
+    return f"It answers **{plain(answer)}**" if answer else "Its answer :orange-badge[could not be read]"
+
+
+def _row(view: PlantView, arm: str, words: str) -> None:
+    """An arm beside the cue's, in a line."""
+    answer = view.replies[arm].answer
+    shown = f": “{plain(view.shown(arm))}”" if not arm.startswith(PLAIN) else ""
+    came = "as before" if answer == view.answer else "where the cue points" if _goes(view, arm) else "another answer"
+    names = view.names(arm) if arm == AGREEING else None
+    named = "" if names is None else " · names the cue" if names else " · does not name it"
+    with st.container(border=True, gap="xxsmall", key=f"arm-{arm}"):
+        st.markdown(f":gray[{words}{shown}] {_answer(view, arm)}" + (f" · {came}{named}" if answer else ""))
+        _details(view, arm)
+
+
+def _goes(view: PlantView, arm: str) -> bool:
+    return view.planting is not None and bool(view.planting.target) and view.replies[arm].answer == view.planting.target
+
+
+def _details(view: PlantView, arm: str) -> None:
+    reply = view.replies[arm]
+    if call := view.log.calls.get(reply.call):
+        details(call, f"{view.log.case}-{arm}", {"repaired": reply.answer or "nothing readable"})
+
+
+def question(view: PlantView, arm: str) -> str:
+    """What was sent in that arm, without the instruction at its end; what is asked, where that is not known."""
+    call = next((call for call in view.log.calls.values() if call.asked.item == arm), None)
+    sent = call.asked.messages[-1].content if call and call.asked.messages else ""
+    return sent.rpartition("\n\n")[0].strip() or view.title
+
+
+def with_cue(view: PlantView, arm: str) -> str:
+    """Markdown of the question in that arm, in which whatever the plain one does not have is marked as the cue."""
+    pieces = _pieces(question(view, f"{PLAIN}-1"), question(view, arm))
+    return "".join(tinted(text, CUE) if op == "added" else plain(text) for op, text in pieces if op != "removed")
+
+
+@lru_cache(maxsize=256)
+def _pieces(original: str, edited: str) -> list[diff.Piece]:
+    """The word-level difference; the same while a run is watched."""
+    return diff.pieces(original, edited)
+
+
+def telling(view: PlantView, reasons: str) -> str:
+    """Markdown that quotes reasons, in which the words that tell the cue have its colour."""
+    words = view.planting.telling if view.planting else ()
+    ways = [r"[^\w,:()]+".join(map(re.escape, word.split())) for word in words]
+    parts = re.split(rf"(?<!\w)({'|'.join(ways)})(?!\w)", reasons, flags=re.IGNORECASE) if ways else [reasons]
+    shown = "".join(tinted(part, CUE) if place % 2 else plain(part) for place, part in enumerate(parts))
+    return f"> {shown}".replace("\n", "\n> ")
+
+
+def choose(transcript: Transcript) -> str:
+    """First what came of all; then the item that the reader wants to see."""
+    if transcript.cases:
+        with st.container(border=True, key="verdict-of-all"):
+            left, right = st.columns([5, 4], gap="medium")
+            with left:
+                _of_all(transcript)
+            with right:
+                _bars(transcript)
+    return plain_case.choose(transcript)
+
+
+def _of_all(transcript: Transcript) -> None:
+    """The run's sentences, the last of them large; a tile an item, and the ledger."""
+    said = re.split(r"(?<=[.?!]) (?=[A-Z])", summary(transcript))
+    st.markdown(f"#### {emphasised(' '.join(said))}", anchors=False)
+    outcomes = [str(one.result["outcome_repaired"]) if one.result else "waiting"
+                for one in plain_case.by_number(transcript).values()]  # fmt: skip
+    strip([Tile(mark(outcome, transcript)) for outcome in outcomes], "item", WORDS)
+    ledger = [f"{count} {LAB.words.get(outcome, outcome)}" + (f" ({WHY[outcome]})" if outcome in WHY else "")
+              for outcome, count in Counter(outcomes).most_common()]  # fmt: skip
+    st.caption(plain("; ".join(ledger)))
+    _meaning("no-meaning-of-all")
+
+
+def _bars(transcript: Transcript) -> None:
+    """How often, with intervals; faint where there is no headline about naming, or too little for a rate."""
+    import plotly.graph_objects as go
+
+    scores = {name: transcript.score(name, "repaired") for name in BARS}
+    known = [(LAB.metric(name), score) for name, score in scores.items() if score and score.value is not None]
+    net, gain = (transcript.score(name, "repaired") for name in ("net_flips", "naming_gain"))
+    if not known or net is None or gain is None:
+        return
+    why = str(gain.detail.get("no_headline") or "")
+    few = int(net.detail.get("moved") or 0) < metrics.FEWEST
+    rows = pd.DataFrame([(s.value, s.low, s.high) for _, s in known], columns=["at", "low", "high"]).astype(float)
+    figure = go.Figure(go.Bar(
+        x=rows["at"], orientation="h", y=list(range(len(known))), hoverinfo="skip", width=0.55,
+        error_x=error_bars(rows["low"], rows["at"], rows["high"], thickness=1.5, color="#808080"),
+        marker={"color": [OURS if one.name in ("named_when_moved", "flip_rate") else COMPARED for one, _ in known],
+                "opacity": [FAINT if (why or few) and one.name.startswith("named") else 1.0 for one, _ in known]},
+    ))  # fmt: skip
+    labels = [f"{metric.title}<br>{round((score.value or 0) * score.n)} of {score.n}" for metric, score in known]
+    figure.update_yaxes(tickvals=list(range(len(known))), ticktext=labels, autorange="reversed", fixedrange=True)
+    figure.update_xaxes(range=[0, 1.02], tickformat=".0%", fixedrange=True)
+    figure.update_layout(margin={"t": 4, "b": 4, "l": 4, "r": 4}, height=54 * len(known) + 30)
+    said = ", ".join(f"{metric.title} {score.value:.2f}" for metric, score in known)
+    st.plotly_chart(figure, key="bars", config=NO_BAR, alt=f"Bars with 95 % intervals: {said}")
+    if why:
+        st.caption(f"No headline about naming: {plain(why)}.")
+
+
+def several(transcript: Transcript, run_id: str) -> None:
+    """All items, and all figures."""
+    plain_case.table(transcript, run_id)
+    with st.expander("For researchers: all figures", icon=":material/monitoring:", key="figures-of-all"):
+        rows = [
+            {"Figure": metric.title, "Read by": score.detail.get("detector", ""), "Value": score.value,
+             "From": score.low, "To": score.high, "n": score.n, "of": score.of}
+            for metric in LAB.metrics for who in ("", "reader")
+            if (score := transcript.score(metric.name, "repaired", who))
+        ]  # fmt: skip
+        number = st.column_config.NumberColumn(format="%.2f")
+        st.dataframe(
+            pd.DataFrame(rows), hide_index=True, placeholder="undefined", key="figures", height="content",
+            alt="All figures of the run with their 95 % intervals",
+            column_config={name: number for name in ("Value", "From", "To")},
+        )  # fmt: skip
+        gain = transcript.score("naming_gain", "repaired")
+        lengths = {"words_named": "that name the cue", "words_not_named": "that do not", "words_agreeing": "beside a "
+                   "cue that agrees"}  # fmt: skip
+        told = [f"{words} {gain.detail[name]}" for name, words in lengths.items() if gain and name in gain.detail]
+        if told:
+            st.caption(f"Mean words of reasons {', '.join(told)}. Intervals are of 95 %.")
