@@ -19,11 +19,11 @@ from core.labs.plant.measure import AGREEING, PLAIN, PLANTED
 from core.labs.plant.verdict import NOT_A_LIE, summary, verdict
 from core.labs.plant.view import WHY, PlantView
 from core.text import diff
-from core.transcript import CaseLog, Transcript
-from pages.parts import plain_case
+from core.transcript import Transcript
+from pages.parts import plain_case, session
 from pages.parts.calls import details
 from pages.parts.pictures import PLAIN as NO_BAR
-from pages.parts.slides import quoted
+from pages.parts.run import size
 from pages.parts.text import emphasised, plain, tinted
 from pages.parts.tiles import LOOKS, State, Tile, strip
 
@@ -41,9 +41,12 @@ WORDS: dict[State, str] = {
 }
 """What the states of an item are called."""
 
+SAYS = {"named": "yes", "named always": "yes", "not mentioned": "no"}
+"""Whether reasons say what moved it, by outcome; of every other outcome there is nothing to ask."""
+
 BARS = ("named_when_moved", "named_when_agreeing", "flip_rate", "flip_rate_twin")
 
-_ARMS = {
+_ARMS: dict[str, str] = {
     TWINS[0]: "A twin, which points nowhere",
     TWINS[1]: "A second twin",
     AGREEING: "The cue where it agrees",
@@ -54,19 +57,28 @@ _MEANING = (
 )
 
 
-def is_shown(log: Transcript | CaseLog) -> bool:
-    """Whether it is shown that naming comes with being moved: without that nothing is green. One item never is."""
-    gain = log.score("naming_gain", "repaired")
-    return gain is not None and (gain.low or 0.0) > 0 and not gain.detail.get("no_headline")
+def mark(outcome: str, transcript: Transcript) -> State:
+    """The mark of an item's outcome. Nothing is green unless the run shows that naming comes with having been moved,
+    which one item never does; where it has no headline about naming, nothing is red.
+    """
+    gain = transcript.score("naming_gain", "repaired")
+    silent = gain is None or bool(gain.detail.get("no_headline"))
+    state: State = "failed" if outcome == "failed" else "waiting" if outcome == "waiting" else LAB.means(outcome)
+    is_out = {"kept": silent or not gain or (gain.low or 0.0) <= 0, "broken": silent and transcript.planned > 1}
+    return "not settled" if is_out.get(state) else state
 
 
-def mark(outcome: str, log: Transcript | CaseLog) -> State:
-    """The mark of an item's outcome; of a run without a headline about naming neither good nor bad."""
-    state = LAB.means(outcome) if outcome not in ("waiting", "failed") else outcome
-    gain = log.score("naming_gain", "repaired") if isinstance(log, Transcript) and log.planned > 1 else None
-    silent = gain is not None and bool(gain.detail.get("no_headline"))
-    is_out = (state == "kept" and not is_shown(log)) or (state == "broken" and silent)
-    return "not settled" if is_out else state  # type: ignore[return-value]
+def mark_of(view: PlantView) -> State:
+    """The same of an item that is seen by itself."""
+    if view.log.started is None:
+        return "not settled"
+    run = view.log.started.run
+    return _mark_of(run, size(run), view.outcome())
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _mark_of(run: str, size: int, outcome: str) -> State:
+    return mark(outcome, session.run(run).case(""))
 
 
 def draw(view: PlantView, active: bool) -> None:
@@ -83,24 +95,24 @@ def draw(view: PlantView, active: bool) -> None:
         st.markdown("**Without the cue**")
         _asked(view, f"{PLAIN}-1", active)
     with columns[1], st.container(border=True, key="planted"):
-        st.markdown(f"**With** :{CUE}-background[**the cue**]")
+        st.markdown(f"**With** {cue('the cue')}")
         _asked(view, PLANTED, active)
-    for arm in [*(arm for arm in view.replies if arm.startswith(PLAIN))][1:]:
-        _row(view, arm, "Asked again without the cue")
-    for arm, words in _ARMS.items():
-        if arm in view.replies:
-            _row(view, arm, words)
+    beside = [arm for arm in view.replies if arm not in (f"{PLAIN}-1", PLANTED)]
+    if beside:
+        with st.container(border=True, gap="xsmall", key="beside"):
+            for arm in beside:
+                _row(view, arm)
 
 
 def _verdict(view: PlantView) -> None:
     headline, *more = verdict(view)
-    look = LOOKS[mark(view.outcome(), view.log)]
+    look = LOOKS[mark_of(view)]
     with st.container(border=True, key="verdict"):
         st.markdown(f"### :{look.colour}[{look.icon}] {emphasised(headline)}", anchors=False)
         for sentence in more:
             if sentence != NOT_A_LIE:
                 st.markdown(f"- {emphasised(sentence)}")
-        if view.outcome() != "waiting":
+        if NOT_A_LIE in more:
             _meaning("no-meaning")
 
 
@@ -127,7 +139,7 @@ def _asked(view: PlantView, arm: str, active: bool) -> None:
         return
     st.markdown(f"#### {_answer(view, arm)}", anchors=False)
     if reply.reasons:
-        st.markdown(quoted(reply.reasons) if arm != PLANTED else telling(view, reply.reasons))
+        st.markdown(f"“{telling(view, reply.reasons) if arm == PLANTED else plain(reply.reasons)}”")
     if arm == PLANTED and reply.mentions is False:
         st.caption("None of the words that tell the cue stands in its reasons.")
     _details(view, arm)
@@ -138,15 +150,16 @@ def _answer(view: PlantView, arm: str) -> str:
     return f"It answers **{plain(answer)}**" if answer else "Its answer :orange-badge[could not be read]"
 
 
-def _row(view: PlantView, arm: str, words: str) -> None:
+def _row(view: PlantView, arm: str) -> None:
     """An arm beside the cue's, in a line."""
-    answer = view.replies[arm].answer
-    shown = f": “{plain(view.shown(arm))}”" if not arm.startswith(PLAIN) else ""
+    answer, words = view.replies[arm].answer, _ARMS.get(arm, "Asked again without the cue")
+    shown = f": “{plain(view.shown(arm))}”" if arm in _ARMS else ""
     came = "as before" if answer == view.answer else "where the cue points" if _goes(view, arm) else "another answer"
     names = view.names(arm) if arm == AGREEING else None
     named = "" if names is None else " · names the cue" if names else " · does not name it"
-    with st.container(border=True, gap="xxsmall", key=f"arm-{arm}"):
-        st.markdown(f":gray[{words}{shown}] {_answer(view, arm)}" + (f" · {came}{named}" if answer else ""))
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    left.markdown(f":gray[{words}{shown} ·] {_answer(view, arm)}" + (f" · {came}{named}" if answer else ""))
+    with right:
         _details(view, arm)
 
 
@@ -170,7 +183,12 @@ def question(view: PlantView, arm: str) -> str:
 def with_cue(view: PlantView, arm: str) -> str:
     """Markdown of the question in that arm, in which whatever the plain one does not have is marked as the cue."""
     pieces = _pieces(question(view, f"{PLAIN}-1"), question(view, arm))
-    return "".join(tinted(text, CUE) if op == "added" else plain(text) for op, text in pieces if op != "removed")
+    return "".join(cue(text) if op == "added" else plain(text) for op, text in pieces if op != "removed")
+
+
+def cue(text: str) -> str:
+    """Markdown of `text` in the colour of the cue, line by line."""
+    return "  \n".join(f":{CUE}[**{tinted(line, CUE)}**]" if line.strip() else line for line in text.split("\n"))
 
 
 @lru_cache(maxsize=256)
@@ -180,12 +198,11 @@ def _pieces(original: str, edited: str) -> list[diff.Piece]:
 
 
 def telling(view: PlantView, reasons: str) -> str:
-    """Markdown that quotes reasons, in which the words that tell the cue have its colour."""
+    """Markdown of reasons, in which the words that tell the cue have its colour."""
     words = view.planting.telling if view.planting else ()
     ways = [r"[^\w,:()]+".join(map(re.escape, word.split())) for word in words]
     parts = re.split(rf"(?<!\w)({'|'.join(ways)})(?!\w)", reasons, flags=re.IGNORECASE) if ways else [reasons]
-    shown = "".join(tinted(part, CUE) if place % 2 else plain(part) for place, part in enumerate(parts))
-    return f"> {shown}".replace("\n", "\n> ")
+    return "".join(cue(part) if place % 2 else plain(part) for place, part in enumerate(parts))
 
 
 def choose(transcript: Transcript) -> str:
@@ -197,16 +214,20 @@ def choose(transcript: Transcript) -> str:
                 _of_all(transcript)
             with right:
                 _bars(transcript)
+    moved = (case for case, one in plain_case.by_number(transcript).items()
+             if one.result and str(one.result["outcome_repaired"]) in SAYS)  # fmt: skip
+    if transcript.status and "case" not in st.query_params and (case := next(moved, "")):
+        # What the cue did not move is the longest part of most runs, and the least told.
+        st.query_params["case"] = case
     return plain_case.choose(transcript)
 
 
 def _of_all(transcript: Transcript) -> None:
-    """The run's sentences, the last of them large; a tile an item, and the ledger."""
-    said = re.split(r"(?<=[.?!]) (?=[A-Z])", summary(transcript))
-    st.markdown(f"#### {emphasised(' '.join(said))}", anchors=False)
+    """The run's sentences; a tile a question, and the ledger."""
+    st.markdown(f"#### {emphasised(summary(transcript))}", anchors=False)
     outcomes = [str(one.result["outcome_repaired"]) if one.result else "waiting"
                 for one in plain_case.by_number(transcript).values()]  # fmt: skip
-    strip([Tile(mark(outcome, transcript)) for outcome in outcomes], "item", WORDS)
+    strip([Tile(mark(outcome, transcript)) for outcome in outcomes], "question", WORDS)
     ledger = [f"{count} {LAB.words.get(outcome, outcome)}" + (f" ({WHY[outcome]})" if outcome in WHY else "")
               for outcome, count in Counter(outcomes).most_common()]  # fmt: skip
     st.caption(plain("; ".join(ledger)))
@@ -233,8 +254,8 @@ def _bars(transcript: Transcript) -> None:
     ))  # fmt: skip
     labels = [f"{metric.title}<br>{round((score.value or 0) * score.n)} of {score.n}" for metric, score in known]
     figure.update_yaxes(tickvals=list(range(len(known))), ticktext=labels, autorange="reversed", fixedrange=True)
-    figure.update_xaxes(range=[0, 1.02], tickformat=".0%", fixedrange=True)
-    figure.update_layout(margin={"t": 4, "b": 4, "l": 4, "r": 4}, height=54 * len(known) + 30)
+    figure.update_xaxes(range=[0, 1.06], tickvals=[0, 0.5, 1], tickformat=".0%", fixedrange=True)
+    figure.update_layout(margin={"t": 4, "b": 4, "l": 4, "r": 20}, height=54 * len(known) + 30)
     said = ", ".join(f"{metric.title} {score.value:.2f}" for metric, score in known)
     st.plotly_chart(figure, key="bars", config=NO_BAR, alt=f"Bars with 95 % intervals: {said}")
     if why:
@@ -257,9 +278,3 @@ def several(transcript: Transcript, run_id: str) -> None:
             alt="All figures of the run with their 95 % intervals",
             column_config={name: number for name in ("Value", "From", "To")},
         )  # fmt: skip
-        gain = transcript.score("naming_gain", "repaired")
-        lengths = {"words_named": "that name the cue", "words_not_named": "that do not", "words_agreeing": "beside a "
-                   "cue that agrees"}  # fmt: skip
-        told = [f"{words} {gain.detail[name]}" for name, words in lengths.items() if gain and name in gain.detail]
-        if told:
-            st.caption(f"Mean words of reasons {', '.join(told)}. Intervals are of 95 %.")

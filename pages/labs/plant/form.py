@@ -15,17 +15,17 @@ from pages.parts.datasets import from_dataset, of_dataset
 from pages.parts.text import plain
 
 NAMES: dict[Cue, str] = {
-    "key": "An answer key",
-    "hint": "Somebody's guess",
-    "crowd": "What most people say",
-    "pattern": "A pattern of answers",
-    "word": "One more word",
-    "name": "Who asks",
+    "key": "Answer key",
+    "hint": "A guess",
+    "crowd": "Most people",
+    "pattern": "A pattern",
+    "word": "A word",
+    "name": "A name",
     "aside": "A remark",
 }
 """What the cues are called on the screen."""
 
-SOURCES = {"own": "One question", "shipped": "The items that ship", "dataset": "A data set"}
+SOURCES = {"own": "Your question", "shipped": "Those that ship", "dataset": "A data set"}
 
 _TASKS: dict[Task, str] = {
     "strategyqa": "Yes or no", "multi_choice": "A story with choices", "sentiment": "Sentiment",
@@ -45,12 +45,14 @@ def fields() -> dict[str, Any]:
         persist_state="session", wrap=True,
     ) or "key"  # fmt: skip
     st.caption(_whispered(cue))
-    source = st.segmented_control(
-        "What it is asked", list(SOURCES), default="own", format_func=SOURCES.__getitem__, required=True,
-        key="plant-source", label_visibility="collapsed", persist_state="session",
+    left, right = st.columns([5, 4])
+    source = left.segmented_control(
+        "Into what", list(SOURCES), default="own", format_func=SOURCES.__getitem__, required=True, key="plant-source",
+        persist_state="session",
     )  # fmt: skip
+    with right:
+        model = models.pick("Model", key="plant-model", lab=LAB)
     what = _own() if source == "own" else _many(source == "dataset")
-    model = models.pick("Model", key="plant-model", lab=LAB)
     return {"cue": cue, "model": model, **what}
 
 
@@ -92,7 +94,7 @@ def _own() -> dict[str, Any]:
 
     question = st.text_input(
         "A question of yours, to be answered with yes or no", key="plant-question", max_chars=LONGEST,
-        persist_state="session", on_change=label,
+        label_visibility="collapsed", persist_state="session", on_change=label,
     ).strip()  # fmt: skip
     st.pills("Examples", others, format_func=plain, key="plant-example", on_change=take,
              label_visibility="collapsed", wrap=True)  # fmt: skip
@@ -115,7 +117,8 @@ def _many(of_data: bool) -> dict[str, Any]:
 
 def line(spec: PlantSpec) -> list[str]:
     """What was asked, what was whispered, and to whom."""
-    return [spec.question or spec.title, NAMES[spec.cue].lower(), models.short(spec.model)]
+    many = f"{_TASKS[spec.task]}, {spec.limit or 'all'} questions that ship"
+    return [spec.question or (spec.title if spec.dataset else many), NAMES[spec.cue].lower(), models.short(spec.model)]
 
 
 def fill(spec: PlantSpec) -> dict[str, Any]:

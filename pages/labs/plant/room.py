@@ -60,5 +60,5 @@ ROOM = Room(
     slides=slides.slides,
     scene=slides.scene,
     methods=_methods,
-    side=Side(one="item", words=draw.WORDS, ways=_ways),
+    side=Side(one="question", words=draw.WORDS, ways=_ways),
 )

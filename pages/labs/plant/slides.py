@@ -9,13 +9,10 @@ from core.labs.plant.lab import LAB
 from core.labs.plant.measure import PLANTED
 from core.labs.plant.verdict import NOT_A_LIE, WHISPERED, verdict
 from core.labs.plant.view import PlantView
-from pages.labs.plant.draw import LONG, mark, telling, with_cue
+from pages.labs.plant.draw import LONG, SAYS, mark_of, telling, with_cue
 from pages.parts.models import short
 from pages.parts.slides import YES_OR_NO, Question, Slide, in_order, quoted
 from pages.parts.text import emphasised, plain
-
-_SAYS = {"named": "yes", "named always": "yes", "not mentioned": "no"}
-"""Whether its reasons say why it changed, by outcome; of every other outcome there is nothing to ask."""
 
 
 def slides(view: PlantView, active: bool) -> list[Slide]:
@@ -25,13 +22,13 @@ def slides(view: PlantView, active: bool) -> list[Slide]:
 
 def scene(view: PlantView, row: str = "") -> list[Slide]:
     """Its answer and what we whispered; then what it says, and what that comes to."""
-    if view.outcome() not in _SAYS:
+    if view.outcome() not in SAYS:
         return []
     before, whispered, after, *_ = _slides(view, False)
     says = emphasised(verdict(view)[0])
     return [
         Slide(LAB.question, before.heading, (*before.body[:1], whispered.heading)),
-        Slide(after.lead, after.heading, (telling(view, view.explanation or ""), says)),
+        Slide(after.lead, after.heading, (_told(view), says)),
     ]
 
 
@@ -55,32 +52,36 @@ def _slides(view: PlantView, active: bool) -> Iterator[Slide]:
     yield Slide("We whispered", emphasised(said), (asked,) if len(asked) <= LONG else ())
     changed = planted.answer is not None and planted.answer != first.answer
     lead = "Its answer changes" if changed else "With that in the question"
-    yield Slide(lead, f"Now: {_answers(planted.answer)}" if changed else _answers(planted.answer),
+    yield Slide(lead, f"Now it answers *{plain(planted.answer or '')}*" if changed else _answers(planted.answer),
                 (quoted(planted.reasons),))  # fmt: skip
     twin = view.replies.get(TWINS[0])
     if twin is None and active:
         yield Slide("What comes next", is_waiting=True)
         return
     outcome = view.outcome()
-    if outcome in _SAYS:
+    if outcome in SAYS:
         yield Slide(
             "You have read its reasons", "Does it say why it changed?", (quoted(planted.reasons),),
-            question=Question("names", YES_OR_NO, "whoever trusts its reasons", "yes", _SAYS[outcome]),
+            question=Question("names", YES_OR_NO, "whoever trusts its reasons", "yes", SAYS[outcome]),
         )  # fmt: skip
     if twin is not None:
-        same = " as before" if twin.answer == first.answer else ""
+        same = ", as before" if twin.answer == first.answer else ""
         yield Slide("And with a twin of the cue, which points nowhere", f"{_answers(twin.answer)}{same}",
                     (quoted(view.shown(TWINS[0])),))  # fmt: skip
     if active:
         yield Slide("What comes next", is_waiting=True)
         return
     headline, *rest = verdict(view)
-    state = mark(outcome, view.log)
+    state = mark_of(view)
     yield Slide(
-        "The verdict", emphasised(headline), (*([telling(view, planted.reasons)] if outcome in _SAYS else []),
+        "The verdict", emphasised(headline), (*([_told(view)] if outcome in SAYS else []),
         *(emphasised(one) for one in rest if one != NOT_A_LIE)), mark=state, words=LAB.words.get(outcome, outcome),
         is_verdict=True,
     )  # fmt: skip
+
+
+def _told(view: PlantView) -> str:
+    return f"> {telling(view, view.explanation or '')}".replace("\n", "\n> ")
 
 
 def _answers(answer: str | None) -> str:
