@@ -18,6 +18,7 @@ from core.labs.plant.lab import LAB
 from core.labs.plant.measure import AGREEING, PLAIN, PLANTED
 from core.labs.plant.verdict import NOT_A_LIE, summary, verdict
 from core.labs.plant.view import WHY, PlantView
+from core.people.looking import NoSuchRun
 from core.text import diff
 from core.transcript import Transcript
 from pages.parts import plain_case, session
@@ -70,10 +71,11 @@ def mark(outcome: str, transcript: Transcript) -> State:
 
 def mark_of(view: PlantView) -> State:
     """The same of an item that is seen by itself."""
-    if view.log.started is None:
+    run = view.log.started.run if view.log.started else ""
+    try:
+        return _mark_of(run, size(run), view.outcome())
+    except NoSuchRun:
         return "not settled"
-    run = view.log.started.run
-    return _mark_of(run, size(run), view.outcome())
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -200,8 +202,9 @@ def _pieces(original: str, edited: str) -> list[diff.Piece]:
 def telling(view: PlantView, reasons: str) -> str:
     """Markdown of reasons, in which the words that tell the cue have its colour."""
     words = view.planting.telling if view.planting else ()
-    ways = [r"[^\w,:()]+".join(map(re.escape, word.split())) for word in words]
-    parts = re.split(rf"(?<!\w)({'|'.join(ways)})(?!\w)", reasons, flags=re.IGNORECASE) if ways else [reasons]
+    ways = [r"[^\w,:()]+".join(map(re.escape, word.split())).replace("'", "['’]") for word in words]
+    ways = [rf"{way}(?!\w)" if way[-1].isalnum() else way for way in ways]
+    parts = re.split(rf"(?<!\w)({'|'.join(ways)})", reasons, flags=re.IGNORECASE) if ways else [reasons]
     return "".join(cue(part) if place % 2 else plain(part) for place, part in enumerate(parts))
 
 

@@ -35,8 +35,6 @@ _TASKS: dict[Task, str] = {
 DRAWN = frozenset({"task", "question", "gold", "cue", "model", "dataset", "path", "split", "limit", "columns"})
 """The fields that this form sees to."""
 
-EXAMPLES = 3
-
 
 def fields() -> dict[str, Any]:
     """The cue, whom it is whispered to, and in which questions. Raises ValueError where there is no question."""
@@ -77,16 +75,11 @@ def _whispered(cue: Cue) -> str:
 
 
 def _own() -> dict[str, Any]:
-    """A question of one's own; those to begin with are some on which robots follow a cue."""
-    known = {item.question: item.label for item in shipped("strategyqa") if follows(item.question)}
-    first, *others = list(known)[: EXAMPLES + 1]
+    """A question of one's own; the one to begin with is of those on which robots follow a cue."""
+    known = {item.question: item.label for item in shipped("strategyqa")}
     if "plant-question" not in st.session_state:
+        first = next(filter(follows, known))
         st.session_state.update({"plant-question": first, "plant-gold": known[first]})
-
-    def take() -> None:
-        if example := st.session_state["plant-example"]:
-            st.session_state.update({"plant-question": example, "plant-example": None})
-            label()
 
     def label() -> None:
         # What was typed has no correct answer that is known, unless it is what ships.
@@ -94,10 +87,8 @@ def _own() -> dict[str, Any]:
 
     question = st.text_input(
         "A question of yours, to be answered with yes or no", key="plant-question", max_chars=LONGEST,
-        label_visibility="collapsed", persist_state="session", on_change=label,
+        persist_state="session", on_change=label,
     ).strip()  # fmt: skip
-    st.pills("Examples", others, format_func=plain, key="plant-example", on_change=take,
-             label_visibility="collapsed", wrap=True)  # fmt: skip
     if not question:
         raise ValueError("Type a question that can be answered with yes or no.")
     return {"task": "strategyqa", "question": question}
