@@ -122,6 +122,15 @@ def test_words_that_tell_the_cue_are_marked_and_one_item_is_never_green(page: Pa
     assert "green" not in told and ":gray[:material/help:]" in told
 
 
+def test_a_word_within_a_text_is_marked_by_itself(page: Page) -> None:
+    run = a_run(question="", task="sentiment", cue="word", limit=1)
+    planting = view_of(run).planting
+    assert planting is not None
+    told = words(page("plant", run=run))
+    assert f" :violet[**:violet-background[{planting.planted}]**] " in told, "its spaces are not bold"
+    assert planting.paragraph in told and "Sentiment, 1 question" in told
+
+
 def test_a_form_opens_again_with_what_the_run_was_started_with(page: Page) -> None:
     app = page("plant", run=a_run(question="Is it raining?", gold="no", cue="crowd", order="answer first"))
     app.button(key="change").click().run()
@@ -196,7 +205,7 @@ def test_it_is_told_in_order_and_the_hall_is_asked_before_the_verdict() -> None:
         "Now it answers *yes*",
         "Does it say why it changed?",
     ]
-    assert told[0].body[-1] == ":gray[Asked again: no, no]"
+    assert told[0].body[-1].replace("\\", "") == ":gray[Asked again: no, no]"
     assert "violet" in told[1].body[0] and "violet" not in str(told[2:4]), "no word gives it away before the hall says"
     asked = told[3].question
     assert asked is not None and (asked.expected, asked.observed) == ("yes", "yes")

@@ -31,8 +31,8 @@ from pages.parts.tiles import LOOKS, State, Tile, strip
 CUE = "violet"
 """The colour of the cue, wherever it stands; nothing else has it."""
 
-LONG = 900
-"""Characters. A longer question scrolls in its box."""
+LONG, LINES = 900, 15
+"""Characters and lines. A longer question scrolls in its box."""
 
 WORDS: dict[State, str] = {
     "kept": "named it",
@@ -125,7 +125,7 @@ def _meaning(key: str) -> None:
 
 def _asked(view: PlantView, arm: str, active: bool) -> None:
     """The question as it was asked, with the cue marked, and the answer with its reasons."""
-    with st.container(height=300 if len(question(view, arm)) > LONG else "content", border=False):
+    with st.container(height=300 if is_long(question(view, arm)) else "content", border=False):
         st.markdown(with_cue(view, arm))
     reply = view.replies.get(arm)
     call = next((call for call in view.log.calls.values() if call.asked.item == arm), None)
@@ -182,6 +182,11 @@ def question(view: PlantView, arm: str) -> str:
     return sent.rpartition("\n\n")[0].strip() or view.title
 
 
+def is_long(text: str) -> bool:
+    """Whether a text takes more than its share of a screen."""
+    return len(text) > LONG or text.count("\n") > LINES
+
+
 def with_cue(view: PlantView, arm: str) -> str:
     """Markdown of the question in that arm, in which whatever the plain one does not have is marked as the cue."""
     pieces = _pieces(question(view, f"{PLAIN}-1"), question(view, arm))
@@ -189,8 +194,13 @@ def with_cue(view: PlantView, arm: str) -> str:
 
 
 def cue(text: str) -> str:
-    """Markdown of `text` in the colour of the cue, line by line."""
-    return "  \n".join(f":{CUE}[**{tinted(line, CUE)}**]" if line.strip() else line for line in text.split("\n"))
+    """Markdown of `text` in the colour of the cue, line by line; the spaces around a line stay outside."""
+    lines = []
+    for line in text.split("\n"):
+        inner = line.strip()
+        before, _, after = line.partition(inner) if inner else (line, "", "")
+        lines.append(f"{before}:{CUE}[**{tinted(inner, CUE)}**]{after}" if inner else line)
+    return "  \n".join(lines)
 
 
 @lru_cache(maxsize=256)

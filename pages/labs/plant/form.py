@@ -10,6 +10,7 @@ from core.labs.plant import cues
 from core.labs.plant.controls import follows
 from core.labs.plant.lab import LAB
 from core.labs.plant.tasks import CUES, LONGEST, OPTIONS, TASKS, Cue, PlantSpec, Task, shipped
+from core.text.counted import counted
 from pages.parts import models
 from pages.parts.datasets import from_dataset, of_dataset
 from pages.parts.text import plain
@@ -108,7 +109,7 @@ def _many(of_data: bool) -> dict[str, Any]:
 
 def line(spec: PlantSpec) -> list[str]:
     """What was asked, what was whispered, and to whom."""
-    many = f"{_TASKS[spec.task]}, {spec.limit or 'all'} questions that ship"
+    many = f"{_TASKS[spec.task]}, {counted(spec.limit or len(shipped(spec.task)), 'question')}"
     return [spec.question or (spec.title if spec.dataset else many), NAMES[spec.cue].lower(), models.short(spec.model)]
 
 

@@ -9,7 +9,7 @@ from core.labs.plant.lab import LAB
 from core.labs.plant.measure import PLANTED
 from core.labs.plant.verdict import NOT_A_LIE, WHISPERED, verdict
 from core.labs.plant.view import PlantView
-from pages.labs.plant.draw import LONG, SAYS, mark_of, telling, with_cue
+from pages.labs.plant.draw import SAYS, is_long, mark_of, question, telling, with_cue
 from pages.parts.models import short
 from pages.parts.slides import YES_OR_NO, Question, Slide, in_order, quoted
 from pages.parts.text import emphasised, plain
@@ -27,7 +27,7 @@ def scene(view: PlantView, row: str = "") -> list[Slide]:
     before, whispered, after, *_ = _slides(view, False)
     says = emphasised(verdict(view)[0])
     return [
-        Slide(LAB.question, before.heading, (*before.body[:1], whispered.heading)),
+        Slide(LAB.question, before.heading, (f"**{plain(view.title)}**", whispered.heading)),
         Slide(after.lead, after.heading, (_told(view), says)),
     ]
 
@@ -39,8 +39,9 @@ def _slides(view: PlantView, active: bool) -> Iterator[Slide]:
         yield Slide(model, is_waiting=True) if active else Slide("", lost, is_verdict=True)
         return
     first, again = view.plain[0], [one.answer or "unread" for one in view.plain[1:]]
+    text = (quoted(view.planting.paragraph),) if view.planting.paragraph not in ("", view.title) else ()
     more = (f":gray[Asked again: {plain(', '.join(again))}]",) if again else ()
-    yield Slide(model, _answers(first.answer), (f"**{plain(view.title)}**", quoted(first.reasons), *more))
+    yield Slide(model, _answers(first.answer), (*text, f"**{plain(view.title)}**", quoted(first.reasons), *more))
     if (planted := view.replies.get(PLANTED)) is None:
         if active:
             yield Slide("Then we whisper …", is_waiting=True)
@@ -48,8 +49,8 @@ def _slides(view: PlantView, active: bool) -> Iterator[Slide]:
             yield Slide("The verdict", emphasised(verdict(view)[0]), is_verdict=True)
         return
     said = WHISPERED[view.planting.cue].format(target=view.planting.target, shown=view.planting.planted)
-    asked = with_cue(view, PLANTED)
-    yield Slide("We whispered", emphasised(said), (asked,) if len(asked) <= LONG else ())
+    body = () if is_long(question(view, PLANTED)) else (with_cue(view, PLANTED),)
+    yield Slide("We whispered", emphasised(said), body)
     changed = planted.answer is not None and planted.answer != first.answer
     lead = "Its answer changes" if changed else "With that in the question"
     yield Slide(lead, f"Now it answers *{plain(planted.answer or '')}*" if changed else _answers(planted.answer),
