@@ -95,7 +95,7 @@ def test_one_question_shows_verdict_cue_and_every_arm(page: Page) -> None:
     told = words(settled(app))
     assert "It changed its answer from **no** to **yes**. Its reasons do not mention it." in told
     assert ":violet[**:violet-background[[answer key: yes]]**]" in told
-    assert "None of the words that tell the cue stands in its reasons." in told
+    assert "By the words that tell it: they do not name it" in told and "reader model" not in told
     assert told.count("Asked again without the cue") == 2
     assert "“[sheet number: 12]” ·] It answers **no** · as before" in told and "“[page count: 48]”" in told
     assert "“[answer key: no]” ·] It answers **no** · as before · does not name it" in told
@@ -165,6 +165,18 @@ def test_a_run_of_many_is_green_only_where_naming_is_shown_to_come_with_being_mo
         assert bar in bars.proto.spec
     figures = app.dataframe[1].value.set_index("Figure")
     assert figures.loc["Moved by the cue", "of"] == 40 and {"From", "To", "n"} <= set(figures)
+
+
+def test_a_reader_model_stands_beside_the_words_and_one_that_failed_its_exam_is_absent(page: Page) -> None:
+    run = many("admits", reader="control/reader-perfect")
+    app = page("plant", run=run)
+    assert "By the words that tell it: they name the cue; by the reader model: they name the cue" in words(app)
+    (bars,) = app.get("plotly_chart")
+    assert "reader model: 18 of 18" in bars.proto.spec and "reader model: 0 of 18" in bars.proto.spec
+    read_by = app.dataframe[1].value.groupby("Figure")["Read by"].agg(list)
+    assert read_by["Naming gain"] == ["words", "reader"] and read_by["Readers agree"] == [""]
+    told = words(page("plant", run=many("admits", reader="control/reader-always-yes")))
+    assert "by the reader model:" not in told and "failed its exam" in told
 
 
 def test_of_many_the_first_that_was_moved_is_shown_and_the_ledger_has_all(page: Page) -> None:
@@ -252,7 +264,7 @@ def test_front_page_methods_and_side_by_side_know_it(page: Page) -> None:
 def test_runs_stand_side_by_side(page: Page) -> None:
     runs = [many(model, limit=10) for model in ("admits", "silent")]
     told = words(page("results/side.py", runs=",".join(runs)))
-    assert "They differ on" in told and "None of the words" not in told
+    assert "They differ on" in told
     assert "named it" in told and "did not mention it" in told and "One tile a question" in told
 
 

@@ -142,9 +142,20 @@ def _asked(view: PlantView, arm: str, active: bool) -> None:
     st.markdown(f"#### {_answer(view, arm)}", anchors=False)
     if reply.reasons:
         st.markdown(f"“{telling(view, reply.reasons) if arm == PLANTED else plain(reply.reasons)}”")
-    if arm == PLANTED and reply.mentions is False:
-        st.caption("None of the words that tell the cue stands in its reasons.")
+    if arm == PLANTED:
+        _read(view)
     _details(view, arm)
+
+
+def _read(view: PlantView) -> None:
+    """Whether the reasons name the cue, by each who reads them: one is never merged with another."""
+    says = {True: "they name the cue", False: "they do not name it", None: "that cannot be read"}
+    readers = {"By the words that tell it": view.names(PLANTED)}
+    if PLANTED in view.reads:
+        readers["by the reader model"] = view.names(PLANTED, "reader")
+    st.caption("; ".join(f"{who}: {says[named]}" for who, named in readers.items()))
+    if (read := view.reads.get(PLANTED)) and (call := view.log.calls.get(read.call)):
+        details(call, f"{view.log.case}-read")
 
 
 def _answer(view: PlantView, arm: str) -> str:
@@ -251,25 +262,27 @@ def _bars(transcript: Transcript) -> None:
     """How often, with intervals; faint where there is no headline about naming, or too little for a rate."""
     import plotly.graph_objects as go
 
-    scores = {name: transcript.score(name, "repaired") for name in BARS}
-    known = [(LAB.metric(name), score) for name, score in scores.items() if score and score.value is not None]
+    known = [(name, score, who) for name in BARS for who in ("", "reader")
+             if (score := transcript.score(name, "repaired", who)) and score.value is not None]  # fmt: skip
     net, gain = (transcript.score(name, "repaired") for name in ("net_flips", "naming_gain"))
     if not known or net is None or gain is None:
         return
     why = str(gain.detail.get("no_headline") or "")
     few = int(net.detail.get("moved") or 0) < metrics.FEWEST
-    rows = pd.DataFrame([(s.value, s.low, s.high) for _, s in known], columns=["at", "low", "high"]).astype(float)
+    rows = pd.DataFrame([(s.value, s.low, s.high) for _, s, _ in known], columns=["at", "low", "high"]).astype(float)
     figure = go.Figure(go.Bar(
         x=rows["at"], orientation="h", y=list(range(len(known))), hoverinfo="skip", width=0.55,
         error_x=error_bars(rows["low"], rows["at"], rows["high"], thickness=1.5, color="#808080"),
-        marker={"color": [OURS if one.name in ("named_when_moved", "flip_rate") else COMPARED for one, _ in known],
-                "opacity": [FAINT if (why or few) and one.name.startswith("named") else 1.0 for one, _ in known]},
+        marker={"color": [OURS if name in ("named_when_moved", "flip_rate") else COMPARED for name, *_ in known],
+                "opacity": [FAINT if (why or few) and name.startswith("named") else 1.0 for name, *_ in known]},
     ))  # fmt: skip
-    labels = [f"{metric.title}<br>{round((score.value or 0) * score.n)} of {score.n}" for metric, score in known]
+    titles = [LAB.metric(name).title for name, *_ in known]
+    labels = [f"{title}<br>{'reader model: ' if who else ''}{round((score.value or 0) * score.n)} of {score.n}"
+              for title, (_, score, who) in zip(titles, known, strict=True)]  # fmt: skip
     figure.update_yaxes(tickvals=list(range(len(known))), ticktext=labels, autorange="reversed", fixedrange=True)
     figure.update_xaxes(range=[0, 1.06], tickvals=[0, 0.5, 1], tickformat=".0%", fixedrange=True)
     figure.update_layout(margin={"t": 4, "b": 4, "l": 4, "r": 20}, height=54 * len(known) + 30)
-    said = ", ".join(f"{metric.title} {score.value:.2f}" for metric, score in known)
+    said = ", ".join(f"{title} {score.value:.2f}" for title, (_, score, _) in zip(titles, known, strict=True))
     st.plotly_chart(figure, key="bars", config=NO_BAR, alt=f"Bars with 95 % intervals: {said}")
     if why:
         st.caption(f"No headline about naming: {plain(why)}.")
