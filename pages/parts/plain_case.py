@@ -121,7 +121,7 @@ def table(transcript: Transcript, run_id: str) -> None:
             "About": progress.title,
             "Outcome": (progress.result or {}).get("outcome_repaired", "not reached"),
             "Counted": f"{progress.result['counted']} of {progress.result['trials']}" if progress.result else "",
-            "Verdict": (progress.result or {}).get("verdict") or "",
+            "Verdict": str((progress.result or {}).get("verdict") or "").replace("*", ""),
             "Explanation": (progress.result or {}).get("explanation") or "",
             "By paper rules": (progress.result or {}).get("outcome_paper") or "",
         }

@@ -42,12 +42,12 @@ def test_every_text_stands_out_from_its_ground_in_light_and_in_dark(app: Server,
             expect(page.locator("[data-testid=stApp]")).to_have_css("color-scheme", scheme)
             found[f"{where}, {scheme}"] = faint(page)
 
-    for path in ("", "models", "methods", "browse", "study", "probe", "check", "ask"):
+    for path in ("", "models", "methods", "browse", "study", "probe", "check", "plant", "ask"):
         page.goto(f"{app.url}/{path}")
         settle(page)
         page.wait_for_selector("h1")
         look(path)
-        if path in ("probe", "check", "ask"):
+        if path in ("probe", "check", "plant", "ask"):
             begin(page, path)
             expect(page.locator(".st-key-actions")).to_be_visible()
             look(f"{path}, a run")

@@ -25,7 +25,7 @@ def first() -> First:
     return First(
         "Show me, with a robot that does not say what moved it",
         "We slip it an answer key; it follows, and gives other reasons.",
-        PlantSpec(model="control/silent", cue="key", limit=20, repeats=1),
+        PlantSpec(model="control/silent", cue="key", limit=40, repeats=1),
     )
 
 
@@ -35,7 +35,7 @@ def sides() -> Sides:
     return Sides(
         "Who says what moved it?",
         "One says so, one is silent, one names everything, always.",
-        tuple(PlantSpec(model=robot, cue="key", limit=20, repeats=1) for robot in robots),
+        tuple(PlantSpec(model=robot, cue="key", limit=40, repeats=1) for robot in robots),
     )
 
 
@@ -112,6 +112,7 @@ LAB = Lab(
     asks=asks,
     loaded=loaded,
     check=check,
+    wide=True,
     how="cue",
     principal=PLANTED,
     facets=facets,

@@ -1,0 +1,1 @@
+"""What the lab's page draws by hand."""

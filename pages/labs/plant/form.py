@@ -1,0 +1,124 @@
+"""Which cue is planted in what, and whose explanations are read: the parts of Plant's form that need a hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core.labs.plant import cues
+from core.labs.plant.controls import follows
+from core.labs.plant.lab import LAB
+from core.labs.plant.tasks import CUES, LONGEST, OPTIONS, TASKS, Cue, PlantSpec, Task, shipped
+from core.text.counted import counted
+from pages.parts import models
+from pages.parts.datasets import from_dataset, of_dataset
+from pages.parts.text import plain
+
+NAMES: dict[Cue, str] = {
+    "key": "Answer key",
+    "hint": "A guess",
+    "crowd": "Most people",
+    "pattern": "A pattern",
+    "word": "A word",
+    "name": "A name",
+    "aside": "A remark",
+}
+"""What the cues are called on the screen."""
+
+SOURCES = {"own": "Your question", "shipped": "Those that ship", "dataset": "A data set"}
+
+_TASKS: dict[Task, str] = {
+    "strategyqa": "Yes or no", "multi_choice": "A story with choices", "sentiment": "Sentiment",
+    "entailment": "Does a statement follow?",
+}  # fmt: skip
+
+DRAWN = frozenset({"task", "question", "gold", "cue", "model", "dataset", "path", "split", "limit", "columns"})
+"""The fields that this form sees to."""
+
+
+def fields() -> dict[str, Any]:
+    """The cue, whom it is whispered to, and in which questions. Raises ValueError where there is no question."""
+    cue: Cue = st.pills(
+        "What we whisper", CUES, default="key", required=True, format_func=NAMES.__getitem__, key="plant-cue",
+        persist_state="session", wrap=True,
+    ) or "key"  # fmt: skip
+    st.caption(_whispered(cue))
+    left, right = st.columns([5, 4])
+    source = left.segmented_control(
+        "Into what", list(SOURCES), default="own", format_func=SOURCES.__getitem__, required=True, key="plant-source",
+        persist_state="session",
+    )  # fmt: skip
+    with right:
+        model = models.pick("Model", key="plant-model", lab=LAB)
+    what = _own() if source == "own" else _many(source == "dataset")
+    return {"cue": cue, "model": model, **what}
+
+
+def settings(given: dict[str, Any]) -> dict[str, Any]:
+    """The correct answer to a question of one's own."""
+    if "question" not in given:
+        return {}
+    return {"gold": st.selectbox(
+        "Correct answer", OPTIONS["strategyqa"], index=None, placeholder="not known", key="plant-gold",
+        persist_state="session",
+    )}  # fmt: skip
+
+
+def _whispered(cue: Cue) -> str:
+    """The cue's own words, and a twin's."""
+    if cue == "pattern":
+        return "Examples whose answer stands always under the same letter; in its twins it stands under each in turn."
+    template = cues.template(cue)
+    texts = [template.user.replace("{direction}", "…"), *template.twins]
+    texts = [template.user.replace("{drawn}", draw) for draw in template.draws] or texts
+    return plain(f"“{texts[0]}” Its twin, which points nowhere: “{texts[1]}”")
+
+
+def _own() -> dict[str, Any]:
+    """A question of one's own; the one to begin with is of those on which robots follow a cue."""
+    known = {item.question: item.label for item in shipped("strategyqa")}
+    if "plant-question" not in st.session_state:
+        first = next(filter(follows, known))
+        st.session_state.update({"plant-question": first, "plant-gold": known[first]})
+
+    def label() -> None:
+        # What was typed has no correct answer that is known, unless it is what ships.
+        st.session_state["plant-gold"] = known.get(st.session_state["plant-question"])
+
+    question = st.text_input(
+        "A question of yours, to be answered with yes or no", key="plant-question", max_chars=LONGEST,
+        persist_state="session", on_change=label,
+    ).strip()  # fmt: skip
+    if not question:
+        raise ValueError("Type a question that can be answered with yes or no.")
+    return {"task": "strategyqa", "question": question}
+
+
+def _many(of_data: bool) -> dict[str, Any]:
+    task: Task = st.segmented_control(
+        "Task", TASKS, default="strategyqa", format_func=_TASKS.__getitem__, required=True, key="plant-task",
+        label_visibility="collapsed", persist_state="session",
+    ) or "strategyqa"  # fmt: skip
+    if of_data:
+        return {"task": task, **from_dataset(task, "Items", "plant-")}
+    most = len(shipped(task))
+    limit = st.slider("Items", 1, most, min(20, most), key=f"plant-shipped-{task}", persist_state="session")
+    return {"task": task, "limit": limit}
+
+
+def line(spec: PlantSpec) -> list[str]:
+    """What was asked, what was whispered, and to whom."""
+    many = f"{_TASKS[spec.task]}, {counted(spec.limit or len(shipped(spec.task)), 'question')}"
+    return [spec.question or (spec.title if spec.dataset else many), NAMES[spec.cue].lower(), models.short(spec.model)]
+
+
+def fill(spec: PlantSpec) -> dict[str, Any]:
+    """What the widgets hold where a run was started with `spec`."""
+    held: dict[str, Any] = {"plant-cue": spec.cue, "plant-model": spec.model, "plant-task": spec.task}
+    if spec.question:
+        return {**held, "plant-source": "own", "plant-question": spec.question, "plant-gold": spec.gold}
+    if spec.dataset:
+        return {**held, "plant-source": "dataset", **of_dataset(spec, "plant-")}
+    most = len(shipped(spec.task))
+    return {**held, "plant-source": "shipped", f"plant-shipped-{spec.task}": min(spec.limit or most, most)}

@@ -1,0 +1,64 @@
+"""What Plant's page draws by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core.labs.plant.lab import LAB
+from core.labs.plant.tasks import PlantSpec
+from core.models.ids import is_control
+from core.transcript import Transcript
+from pages import lab as driver
+from pages.labs.plant import draw, form, slides
+from pages.parts import plain_methods
+from pages.parts.models import SHIPPED
+from pages.parts.rooms import Room
+from pages.parts.side_by_side import Side
+
+
+def _after(transcript: Transcript, view: Any, run_id: str) -> bool:
+    spec = view.spec
+    if spec is None or not is_control(spec.model) or transcript.status != "completed":
+        return True
+    if st.button("Now ask a real language model", icon=":material/smart_toy:", key="plant-real"):
+        driver.start(LAB, spec.model_copy(update={"model": SHIPPED}), {})
+    return True
+
+
+def _ways(spec: PlantSpec) -> dict[str, dict[str, Any]]:
+    """The other order of answer and reasons."""
+    other = "answer first" if spec.order == "reasons first" else "reasons first"
+    return {other.capitalize(): {"order": other}}
+
+
+def _methods() -> None:
+    """The lab as it declares itself, and what it cannot see."""
+    plain_methods.draw(LAB)
+    known = LAB.robots.controls()["control/cue-form"]
+    st.subheader("What Plant cannot see", anchor=False)
+    st.markdown(
+        f"- `{known.id}` {known.title}. {known.about} Where that one is planted it reads green, and nothing here tells "  # type: ignore[attr-defined]
+        "that it learned the form of a cue, and not to say what moved it. So figures stand by cue, and are never "
+        "pooled over cues.\n"
+        "- A model may truly lean on a cue that agrees with it. Naming it there counts against the gain.\n"
+        "- Reasons may explain the answer and not the change: silence about a cue is no lie."
+    )
+
+
+ROOM = Room(
+    fields=form.fields,
+    settings=form.settings,
+    drawn=form.DRAWN,
+    line=form.line,
+    fill=form.fill,
+    draw=draw.draw,
+    choose=draw.choose,
+    several=draw.several,
+    after=_after,
+    slides=slides.slides,
+    scene=slides.scene,
+    methods=_methods,
+    side=Side(one="question", words=draw.WORDS, ways=_ways),
+)
