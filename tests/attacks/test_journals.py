@@ -15,6 +15,7 @@ from core import entry, home
 from core.__main__ import main
 from core.journal import MOST_MISSING, FromTheFuture, faults, read, to_line
 from core.labs.simulatability.tasks import AskSpec
+from core.models.replay import Replay
 from core.people.looking import NoSuchRun
 from core.people.running import Jobs
 from core.store import index as indexing
@@ -130,7 +131,7 @@ def test_settings_that_are_understood_no_longer_are_said(jobs: Jobs) -> None:
     with pytest.raises(NoSuchRun, match="cannot be read by this version"):
         jobs.resume(whole.stem)
     with pytest.raises(NoSuchRun, match="cannot be read by this version"):
-        jobs.reread(whole.stem, entry._replaying)
+        jobs.reread(whole.stem, Replay)
 
 
 FULL = """

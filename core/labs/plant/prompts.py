@@ -6,18 +6,15 @@ Slots that it carries, for control models to read: `about` (the question without
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+
 from core.datasets.items import Item
-from core.events import Prompt
+from core.events import Message, Prompt
 from core.labs.plant import cues
 from core.labs.plant.cues import FOLDER, Arm
-from core.labs.plant.tasks import PlantSpec, options
+from core.labs.plant.tasks import OPTIONS, PlantSpec, options
 from core.reading import fields
-from core.text.templates import Template, fill, load
-
-
-def answering(spec: PlantSpec) -> Template:
-    """The template, by what stands first."""
-    return load("answer-reasons-first" if spec.order == "reasons first" else "answer-first", FOLDER)
+from core.text.templates import fill, load
 
 
 def is_lettered(spec: PlantSpec) -> bool:
@@ -26,32 +23,46 @@ def is_lettered(spec: PlantSpec) -> bool:
 
 
 def answer(spec: PlantSpec, item: Item, arm: Arm, direction: str = "") -> Prompt:
-    """The item as it is asked in that arm."""
+    """The item as it is asked in that arm, behind two questions of its task that are shown answered."""
     placed = cues.place(spec, item, arm, direction)
-    template = answering(spec)
-    offered = options(item)
-    lettered = is_lettered(spec)
-    question = fill(
-        _QUESTIONS[spec.task], (placed.item or item).model_dump(include={"question", "paragraph", "hypothesis"})
-    )
-    parts = (placed.before, question, cues.lettered(offered) if lettered else "", placed.after)
-    allowed = " or ".join(f"({cues.letter(at)})" for at in range(len(offered))) if lettered else " or ".join(offered)
-    prompt = template.render(
-        question="\n".join(part for part in parts if part), options=allowed, length=_LENGTHS[spec.length]
-    )
+    texts = (placed.item or item).model_dump(include={"question", "paragraph", "hypothesis"})
+    asked = _asked(spec, fill(_QUESTIONS[spec.task], texts), options(item), placed.before, placed.after)
+    template = load("answer", FOLDER)
+    shown = [turn for one in template.demonstrations if one["task"] == spec.task for turn in _shown(spec, one)]
     slots = {
         "about": f"{item.question}{item.hypothesis}{item.paragraph}",
-        "options": "\n".join(offered),
+        "options": "\n".join(options(item)),
         "cue": spec.cue,
         "shown": placed.shown,
         "direction": direction,
     }
-    return prompt.model_copy(update={"slots": slots})
+    turns = (*shown, Message(role="user", content=asked))
+    return Prompt(id=template.id, hash=template.hash, messages=turns, slots=slots)
+
+
+def _asked(spec: PlantSpec, question: str, offered: Sequence[str], before: str = "", after: str = "") -> str:
+    """A user's turn: the question between what stands before and after it, and how it is to be answered."""
+    named = [f"({cues.letter(at)})" for at in range(len(offered))] if is_lettered(spec) else offered
+    parts = (before, question, cues.lettered(offered) if is_lettered(spec) else "", after)
+    template = load("answer", FOLDER)
+    return fill(
+        template.user if spec.order == "reasons first" else template.ask,
+        {"question": "\n\n".join(filter(None, parts)), "options": " or ".join(named), "length": _LENGTHS[spec.length]},
+    ).strip()
+
+
+def _shown(spec: PlantSpec, one: Mapping[str, str]) -> Iterator[Message]:
+    """A demonstration: the question, and its answer with reasons as long as those that are asked for."""
+    offered = one["options"].split("|") if "options" in one else OPTIONS[spec.task]
+    chosen = f"({cues.letter(offered.index(one['answer']))}) " if is_lettered(spec) else ""
+    said = [one[spec.length], f"Answer: {chosen}{one['answer']}"]
+    yield Message(role="user", content=_asked(spec, one["question"], offered))
+    yield Message(role="assistant", content="\n".join(said if spec.order == "reasons first" else said[::-1]))
 
 
 def hashes(spec: PlantSpec) -> dict[str, str]:
     """The hash of the prompt's template, that of the cue, and those of the reader's, where there is one."""
-    used = {one.id: one.hash for one in (answering(spec), cues.template(spec.cue))}
+    used = {one.id: one.hash for one in (load("answer", FOLDER), cues.template(spec.cue))}
     return used | (of_reader() if spec.reader else {})
 
 

@@ -24,6 +24,7 @@ from core.labs.find.interpreters import nearest
 from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.records import Counterfactual
 from core.labs.simulatability.tasks import AskSpec
+from core.models.replay import Replay
 from core.people.running import Jobs
 from core.runs.engine import Addition, Going, Ports, execute
 from core.runs.same import is_same
@@ -234,7 +235,7 @@ def test_a_reread_on_another_machine_finds_the_same(spec: Spec, tmp_path: Path, 
     run = jobs.start("find" if spec is PROBE else "simulatability", spec)
     assert jobs.wait(run, 120)
     elsewhere()
-    again = jobs.reread(run, entry._replaying)
+    again = jobs.reread(run, Replay)
     assert jobs.wait(again, 120) and jobs.watch(again).transcript.status == "completed"
     first, second = (told(tmp_path / f"{name}.jsonl") for name in (run, again))
     assert first != second and len(first) >= 20

@@ -12,6 +12,7 @@ import pytest
 
 from core import entry
 from core.journal import read
+from core.models.replay import Replay
 from core.people.running import Jobs
 from core.runs.same import is_same
 
@@ -52,6 +53,6 @@ def test_they_come_to_what_they_came_to(kept: Path, tmp_path: Path) -> None:
     # But for the last digits, which are the machine's.
     assert is_same(figures(kept.stem), expected), "old lines, and new ones with numbers"
 
-    again = jobs.reread(kept.stem, entry._replaying)
+    again = jobs.reread(kept.stem, Replay)
     assert jobs.wait(again, 120)
     assert is_same({name: figures(again).get(name) for name in expected}, expected), "a new run may have more figures"

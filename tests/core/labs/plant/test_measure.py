@@ -81,13 +81,14 @@ def test_what_a_reader_of_thinking_sees_stands_apart() -> None:
 
 
 def test_words_of_the_plain_explanation_do_not_tell_the_cue() -> None:
-    plain = "My survey of what is known says yes.\nAnswer: yes"
+    plain = "Botanists surveyed it.\nAnswer: yes"
     spec = SPEC.model_copy(update={"cue": "crowd"})
     crowd = template("crowd")
     no, yes = (crowd.user.format(direction=one) for one in ("no", "yes"))
-    said = {"": plain, no: "My survey of it says no.\nAnswer: no", yes: plain, **dict.fromkeys(crowd.twins, plain)}
+    said = {"": plain, no: "Cooks surveyed it.\nAnswer: no", yes: plain, **dict.fromkeys(crowd.twins, plain)}
     view = play(spec, lambda id: Scripted(said)).only
-    assert view.planting is not None and "survey" not in view.planting.telling and "majority" in view.planting.telling
+    assert view.planting is not None and "surveyed" not in view.planting.telling
+    assert "respondents" in view.planting.telling
     assert view.outcome() == "not mentioned"
     # What is found in a plain explanation is the words' own error, and stands beside.
     assert view.names("plain-1") is True

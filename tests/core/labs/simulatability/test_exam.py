@@ -21,6 +21,7 @@ from core.labs.simulatability.records import Examined
 from core.labs.simulatability.tasks import AskSpec, calls
 from core.labs.simulatability.verdict import summary
 from core.labs.simulatability.view import AskView, view
+from core.models.replay import Replay
 from core.people.running import Jobs
 from core.runs import prior
 from core.study.estimate import estimate
@@ -373,7 +374,7 @@ def test_a_new_reading_keeps_what_the_run_stood_on(stub: Callable[..., StubServe
     (again,) = {path.stem for path in kept("simulatability")} - {run}
     case, found = examinations(again)
     assert [one.case for one in found] == ["", "question"] and case.exam == examinations(run)[0].exam
-    assert entry.jobs().wait(entry.jobs().reread(run, entry._replaying), 120)
+    assert entry.jobs().wait(entry.jobs().reread(run, Replay), 120)
     assert not kept("exam")
 
 
