@@ -11,8 +11,10 @@ import pytest
 from core import entry
 from core.__main__ import main
 from core.labs.plant.tables import TABLES
+from core.labs.plant.tasks import PlantSpec
 from core.published import figures, published
 from core.study.plan import read
+from tests.core.labs.plant.played import play
 
 ROBOTS = """
 title = "Robots"
@@ -20,7 +22,7 @@ title = "Robots"
 lab = "plant"
 spec = { limit = 30, repeats = 1 }
 [part.grid]
-model = ["control/admits", "control/silent", "control/immune"]
+model = ["control/admits", "control/admits-0.4", "control/silent", "control/immune"]
 cue = ["key", "hint"]
 [[table]]
 kind = "chen_y"
@@ -64,6 +66,13 @@ def test_the_tables_are_of_one_cue_each(tmp_path: Path, capsys: pytest.CaptureFi
     assert theirs["source"] == "Turpin et al. 2023, section 3.2"
     phi = "Does naming go with being moved? Phi"
     assert cells[phi, "control/admits · key · reasons first", "Phi"]["value"] == pytest.approx(1.0)
+    # The figure of the run itself, with its interval.
+    run = play(PlantSpec(model="control/admits-0.4", limit=30, repeats=1)).score("phi")
+    found = cells[phi, "control/admits-0.4 · key · reasons first", "Phi"]
+    assert run.value is not None and 0.1 < run.value < 0.9
+    assert [found[name] for name in ("value", "low", "high", "n")] == pytest.approx(
+        [run.value, run.low, run.high, run.n]
+    )
     for robot in ("silent", "immune"):
         assert cells[phi, f"control/{robot} · key · reasons first", "Phi"]["value"] is None, robot
         assert cells[phi, f"control/{robot} · key · reasons first", "Phi"]["n"] == 30
