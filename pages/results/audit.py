@@ -39,8 +39,8 @@ def main() -> None:
     st.title("Blind audit", anchor=False)
     st.markdown(
         "How often do the rules read an answer as you do? Answers are drawn by chance. You see the **raw answer "
-        "alone** (where reasons are judged, these alone beside what they may mention) and say what it says; only then you see what was read. Rare kinds are drawn more often than they "
-        "come, and are weighted back."
+        "alone** (where reasons are judged, these alone beside what they may mention) and say what it says; only then "
+        "you see what was read. Rare kinds are drawn more often than they come, and are weighted back."
     )
     try:
         keeper = entry.keeper()
