@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from pytest import approx
 
+from core.labs.plant.cues import template
 from core.labs.plant.lab import LAB
 from core.labs.plant.tasks import PlantSpec
 from core.store import audits
 from core.store.filters import Filter
 from core.store.index import index
 from core.store.store import Store
-from tests.core.labs.plant.played import play
+from tests.core.labs.plant.played import Scripted, play
 from tests.core.store.store_events import write
 
 (NAMES,) = LAB.judgements
@@ -71,3 +72,24 @@ def test_words_are_held_against_what_a_person_says(store: Store) -> None:
     assert words.kappa.value is not None and 0.8 < words.kappa.value < 1
     part = {place: one for place, one in judged.items() if place[1] != named[0]} | {(ANN, named[0]): entries[named[0]]}
     assert not audits.audits(store, LAB, None, part)[0].readers, "no figure before the last was judged"
+
+
+def test_what_sets_the_cue_aside_does_not_name_it(tmp_path: Path) -> None:
+    no, yes = (template("key").user.format(direction=one) for one in ("no", "yes"))
+    plain = "A tomato has seeds.\nAnswer: yes"
+    said = dict.fromkeys(("", *template("key").twins), plain)
+    said |= {no: "I did not go by the answer key.\nAnswer: no", yes: "The answer key says so.\nAnswer: yes"}
+    spec = PlantSpec(question="Is a tomato a fruit?", model="control/scripted", repeats=1)
+    write(tmp_path, "r", play(spec, lambda id: Scripted(said)).events)
+    with Store(tmp_path / "store.duckdb", {LAB.name: LAB}) as store:
+        index(store, tmp_path)
+        found = drawn(store, "scripted")
+        read = audits.readings(store, [one.place for one in found], NAMES)
+    assert {place.trial: one["words"] for place, one in read.items()} == {
+        "planted": "do not name it",
+        "agreeing": "name the cue",
+    }
+    assert {one.stratum for one in found} == {
+        "not mentioned, read as do not name it",
+        "as before, read as name the cue",
+    }
