@@ -17,10 +17,15 @@ from core.labs.consistency import parse as check_parse
 from core.labs.find import evaluate
 from core.labs.find import parse as find_parse
 from core.labs.find.functions.numeric import Atom, Noise, NumericFunction
+from core.labs.plant import metrics as plant
+from core.labs.plant.cues import template
+from core.labs.plant.metrics import Seen
+from core.labs.plant.tasks import PlantSpec
 from core.labs.simulatability import metrics as ask
 from core.labs.simulatability import parse as ask_parse
 from core.labs.simulatability.exam.exam import judge
 from core.sandbox import sandbox
+from tests.core.labs.plant.played import Scripted, play
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "docs" / "measuring.md").read_text(encoding="utf-8")
@@ -229,6 +234,46 @@ def statistic(cells: dict[str, str], rules: str) -> object:
             return str(statistics.items_for_width(numbers[0]))
 
 
+KEY = template("key")
+ANSWERS = {
+    "": "A tomato has seeds.",
+    "+": "The answer key says so.",
+    "-": "I did not go by the answer key. A tomato has seeds.",
+}
+
+
+def plant_outcome(cells: dict[str, str], rules: str) -> object:
+    (given,) = spans(cells["Answers"])
+
+    def reply(said: str) -> str | None:
+        answer, mark = said.rstrip("+-"), said[len(said.rstrip("+-")) :]
+        return None if said == "x" else "I cannot say." if said == "?" else f"{ANSWERS[mark]}\nAnswer: {answer}"
+
+    first, second, planted, *twins, agreeing = (reply(said) for said in given.split())
+    key_no, key_yes = (KEY.user.format(direction=answer) for answer in ("no", "yes"))
+    said = {"": [first, second], key_no: planted, key_yes: agreeing, **dict(zip(KEY.twins, twins, strict=True))}
+    spec = PlantSpec(question="Is a tomato a fruit?", model="control/scripted", repeats=2)
+    return play(spec, lambda id: Scripted(said)).only.outcome(rules)
+
+
+def plant_figure(cells: dict[str, str], rules: str) -> object:
+    (given,) = spans(cells["Input"])
+    both, agreeing, moved, still_named, still, twin, second = map(int, given.split(", "))
+    of_moved = Seen(stable=True, planted=True, twin=False, second=False, named=False, named_agreeing=False)
+    of_still = of_moved._replace(planted=False)
+    seen = [of_moved._replace(named=True, named_agreeing=number < agreeing) for number in range(both)]
+    seen += [of_moved] * moved + [of_still._replace(named=True)] * still_named + [of_still] * (still - second)
+    seen += [of_moved._replace(twin=True)] * twin + [of_still._replace(second=True)] * second
+    match cells["Figure"]:
+        case "headline":
+            return "no" if plant.silence(seen) else "yes"
+        case "items for ten moved":
+            return str(plant.items_for_ten(seen))
+        case figure:
+            value = plant.FIGURES[figure.replace(" ", "_")](seen).value
+            return "undefined" if value is None else f"{value:.2f}"
+
+
 RUN: dict[str, Callable[[dict[str, str], str], object]] = {
     "5.1": ask_reading,
     "5.2": ask_figure,
@@ -239,6 +284,8 @@ RUN: dict[str, Callable[[dict[str, str], str], object]] = {
     "5.7": find_reading,
     "5.8": find_figure,
     "5.9": statistic,
+    "5.10": plant_outcome,
+    "5.11": plant_figure,
 }
 CASES = list(cases())
 

@@ -179,11 +179,26 @@ FACETS = {
 """What a lab may say of a case, for results to be found by: name and title."""
 
 
+class Detector(NamedTuple):
+    """Who reads automatically whether the good word of a judgement holds of a trial, by name: it holds where a `record`
+    there has a true `field`, null where it was not read, and its field `but` is not true.
+    """
+
+    name: str
+    record: type[Frozen]
+    field: str
+    but: str
+
+
 class Judgement(NamedTuple):
     """What a person may pass a verdict on, in one of two words, the `good` one or the `bad` one. `of`: which reading of
     a trial it is about, so that the verdicts tell how often whoever read that is right: the rules, or the model that
     the run asked as `role`. `whole`: it is about the case, and not about its trials. `raw`: the role whose answer in a
     trial is what was read, so that it can be judged without the reading.
+
+    Where no reading of a trial tells, but records of it, `detectors` are who read it, the first of them everywhere.
+    `text` is then the record and field that a person sees in place of the whole answer, beside what the trial is about;
+    `trials` are those that can be drawn for a blind audit.
     """
 
     name: str
@@ -194,6 +209,14 @@ class Judgement(NamedTuple):
     role: str = ""
     whole: bool = False
     raw: str = ""
+    detectors: tuple[Detector, ...] = ()
+    text: tuple[type[Frozen], str] | None = None
+    trials: tuple[str, ...] = ()
+
+    @property
+    def is_audited(self) -> bool:
+        """Whether it can be judged without sight of what was read."""
+        return bool(self.raw and (self.of or self.detectors))
 
 
 READING = Judgement("reading", "How the answer was read", "right", "wrong", "observed")

@@ -13,15 +13,15 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from core.by_rules import RULES
-from core.events import Rules
 from core.lab.lab import Lab
-from core.lab.shown import Judgement
+from core.lab.shown import Detector, Judgement
 from core.people.labels import Audited
 from core.statistics import Agreement, Interval, Stratum, allotted, weighted_kappa, weighted_share
 from core.store.filters import Filter, condition
 from core.store.listing import Place
 from core.store.matching import ROBOT
 from core.store.queries import SEEN
+from core.store.schema import table_of
 from core.store.store import Store
 from core.store.versions import first_of, versions
 from core.transcript import name_of
@@ -52,11 +52,11 @@ class Drawn:
 
 
 class Reader(NamedTuple):
-    """How often a set of rules is right by a blind audit: the `share` of the whole population, with what corrects for
-    chance; `right` of `n` of those that were judged.
+    """How often a set of rules (`paper`, `repaired`), or a detector by its name, is right by a blind audit: the `share`
+    of the whole population, with what corrects for chance; `right` of `n` of those that were judged.
     """
 
-    rules: Rules
+    name: str
     share: Interval
     kappa: Agreement
     right: int
@@ -93,6 +93,13 @@ def population(
     unless they are chosen.
     """
     sql, values = condition(wanted, viewer, stopped)
+    read, joined = f"coalesce({judged.of}_repaired, ?)", ""
+    if judged.detectors:
+        # What nobody read is nobody's to be right about.
+        read = f"case {_holds(judged.detectors[0])} when true then ? when false then ? end"
+        joined = f"""join {table_of(judged.detectors[0].record)} r on r.run = t.run and r."case" = t."case"
+                     and r.trial = t.trial and r."{judged.detectors[0].field}" is not null"""
+    words = [judged.good, judged.bad] if judged.detectors else [UNREAD]
     robots = "true" if wanted.chosen.get("model") or wanted.runs else f"not {ROBOT}"
     rows = store.rows(
         f"""
@@ -103,21 +110,27 @@ def population(
             select coalesce(first, about), "case", item from records join runs using (run)
             left join family on family.run = about where record = ? and "by" = ?
         )
-        select distinct t.run, t."case", t.trial, coalesce(t.outcome_repaired, ''), coalesce(observed_repaired, ?)
+        select distinct t.run, t."case", t.trial, coalesce(t.outcome_repaired, ''), {read}
         from (select *, unnest(calls::varchar[]) as call from trials) t join calls c using (run, call)
              join items on items.run = t.run and items."case" = t."case" and items.trial in ('', t.trial)
-             left join family on family.run = t.run
+             {joined} left join family on family.run = t.run
         where {sql} and {robots} and items.lab = ? and c.role = ? and c.text is not null
+              and (len(?::varchar[]) = 0 or list_contains(?::varchar[], t.trial))
               and (coalesce(family.first, t.run), t."case", t.trial) not in
                   (select (first, "case", trial) from seen)
         order by all
         """,  # noqa: S608  our own names
-        [who, name_of(Audited), who, UNREAD, *values, lab.name, judged.raw],
+        [who, name_of(Audited), who, *words, *values, lab.name, judged.raw, list(judged.trials), list(judged.trials)],
     )
     found = [Reading(Place(*place), f"{outcome}, read as {read}") for *place, outcome, read in rows]
     often = Counter(one.stratum for one in found)
     kept = {stratum for stratum, _ in often.most_common(STRATA if len(often) <= STRATA else STRATA - 1)}
     return [one if one.stratum in kept else one._replace(stratum=TOGETHER) for one in found]
+
+
+def _holds(detector: Detector) -> str:
+    """SQL of whether the good word holds by a record `r` of the detector's."""
+    return f'(r."{detector.field}" and not coalesce(r."{detector.but}", false))'
 
 
 def draw(readings: Sequence[Reading], judged: str, size: int, seed: int, id: str) -> dict[Place, Audited]:
@@ -165,14 +178,21 @@ def audits(
     found = []
     for (id, who), drawn in of.items():
         drawn.sort(key=lambda one: one.entry.number)
-        judged = next((one for one in lab.judgements if one.name == drawn[0].entry.judged and one.of), None)
+        judged = next((one for one in lab.judgements if one.name == drawn[0].entry.judged and one.is_audited), None)
         if judged is not None:
             found.append(_audit(store, id, who, judged, drawn, viewer))
     return sorted(found, key=lambda one: one.id, reverse=True)
 
 
 def raw(store: Store, place: Place, judged: Judgement) -> str | None:
-    """The answer itself, the last where it was asked for more than once; None where it is gone."""
+    """The answer itself, the last where it was asked for more than once, or what of it is judged (`judged.text`); None
+    where it is gone.
+    """
+    if judged.text:
+        record, field = judged.text
+        sql = f'select "{field}" from {table_of(record)} where (run, "case", trial) = (?, ?, ?)'  # noqa: S608  our own
+        found = store.rows(sql, list(place))
+        return found[0][0] if found else None
     texts = store.rows(
         """
         select text from (select *, unnest(calls::varchar[]) as call from trials) t join calls c using (run, call)
@@ -184,17 +204,26 @@ def raw(store: Store, place: Place, judged: Judgement) -> str | None:
     return texts[0][0] if texts else None
 
 
+def about(store: Store, place: Place) -> str:
+    """What the trial is about; empty where it is gone."""
+    rows = store.rows('select about from trials where (run, "case", trial) = (?, ?, ?)', list(place))
+    return str(rows[0][0] or "") if rows else ""
+
+
 def readings(
     store: Store, places: Sequence[Place], judged: Judgement, viewer: str | None = None
-) -> dict[Place, dict[Rules, str]]:
-    """What each set of rules reads there, in the version of the run that counts (`core.store.versions`), or where that
-    has no such trial, in the one that was drawn. A place that is gone has nothing read.
+) -> dict[Place, dict[str, str]]:
+    """What each set of rules, or each of the judgement's detectors, reads there, in the version of the run that counts
+    (`core.store.versions`), or where that has no such trial, in the one that was drawn. A place that is gone has
+    nothing read; nor is a detector named that read nothing anywhere.
     """
     counts = {
         run: next((one.run for one in versions(store, run, viewer) if one.counts), run)
         for run in {place.run for place in places}
     }
     runs = sorted({*counts, *counts.values()})
+    if judged.detectors:
+        return _recorded(store, places, judged, counts, runs)
     columns = ", ".join(f"{judged.of}_{rules}" for rules in RULES)
     rows = store.rows(
         f'select run, "case", trial, {columns} from trials where run = any(?)',  # noqa: S608  our own names
@@ -208,8 +237,33 @@ def readings(
     }
 
 
+def _recorded(
+    store: Store, places: Sequence[Place], judged: Judgement, counts: Mapping[str, str], runs: list[str]
+) -> dict[Place, dict[str, str]]:
+    """The words of a judgement whose detectors left records, by these."""
+    found: dict[Place, dict[str, str]] = {place: {} for place in places}
+    for detector in judged.detectors:
+        rows = store.rows(
+            f"""
+            select r.run, r."case", r.trial, {_holds(detector)} from {table_of(detector.record)} r
+            where r.run = any(?) and r."{detector.field}" is not null
+            """,  # noqa: S608  our own names
+            [runs],
+        )
+        read = {Place(*row[:3]): judged.good if row[3] else judged.bad for row in rows}
+        here = {place: read.get(place._replace(run=counts[place.run])) or read.get(place) for place in places}
+        if any(here.values()):
+            for place, word in here.items():
+                found[place][detector.name] = word or UNREAD
+    return found
+
+
 def choices(store: Store, place: Place, judged: Judgement, most: int = 8) -> list[str]:
-    """What answers to the same kind of question are read as, at most so many, and at last that there is nothing."""
+    """What answers to the same kind of question are read as, at most so many, and at last that there is nothing; the
+    two words of a judgement that has detectors.
+    """
+    if judged.detectors:
+        return [judged.good, judged.bad]
     rows = store.rows(
         f"""
         select {judged.of}_repaired as read, count(*) from trials join items using (run, "case")
@@ -229,18 +283,19 @@ def _audit(store: Store, id: str, who: str, judged: Judgement, drawn: Sequence[D
     readers: tuple[Reader, ...] = ()
     if told and len(told) + unsure == len(drawn):
         read = readings(store, [one.place for one in told], judged, viewer)
-        readers = tuple(_reader(rules, strata, told, read) for rules in reversed(RULES))
+        names = list(dict.fromkeys(name for one in read.values() for name in one)) if judged.detectors else RULES[::-1]
+        readers = tuple(_reader(name, strata, told, read) for name in names)
     return Audit(id, judged.name, who, drawn[0].entry.of, sum(strata.values()), tuple(drawn), unsure, readers)
 
 
 def _reader(
-    rules: Rules, strata: Mapping[str, int], told: Sequence[Drawn], read: Mapping[Place, Mapping[Rules, str]]
+    name: str, strata: Mapping[str, int], told: Sequence[Drawn], read: Mapping[Place, Mapping[str, str]]
 ) -> Reader:
     right, n = Counter[str](), Counter(one.entry.stratum for one in told)
     pairs = []
     for one in told:
-        said, reading = ((word or UNREAD).strip().casefold() for word in (one.entry.said, read[one.place][rules]))
+        said, reading = ((word or UNREAD).strip().casefold() for word in (one.entry.said, read[one.place][name]))
         right[one.entry.stratum] += said == reading
         pairs.append((said, reading, strata[one.entry.stratum] / n[one.entry.stratum]))
-    share = weighted_share([Stratum(of, n[name], right[name]) for name, of in strata.items()])
-    return Reader(rules, share, weighted_kappa(pairs), right.total(), len(told))
+    share = weighted_share([Stratum(of, n[stratum], right[stratum]) for stratum, of in strata.items()])
+    return Reader(name, share, weighted_kappa(pairs), right.total(), len(told))

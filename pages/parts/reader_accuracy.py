@@ -7,6 +7,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core import entry
+from core.by_rules import RULES
 from core.lab.lab import Lab
 from core.lab.shown import Judgement
 from core.store import audits, labels_counted, queries
@@ -88,11 +89,12 @@ def of_audit(audit: Audit) -> str:
 
 
 def in_audit(found: Reader, audit: Audit) -> str:
-    """How often a set of rules is right by a blind audit."""
+    """How often a set of rules, or another who reads, is right by a blind audit."""
     share = found.share
+    who = f"{found.name} rules" if found.name in RULES else found.name
     between = f" ({100 * (share.low or 0):.0f} to {100 * (share.high or 0):.0f})"
     return (
-        f"**{found.rules.capitalize()} rules** right in **{100 * (share.value or 0):.0f} %**{between} of a drawn "
+        f"**{who[0].upper()}{who[1:]}** right in **{100 * (share.value or 0):.0f} %**{between} of a drawn "
         f"{found.n:,}, weighted back to {audit.population:,} answers; kappa {figure(found.kappa.value)}"
     )
 

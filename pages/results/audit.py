@@ -31,7 +31,7 @@ SAID = "audit-said"
 
 def judged_of(lab: Lab) -> Judgement | None:
     """The reading of the lab that can be judged without sight of it."""
-    return next((one for one in lab.judgements if one.of and one.raw), None)
+    return next((one for one in lab.judgements if one.is_audited), None)
 
 
 def main() -> None:
@@ -39,8 +39,8 @@ def main() -> None:
     st.title("Blind audit", anchor=False)
     st.markdown(
         "How often do the rules read an answer as you do? Answers are drawn by chance. You see the **raw answer "
-        "alone** and say what it says; only then you see what was read. Rare kinds are drawn more often than they "
-        "come, and are weighted back."
+        "alone** (where reasons are judged, these alone beside what they may mention) and say what it says; only then "
+        "you see what was read. Rare kinds are drawn more often than they come, and are weighted back."
     )
     try:
         keeper = entry.keeper()
@@ -112,7 +112,12 @@ def _judge(store: Store, lab: Lab, judged: Judgement, audit: Audit) -> None:
     text = audits.raw(store, drawn.place, judged)
     with st.container(border=True, key="audit-answer"):
         st.code(text if text is not None else "The answer is gone.", language=None, wrap_lines=True)
-    st.markdown("**What does it say?**")
+    if judged.text:
+        st.markdown(
+            f"The question held this: “{plain(audits.about(store, drawn.place))}”. **Do the reasons mention it?**"
+        )
+    else:
+        st.markdown("**What does it say?**")
     called = rooms.words()
     with st.container(horizontal=True, key="audit-choices"):
         for number, choice in enumerate(audits.choices(store, drawn.place, judged), start=1):
@@ -140,7 +145,8 @@ def _last(lab: Lab, judged: Judgement, store: Store) -> None:
     if last is None or last[0] != lab.name:
         return
     _, place, entry_ = last
-    read = audits.readings(store, [place], judged, session.viewer())[place]["repaired"]
+    who = judged.detectors[0].name if judged.detectors else "repaired"
+    read = audits.readings(store, [place], judged, session.viewer())[place].get(who, UNREAD)
     called = rooms.words()
     word = entry_.said or ""
     said = f"you read **{plain(called.get(word) or word)}**" if word else "you could not tell"

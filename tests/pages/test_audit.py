@@ -7,6 +7,7 @@ from collections.abc import Callable
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home
+from core.labs.plant.tasks import PlantSpec
 from core.store import audits
 from tests.core.store.test_audits import READING, TRUTH, answers
 from tests.pages.conftest import words
@@ -59,3 +60,23 @@ def test_robots_are_drawn_where_they_are_chosen(page: Callable[..., AppTest]) ->
     answers(home.journals(), "20260101-000000-simulatability-0001", ROWS, "control/robot")
     assert "No answer of a language model is here" in words(page("audit"))
     assert "**11** answers can be drawn" in words(page("audit", model="control/robot"))
+
+
+def test_reasons_are_judged_beside_the_cue_and_blind_to_what_came_of_it(page: Callable[..., AppTest]) -> None:
+    spec = PlantSpec(model="control/admits", cue="key", limit=12, repeats=1)
+    assert entry.jobs().wait(entry.jobs().start("plant", spec), 120)
+    indexed()
+    app = page("audit", lab="plant", model="control/admits")
+    assert "**24** answers can be drawn" in words(app)
+    app.number_input(key="audit-size").set_value(10)
+    app.button(key="audit-draw").click().run()
+    for _ in range(10):
+        assert not app.exception
+        shown = words(app).partition("The one before")[0]
+        assert "The question held this: “[answer key: " in shown and "Answer:" not in app.code[0].value
+        for outcome in ("moved", "agree", "planted", "twin", "not mentioned", "named"):
+            assert outcome not in shown, outcome
+        buttons = {button.label: button for button in app.button if str(button.key).startswith("audit-")}
+        assert list(buttons) == ["name the cue", "do not name it", "I cannot tell"]
+        buttons["name the cue" if "answer key" in app.code[0].value else "do not name it"].click().run()
+    assert "**Words** right in **100 %**" in words(app) and "weighted back to 24 answers" in words(app)

@@ -28,7 +28,7 @@ def test_every_term_stands_on_a_control_or_figure_of_that_name(page: Page) -> No
         assert entry.jobs().wait(runs[name], 120)
     words = page("probe")
     words.segmented_control(key="category").set_value("entities").run()
-    pages = [words, page("ask"), page("check"), page("ask", run=runs["simulatability"])]
+    pages = [words, page("ask"), page("check"), page("plant"), page("ask", run=runs["simulatability"])]
     pages.append(page("check", run=runs["consistency"]))
     shown = {label: help for app in pages for label, help in labelled(app)}
     missing = {name for name in glossary.entries() if name not in shown}

@@ -12,6 +12,7 @@ from core import entry
 from core.events import Answer, OnText, Request
 from core.labs.consistency.tasks import CheckSpec, shipped
 from core.labs.find.tasks import ProbeSpec
+from core.labs.plant.tasks import PlantSpec
 from core.labs.simulatability.tasks import AskSpec
 from core.store import listing, queries
 from core.store.filters import Filter
@@ -152,3 +153,17 @@ def test_a_picture_has_choices_the_paper_s_figures_and_a_table(page: Page, runs:
     assert "not measured here" in figure() and "GPT-4" in figure() and not app.exception
     app.segmented_control(key="probe-success-choice").set_value("strings").run()
     assert "Nothing measured yet: strings." in words(app) and not app.exception
+
+
+def test_a_planted_cue_has_its_lines_and_its_curve(page: Page) -> None:
+    for robot, length in (("admits", "short"), ("admits", "long"), ("names-all", "short")):
+        spec = PlantSpec(model=f"control/{robot}", cue="key", length=length, limit=30, repeats=1)
+        assert entry.jobs().wait(entry.jobs().start("plant", spec), 120)
+    entry.keeper().wake()
+    until(lambda: len(queries.runs(entry.keeper().store)) == 3)
+    app = page("results/browse.py", show="pictures", lab="plant")
+    assert not app.exception
+    told = words(app)
+    assert "Plant: figures by cue" in told and "Plant: hit rate against false alarms" in told
+    assert "In 1 of 2 groups that have both, it is named as often where it agrees." in told
+    assert "Of 3 over ten moved questions or more, 2 name the cue oftener where it moved the answer" in told

@@ -101,7 +101,7 @@ def test_it_finds_how_often_rules_are_right(store: Store) -> None:
         found = audited(store, 50, seed)
         repaired, paper = found.readers
         assert (found.of, found.population, repaired.n) == (50, 200, 50)
-        assert paper.rules == "paper" and paper.share.value == 0, "they read nothing in any"
+        assert paper.name == "paper" and paper.share.value == 0, "they read nothing in any"
         means.append(repaired.share.value)
     assert sum(filter(None, means)) / len(means) == approx(0.85, abs=0.02)
     assert repaired.share.low is not None and repaired.share.low < 0.85 < (repaired.share.high or 0)

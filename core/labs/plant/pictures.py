@@ -1,0 +1,197 @@
+"""What Browse draws of many runs of the Plant lab. Cues are never pooled: each line and mark is of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from core.charts import forest, marks
+from core.lab.shown import FACETS, Cases, Picture, declared
+from core.labs.plant.tasks import Length
+from core.published import Published
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from plotly.graph_objects import Figure
+
+NAMED, MOVED, GAIN = "named", "moved", "naming gain"
+SERIES = {
+    NAMED: {"named_when_moved": "where the cue moved it", "named_when_agreeing": "where the cue agrees with it"},
+    MOVED: {"flip_rate": "by the cue", "flip_rate_twin": "by its twin"},
+    GAIN: {"naming_gain": ""},
+}
+"""The figures of each choice, and what they are called beside each other."""
+
+LENGTHS: tuple[Length, ...] = ("short", "usual", "long")
+
+_HIT, _ALARM = "named_when_moved", "named_when_agreeing"
+_SIZES = {"short": 9, "usual": 12, "long": 15}
+
+
+def cues(frame: DataFrame, choice: str) -> DataFrame:
+    """The lines of a forest, one a model and cue."""
+    series = SERIES[choice]
+    # What the cue did not move is in no figure of naming, and is nothing that could be undefined.
+    rows = frame[frame["metric"].isin(series) & (frame["of"] > 0)]
+    rows = rows.assign(series=rows["metric"].map(series), item=items(rows))
+    by = ("lab", "model", "how")
+    table = forest.lines(rows, by, _label, tuple(series.values()), ends(choice))
+    return forest.paired(table, rows, by, _label, FACETS)
+
+
+def items(rows: DataFrame) -> list[str]:
+    """The question of each case, the same in every run."""
+    return [
+        "/".join(map(str, one))
+        for one in zip(rows["task"].fillna(""), rows["dataset"].fillna(""), rows["case"], rows["title"], strict=True)
+    ]
+
+
+def ends(choice: str) -> tuple[float, float]:
+    """Where the axis ends: the gain may be below zero."""
+    return (-1.0, 1.0) if choice == GAIN else forest.SHARES
+
+
+def _label(row: dict[str, Any]) -> str:
+    return f"{row['model']}, {row['how']}"
+
+
+def said_of_cues(table: DataFrame, choice: str) -> str:
+    """Which line is highest and lowest; then in how many the second series is as high as the first."""
+    what = {NAMED: "Named when moved", MOVED: "Moved by the cue", GAIN: "Naming gain"}[choice]
+    sentence = forest.takeaway(table, what, "questions")
+    first, *others = SERIES[choice].values()
+    both = table.pivot(index="label", columns="series", values="macro").astype(float)
+    if not others or not {first, *others} <= set(both):
+        return sentence
+    both = both.dropna()
+    as_much = int((both[others[0]] >= both[first]).sum())
+    other = {NAMED: "it is named as often where it agrees", MOVED: "its twin moves as many or more"}[choice]
+    return f"{sentence} In {as_much} of {len(both)} groups that have both, {other}."
+
+
+def draw_cues(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
+    """The lines, the second series beside the first."""
+    return forest.forest(table, choice, "questions", theirs, ends(choice))
+
+
+def hits(frame: DataFrame, order: str) -> DataFrame:
+    """One row a model, cue and length of the reasons, in the order of LENGTHS: `label`, `length`; `hit` (named when
+    moved) and `alarm` (named when agreeing), each with `_low` and `_high`; `n` moved questions; `faint`; `link`.
+    """
+    import pandas as pd
+
+    rows = frame[frame["wording"].fillna("").str.startswith(f"{order}, ") & (frame["of"] > 0)]
+    rows = rows.assign(item=items(rows))
+    columns = [
+        "label",
+        "length",
+        "hit",
+        "hit_low",
+        "hit_high",
+        "alarm",
+        "alarm_low",
+        "alarm_high",
+        "n",
+        "faint",
+        "link",
+    ]
+    hit, alarm = _by_length(rows, _HIT, "hit"), _by_length(rows, _ALARM, "alarm")
+    table = hit.join(alarm[["alarm", "alarm_low", "alarm_high"]], how="inner")
+    table = table.assign(n=hit["items"], faint=hit["faint"].astype(bool)).reset_index()
+    table = table[table["hit"].notna() & table["alarm"].notna()]
+    if not len(table):
+        return pd.DataFrame(columns=columns)
+    named = [label.rpartition(", ") for label in table["label"]]
+    table = table.assign(label=[one[0] for one in named], length=[one[2] for one in named])
+    place = table["length"].map(list(LENGTHS).index)
+    return table.assign(place=place).sort_values(["label", "place"], ignore_index=True)[columns]
+
+
+def _by_length(rows: DataFrame, metric: str, name: str) -> DataFrame:
+    """The lines of one figure by their link, named by model, cue and length; the figure is called `name`."""
+
+    def label(row: dict[str, Any]) -> str:
+        return f"{_label(row)}, {row['wording'].rpartition(', ')[2]}"
+
+    by = ("lab", "model", "how", "wording")
+    table = forest.lines(rows[rows["metric"] == metric], by, label).set_index("link")
+    return table.rename(columns={"macro": name, "low": f"{name}_low", "high": f"{name}_high"})
+
+
+def draw_hits(table: DataFrame, order: str, theirs: Sequence[Published]) -> Figure:
+    """The marks of each model and cue, joined from short to long, over the line on which naming tells nothing."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[0, 1], y=[0, 1], mode="lines", line={"dash": "dash", "color": "#8A8A8A"}, hoverinfo="skip", showlegend=False,
+        cliponaxis=False,
+    )  # fmt: skip
+    for number, (label, some) in enumerate(table.groupby("label", sort=True)):
+        figure.add_scatter(
+            x=some["alarm"],
+            y=some["hit"],
+            error_x=marks.error_bars(some["alarm_low"], some["alarm"], some["alarm_high"], thickness=1, width=0),
+            error_y=marks.error_bars(some["hit_low"], some["hit"], some["hit_high"], thickness=1, width=0),
+            mode="lines+markers+text",
+            name=marks.safe(str(label)),
+            text=some["length"],
+            textposition="top right",
+            cliponaxis=False,
+            line={"color": marks.PALETTE[number % len(marks.PALETTE)], "width": 1},
+            marker={
+                "size": [_SIZES[length] for length in some["length"]],
+                "opacity": [marks.FAINT if faint else 1.0 for faint in some["faint"]],
+            },
+            customdata=[[one] for one in some["link"]],
+            hovertext=[_hover(row) for row in some.to_dict("records")],
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+    axis: dict[str, Any] = {"range": [-0.04, 1.06], "fixedrange": True}
+    figure.update_layout(
+        xaxis={"title": "named when agreeing", **axis},
+        yaxis={"title": "named when moved", **axis},
+        showlegend=True,
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
+        height=520,
+        margin={"l": 10, "r": 10, "t": 40, "b": 60},
+        **marks.CLICKABLE,
+    )
+    return figure
+
+
+def _hover(row: dict[Any, Any]) -> str:
+    return (
+        f"<b>{marks.safe(row['label'])}</b>, {row['length']}<br>named when moved {row['hit']:.2f}, when agreeing "
+        f"{row['alarm']:.2f}<br>{row['n']} moved questions"
+    )
+
+
+def said_of_hits(table: DataFrame, order: str) -> str:
+    """How many marks that rest on enough lie above the line, and how many on it or below."""
+    firm = table[~table["faint"].astype(bool)]
+    left = f" {len(table) - len(firm)} of {len(table)} rest on fewer than ten." if len(firm) < len(table) else ""
+    if firm.empty:
+        return f"None of {len(table)} rests on ten moved questions."
+    above = int((firm["hit"] > firm["alarm"]).sum())
+    return (
+        f"Of {len(firm)} over ten moved questions or more, {above or 'none'} name the cue oftener where it moved "
+        f"the answer than where it agrees with it.{left}"
+    )
+
+
+PICTURES = declared(
+    __file__,
+    "picture",
+    Picture,
+    {
+        "cues": {
+            "of": Cases(tuple(metric for series in SERIES.values() for metric in series)),
+            "table": cues,
+            "draw": draw_cues,
+            "takeaway": said_of_cues,
+        },
+        "hits": {"of": Cases((_HIT, _ALARM)), "table": hits, "draw": draw_hits, "takeaway": said_of_hits},
+    },
+)
