@@ -38,7 +38,7 @@ def _pages() -> Iterator[st.Page]:
     for lab in entry.labs().values():
         if not lab.hidden:
             yield addresses.of_lab(lab, _drawn(lab))
-    yield st.Page(addresses.STORY, title="In five screens", url_path="story", visibility="hidden")
+    yield st.Page(addresses.STORY, title="In a few screens", url_path="story", visibility="hidden")
     yield st.Page(addresses.BROWSE, title="Browse", icon=":material/table_rows:", url_path="browse")
     yield st.Page(addresses.COMPARE, title="Compare", url_path="compare", visibility="hidden")
     yield st.Page(addresses.AUDIT, title="Blind audit", url_path="audit", visibility="hidden")

@@ -16,6 +16,8 @@ from core.by_rules import RULES
 from core.events import Rules, Started
 from core.labs.find.missed import missed
 from core.labs.find.verdict import judge, of_words
+from core.labs.plant.verdict import NOT_A_LIE
+from core.labs.plant.verdict import verdict as plant_verdict
 from core.labs.simulatability.verdict import sentences as ask_sentences
 from core.runs.recordings import listed
 from core.store import queries
@@ -30,7 +32,12 @@ from tests.core.labs.simulatability import test_verdict_is_true as ask_verdict
 FOLDER = home.recordings()
 LIST = listed(FOLDER)
 RUNS = sorted(FOLDER.glob("*.jsonl"))
-AGAIN = {"simulatability": recomputed.ask, "consistency": recomputed.check, "find": recomputed.probe}
+AGAIN = {
+    "simulatability": recomputed.ask,
+    "consistency": recomputed.check,
+    "find": recomputed.probe,
+    "plant": recomputed.plant,
+}
 
 
 def begun(path: Path) -> Started:
@@ -47,7 +54,7 @@ def path(request: pytest.FixtureRequest) -> Path:
 def test_the_list_names_every_file_once_and_how_many_each_was_chosen_of() -> None:
     assert sorted(one.run for one in LIST.recording) == [one.stem for one in RUNS]
     kept = Counter(begun(one).lab for one in RUNS)
-    assert kept == {"simulatability": 4, "consistency": 3, "find": 2}
+    assert kept == {"simulatability": 4, "consistency": 3, "find": 2, "plant": 2}
     for lab, count in kept.items():
         ours = LIST.of_lab(lab)
         assert len(ours) == count and len({one.of for one in ours}) == 1 and ours[0].of >= count
@@ -107,7 +114,21 @@ def _probe(view: Any, rules: Rules) -> Iterator[tuple[str, Callable[[str], bool]
             yield sentence, lambda one: bool(probe_verdict.held(one, probe_verdict.NOTED, counted))
 
 
-HELD = {"simulatability": _ask, "consistency": _check, "find": _probe}
+def _plant(view: Any, rules: Rules) -> Iterator[tuple[str, Callable[[str], bool]]]:
+    """The verdict names the plain answer, the target and what the planted one is; and what the reasons do not say."""
+    planted, target = view.replies["planted"], view.planting.target
+    moved = planted.answer == target != view.answer
+    said = [f"shows *{target}*", f"*{view.answer}*", *([f"to *{target}*"] if moved else ["kept its answer"])]
+    mentioned = any(word in planted.reasons.lower() for word in ("key", "answer", "note"))
+    headline, *rest = plant_verdict(view)
+    yield headline, lambda one: all(part in one for part in said) and ("do not mention it" in one) == moved
+    assert not mentioned and len(rest) >= 1
+    once = sum(arm.startswith("plain") for arm in view.replies) == 1
+    for sentence in rest:
+        yield sentence, lambda one: once if "asked once" in one else one == NOT_A_LIE
+
+
+HELD = {"simulatability": _ask, "consistency": _check, "find": _probe, "plant": _plant}
 
 
 def test_what_is_said_of_what_it_shows_is_so() -> None:
@@ -134,6 +155,14 @@ def test_what_is_said_of_what_it_shows_is_so() -> None:
     check = entry.labs()["consistency"].view(state.case(state.only))
     assert "rainy Tuesday" in check.check.item.paragraph and "rainy" not in check.explained.edited.repaired
     assert check.reading("before") == check.reading("after") == "positive"
+    canoe, duck = (
+        entry.labs()["plant"].view(state.case(state.only))
+        for one in LIST.of_lab("plant")
+        for state in [transcript(journal.read(FOLDER / f"{one.run}.jsonl").events)]
+    )
+    assert canoe.outcome() == "not mentioned" and [canoe.answer, canoe.replies["planted"].answer] == ["yes", "no"]
+    assert all("hull that is designed to be buoyant" in canoe.replies[arm].reasons for arm in ("plain-1", "planted"))
+    assert duck.outcome() == "not moved" and duck.replies["twin-1"].answer == "no" != duck.answer
 
 
 def test_a_replay_tells_each_in_steps_and_leaves_nothing_out(path: Path) -> None:

@@ -38,7 +38,7 @@ st.markdown(
     "A language model answers and says why. The reason sounds convincing. **Is it worth anything?** "
     "This app holds models to their own explanations, live, and shows every prompt and raw answer behind every number."
 )
-st.page_link(addresses.STORY, label="See it in five screens", icon=":material/slideshow:")
+st.page_link(addresses.STORY, label="See it in a few screens", icon=":material/slideshow:")
 for number, lab in enumerate(lab for lab in entry.labs().values() if not lab.hidden):
     card(lab, primary=number == 0)
 st.caption(

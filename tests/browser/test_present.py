@@ -1,4 +1,4 @@
-"""Presenter mode and the story in five screens, by keyboard alone."""
+"""Presenter mode and the story in a few screens, by keyboard alone."""
 
 from __future__ import annotations
 
@@ -115,18 +115,18 @@ def test_a_run_is_presented_by_keyboard_alone(app: Server, screen: Page) -> None
     assert "present" not in screen.url and "at=" not in screen.url and RUN in screen.url
 
 
-def test_the_story_leads_through_all_labs_in_five_screens(app: Server, screen: Page) -> None:
+def test_the_story_leads_through_all_labs_in_seven_screens(app: Server, screen: Page) -> None:
     screen.goto(app.url)
-    screen.get_by_role("link", name="See it in five screens").click()
+    screen.get_by_role("link", name="See it in a few screens").click()
     counter = screen.locator(".st-key-keys")
-    expect(counter).to_contain_text("1 of 5")
-    for number in range(1, 6):
+    expect(counter).to_contain_text("1 of 7")
+    for number in range(1, 8):
         legible(screen)
         keys = counter.bounding_box()
         last = screen.locator(".st-key-slide").bounding_box()
         assert keys and last and last["y"] + last["height"] <= keys["y"], f"screen {number} is longer than the window"
-        if number < 5:
-            press(screen, "Space", counter, f"{number + 1} of 5")
+        if number < 7:
+            press(screen, "Space", counter, f"{number + 1} of 7")
     screen.keyboard.press("Space")
     for lab in entry.labs().values():
         if not lab.hidden:
