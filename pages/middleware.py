@@ -1,5 +1,5 @@
-"""Who may come in: requests under a name the app answers to, from pages of its own; what every reply forbids; and the
-cookie by which a browser is known again.
+"""Who may come in: requests under a name the app answers to, from pages of its own; who may send files; what every
+reply forbids; and the cookie by which a browser is known again.
 
 Without this any page on the web that a person has open could drive an app on their machine.
 """
@@ -7,7 +7,8 @@ Without this any page on the web that a person has open could drive an app on th
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
@@ -51,6 +52,29 @@ _KEPT_SECONDS = 400 * 24 * 3600
 """As long as browsers keep one at most."""
 
 
+_UPLOADS = "/_stcore/upload_file/"
+"""Streamlit takes files at any time, of every session, whether its page has a field for one or not."""
+
+_AGENTS = "/_stcore/agent/"
+"""Where Streamlit lets programs press and type, should its settings say so: what is allowed here is meant for pages."""
+
+_SENDERS = 1_000
+"""Sessions that may send files; of more, those that were shown a field for them last."""
+
+_sent: OrderedDict[str, int] = OrderedDict()
+
+
+def may_upload(session: str, may: bool) -> None:
+    """Say whether that Streamlit session may send files from now on, as its page has a field for one."""
+    if not may:
+        _sent.pop(session, None)
+        return
+    _sent.setdefault(session, 0)
+    _sent.move_to_end(session)
+    if len(_sent) > _SENDERS:
+        _sent.popitem(last=False)
+
+
 class Door:
     """ASGI middleware."""
 
@@ -79,7 +103,7 @@ class Door:
 
 def refusal(scope: Scope) -> str:
     """Why a request is not let in, for whoever sent it; empty where it is."""
-    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+    headers = _headers(scope)
     asked = headers.get("host", "")
     host = _name(f"//{asked}")
     if host not in policy.hosts():
@@ -91,7 +115,29 @@ def refusal(scope: Scope) -> str:
     changes = scope["type"] == "websocket" or scope.get("method") not in ("GET", "HEAD", "OPTIONS")
     if changes and origin and urlsplit(origin).netloc.lower() != asked.lower():
         return "This app is driven by its own pages only, and this request comes from another."
+    path = str(scope.get("path", ""))
+    if _AGENTS in path:
+        return "This app is driven by its own pages only."
+    return _no_upload(path, headers) if changes and _UPLOADS in path else ""
+
+
+def _no_upload(path: str, headers: Mapping[str, str]) -> str:
+    """Why a file is not taken; empty where it is, and then it counts. One of no length might have no end."""
+    session = path.partition(_UPLOADS)[2].partition("/")[0]
+    if session not in _sent:
+        return "This page takes no files: it has no field for one."
+    length = headers.get("content-length", "0")
+    if "transfer-encoding" in headers or not (length.isdecimal() and len(length) < 16):
+        return "A file has to say how long it is."
+    most = (policy.limit("bundle_mb") or 0) * 1_000_000
+    if _sent[session] + int(length) > most:
+        return f"A page takes {most // 1_000_000:,} MB of files altogether. Load it anew to send more."
+    _sent[session] += int(length)
     return ""
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
 
 
 def _introduced(scope: Scope, reply: dict[bytes, bytes]) -> dict[str, str]:

@@ -8,13 +8,19 @@ from contextlib import suppress
 
 import streamlit as st
 from pydantic import ValidationError
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core import entry, policy
 from core.events import CallFailed
 from core.models.catalog import Catalog
 from core.models.settings import EndpointConfig
 from core.people.visit import Owned, Seen, Visit, Visitor, name_of_visitor
-from pages.middleware import COOKIE
+from pages.middleware import COOKIE, may_upload
+
+FILE_MB = 50
+"""Megabytes of a file that a browser sends (`maxUploadSize` in .streamlit/config.toml); what is larger is taken by the
+command line, or lies in the home.
+"""
 
 _ADDED = "endpoints"
 
@@ -56,6 +62,12 @@ def visitor() -> Visitor:
 def tab() -> str:
     """A name for this session: one tab, until it is closed or loaded anew."""
     return str(st.session_state.setdefault("tab", secrets.token_hex(8)))
+
+
+def takes_files(may: bool = True) -> None:
+    """Let this session send files from now on, or not: its page has a field for one."""
+    if (context := get_script_run_ctx()) is not None:
+        may_upload(context.session_id, may)
 
 
 def runs() -> Visit:
