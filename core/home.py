@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import secrets
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 
@@ -22,6 +25,24 @@ def home() -> Path:
 def journals() -> Path:
     """The folder of journals, one file a run. Raises HomeUnusable."""
     return _made(home() / "journals")
+
+
+def key() -> bytes:
+    """32 random bytes of this home's own, made when they are first wanted: what they sign was made here."""
+    return _key(home() / "cookies.key")
+
+
+@cache
+def _key(path: Path) -> bytes:
+    made = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    if not path.is_file():
+        made.touch(0o600)
+        made.write_bytes(secrets.token_bytes(32))
+        # Whole from the first moment: another process may want it too, and whoever is second takes the first's.
+        with suppress(FileExistsError):
+            os.link(made, path)
+        made.unlink()
+    return path.read_bytes()
 
 
 def recordings() -> Path:

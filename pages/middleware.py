@@ -6,6 +6,7 @@ Without this any page on the web that a person has open could drive an app on th
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
@@ -14,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from core import policy
+from core.people.visit import code_in, cookie_of
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -46,7 +48,10 @@ HEADERS = {
 }
 
 COOKIE = "explain_yourself_visitor"
-"""Its value is the code of one visitor: whoever has it has that person's runs. No script of a page can read it."""
+"""Its value is the code of one visitor, signed: whoever has it has that person's runs. No script of a page reads it."""
+
+_CODE = re.compile(r"[A-Za-z0-9_-]{32}")
+"""A code as it has always been given."""
 
 _KEPT_SECONDS = 400 * 24 * 3600
 """As long as browsers keep one at most."""
@@ -144,18 +149,22 @@ def _introduced(scope: Scope, reply: dict[bytes, bytes]) -> dict[str, str]:
     """The headers that give a browser its cookie, with a page, where it has none."""
     if scope["type"] != "http" or not reply.get(b"content-type", b"").startswith(b"text/html"):
         return {}
-    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+    headers = _headers(scope)
     try:
         known = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
     except CookieError:
         known = None
-    if known is not None and known.value:
+    given = known.value if known is not None else ""
+    if code_in(given):
         return {}
+    # Earlier versions signed nothing, and a key may be lost: whoever comes with a code keeps it, and so their runs.
+    code = given.partition(".")[0]
+    code = code if _CODE.fullmatch(code) else secrets.token_urlsafe(24)
     is_sealed = "https" in (scope.get("scheme"), headers.get("x-forwarded-proto"))
     # Lax: whoever follows a link from elsewhere stays who they are.
     rules = f"Path=/; Max-Age={_KEPT_SECONDS}; HttpOnly; SameSite=Lax{'; Secure' if is_sealed else ''}"
     # What stands between must not keep it for the next browser.
-    return {"set-cookie": f"{COOKIE}={secrets.token_urlsafe(24)}; {rules}", "cache-control": "private, no-store"}
+    return {"set-cookie": f"{COOKIE}={cookie_of(code)}; {rules}", "cache-control": "private, no-store"}
 
 
 def _name(address: str) -> str:

@@ -14,7 +14,7 @@ from core import entry, policy
 from core.events import CallFailed
 from core.models.catalog import Catalog
 from core.models.settings import EndpointConfig
-from core.people.visit import Owned, Seen, Visit, Visitor, name_of_visitor
+from core.people.visit import Owned, Seen, Visit, Visitor, code_in, name_of_visitor
 from pages.middleware import COOKIE, may_upload
 
 FILE_MB = 50
@@ -54,9 +54,13 @@ def unusable() -> dict[str, str]:
 
 
 def visitor() -> Visitor:
-    """Who looks: one browser is one person, as long as it keeps our cookie; without one, a tab is."""
-    code = st.context.cookies.to_dict().get(COOKIE) or st.session_state.setdefault("visitor", secrets.token_urlsafe(24))
-    return Visitor(name_of_visitor(str(code)), bool(st.session_state.get("host")))
+    """Who looks: one browser is one person, as long as it keeps our cookie; without one, a tab is. Where others are
+    served, nobody knows such a tab again.
+    """
+    code = code_in(st.context.cookies.to_dict().get(COOKIE, ""))
+    is_known = bool(code) or not policy.hosted()
+    code = code or str(st.session_state.setdefault("visitor", secrets.token_urlsafe(24)))
+    return Visitor(name_of_visitor(code), bool(st.session_state.get("host")), is_known)
 
 
 def tab() -> str:

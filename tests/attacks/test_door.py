@@ -7,9 +7,11 @@ from collections.abc import Iterator
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
+from pages.middleware import COOKIE
 from tests.attacks.wire import Tab, cookie, send
 from tests.browser.conftest import Server
 from tests.conftest import WITHOUT_ENCODER
+from tests.waiting import until
 
 CODE = "the code of whoever hosts"
 MEGABYTE = 1_000_000
@@ -66,6 +68,39 @@ def test_the_host_sends_so_many_megabytes_and_no_more(app: Server) -> None:
         tab.run("browse", "show=runs")
         assert upload(app, tab, 1, "endless", **{"Transfer-Encoding": "chunked"}) in (400, 403)
         assert [upload(app, tab, 1, f"file-{n}") for n in range(4)] == [204, 204, 403, 403]
+
+
+def journals(app: Server) -> int:
+    return len(list((app.log.with_suffix("") / "journals").glob("*.jsonl")))
+
+
+@pytest.mark.parametrize(
+    "cookies", ["", f"{COOKIE}=", f"{COOKIE}={'a' * 32}", f"{COOKIE}={'a' * 32}.{'0' * 32}", f"{COOKIE}=."]
+)
+def test_who_has_no_cookie_that_this_server_signed_begins_nothing(app: Server, cookies: str) -> None:
+    before = journals(app)
+    with Tab(app, cookies) as tab:
+        press = next(one.button.id for one in tab.run() if one.button.id.endswith("show-ask"))
+        drawn = tab.run(widgets=[WidgetState(id=press, trigger_value=True)])
+    assert any("this browser sent none that was made here" in one.alert.body for one in drawn)
+    assert journals(app) == before
+
+
+def test_who_has_one_begins_a_run(app: Server) -> None:
+    before = journals(app)
+    with Tab(app, cookie(app)) as tab:
+        press = next(one.button.id for one in tab.run() if one.button.id.endswith("show-ask"))
+        tab.run(widgets=[WidgetState(id=press, trigger_value=True)])
+    until(lambda: journals(app) == before + 1)
+
+
+def test_a_code_of_before_is_signed_and_stays(app: Server) -> None:
+    old = "b" * 32
+    given = send(app, "GET", "/ask", Cookie=f"{COOKIE}={old}").headers["set-cookie"].partition(";")[0]
+    assert given.startswith(f"{COOKIE}={old}.") and len(given) > len(COOKIE) + 33 + 20
+    assert COOKIE not in send(app, "GET", "/ask", Cookie=given).headers.get("set-cookie", "")
+    key = app.log.with_suffix("") / "cookies.key"
+    assert len(key.read_bytes()) == 32 and key.stat().st_mode & 0o077 == 0
 
 
 def test_programs_do_not_drive_it_whatever_the_environment_says(app: Server) -> None:

@@ -14,6 +14,7 @@ from core.lab.shown import Cases
 from core.models.catalog import Catalog
 from core.models.errors import NoSuchModel
 from core.models.replay import Replay
+from core.people.allowance import TooMuch
 from core.people.labels import Kept, Label
 from core.people.looking import NoSuchRun
 from core.people.running import Jobs
@@ -39,6 +40,7 @@ LOOKS: dict[str, Callable[[Visit, str], object]] = {
     "active": lambda visit, run: visit.run(run).active(),
     "here": lambda visit, run: visit.run(run).here(),
     "before": lambda visit, run: visit.run(run).before(),
+    "in_line": lambda visit, run: visit.run(run).in_line(),
     "prior": lambda visit, run: visit.run(run).prior(),
     "trouble": lambda visit, run: visit.run(run).trouble(),
     "said": lambda visit, run: visit.run(run).said("someone"),
@@ -60,6 +62,7 @@ DEEDS: dict[str, Callable[[Visit, str], object]] = {
     "keep": lambda visit, run: visit.own(run).keep(Kept(title="Mine")),
     "delete": lambda visit, run: (visit.own(run).delete(), visit.deleted(), visit.undo(run)),
 }
+BEGIN = ("resume", "fork", "reread")
 ALONE = {
     "run",
     "own",
@@ -95,6 +98,20 @@ def begun(jobs: Jobs, visitor: Visitor) -> str:
     run = Visit(jobs, visitor).start("echo", EchoSpec())
     assert jobs.wait(run, 120)
     return run
+
+
+def test_of_whom_nobody_knows_who_it_is_begins_nothing(jobs: Jobs, tmp_path: Path) -> None:
+    run = begun(jobs, ANN)
+    before = sorted(tmp_path.iterdir())
+    visit = Visit(jobs, ANN._replace(is_known=False))
+    for begin in (
+        lambda: visit.start("echo", EchoSpec()),
+        *(lambda name=name: (LOOKS | DEEDS)[name](visit, run) for name in BEGIN),
+    ):
+        with pytest.raises(TooMuch, match="this browser sent none that was made here"):
+            begin()
+    assert sorted(tmp_path.iterdir()) == before and visit.run(run).events(), "they look at what they may"
+    begun(jobs, HOST._replace(is_known=False))
 
 
 def test_everything_that_a_visit_gives_is_tried_here(jobs: Jobs) -> None:
