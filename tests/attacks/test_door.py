@@ -103,6 +103,30 @@ def test_a_code_of_before_is_signed_and_stays(app: Server) -> None:
     assert len(key.read_bytes()) == 32 and key.stat().st_mode & 0o077 == 0
 
 
+def test_what_no_page_would_send_writes_a_line_a_message(app: Server) -> None:
+    def said(words: bytes) -> int:
+        return app.log.read_bytes().count(words)
+
+    def attack(number: int) -> int:
+        """How many messages were sent that no page sends."""
+        with Tab(app, cookie(app)) as tab:
+            drawn = tab.run("browse", "recordings=1&show=runs")
+            ids = [one.button_group.id for one in drawn if one.WhichOneof("type") == "button_group"]
+            for id in ids:
+                tab.run("browse", "recordings=1&show=runs", [WidgetState(id=id, string_value="{{{")])
+            tab.want(f"made-up-{number}" + "x" * 100_000)
+            tab.say(b"garbage")
+            until(lambda: said(b"Error deserializing") == number + 1)
+            return len(ids) + 2
+
+    before = said(b"\n")
+    assert attack(0) > 2
+    first = said(b"\n")
+    assert first - before > 20, "each place is written down whole once"
+    messages = sum(attack(number) for number in range(1, 4))
+    assert said(b"\n") - first <= messages <= said(b"as before")
+
+
 def test_programs_do_not_drive_it_whatever_the_environment_says(app: Server) -> None:
     for path in ("interact", "mcp"):
         reply = send(app, "POST", f"/_stcore/agent/{path}", b"{}", **{"Content-Type": "application/json"})

@@ -83,3 +83,20 @@ class Tab:
                 drawn.append(said.delta.new_element)
             elif kind == "script_finished":
                 return drawn
+
+    def want(self, file: str) -> None:
+        """Ask for a file that a button would make when it is clicked; returns once that is refused or done."""
+        asked = BackMsg()
+        asked.backend_operation_request.session_id = self.session
+        asked.backend_operation_request.request_id = "1"
+        asked.backend_operation_request.deferred_file.file_id = file
+        self._socket.send(asked.SerializeToString())
+        said = ForwardMsg()
+        while said.WhichOneof("type") != "backend_operation_response":
+            data = self._socket.recv(timeout=PATIENCE)
+            assert isinstance(data, bytes)
+            said.ParseFromString(data)
+
+    def say(self, data: bytes) -> None:
+        """Send what may be no message at all."""
+        self._socket.send(data)

@@ -63,9 +63,7 @@ class Server:
         command = [sys.executable, "-m", "streamlit", "run", self._script, "--server.port", str(self.port)]
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                command, cwd=ROOT, env=self._environment, stdout=subprocess.DEVNULL, stderr=log
-            )
+            self._process = subprocess.Popen(command, cwd=ROOT, env=self._environment, stdout=log, stderr=log)
         end = time.monotonic() + 60
         while time.monotonic() < end:
             try:
