@@ -205,3 +205,13 @@ def test_what_a_run_stands_on_is_made_in_its_own_place(tmp_path: Path, monkeypat
     run = jobs.start("echo", EchoSpec(words=("b",)), owner="ann")
     assert jobs.wait(run, 60) and transcript(jobs.events(run)).status == "completed"
     assert len(list(tmp_path.glob("*-first-*.jsonl"))) == 1
+
+
+def test_of_a_hundred_visitors_at_once_everybody_gets_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EXPLAIN_RUNS_OF_ALL", raising=False)
+    model = Echoing(wait=0.05)
+    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: model, charge=prices.charge)
+    assert policy.limit("runs_of_all") == 60
+    spec = EchoSpec(words=("a",), times=1)
+    runs = [jobs.start("echo", spec, owner=f"visitor-{number}") for number in range(100)]
+    assert all(jobs.wait(run, 120) and transcript(jobs.events(run)).status == "completed" for run in runs)
