@@ -8,6 +8,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+_KEY_BYTES = 32
+
 
 class HomeUnusable(Exception):
     """The folder cannot be made or written to; the message says what to do."""
@@ -28,8 +30,18 @@ def journals() -> Path:
 
 
 def key() -> bytes:
-    """32 random bytes of this home's own, made when they are first wanted: what they sign was made here."""
-    return _key(home() / "cookies.key")
+    """32 random bytes of this home's own, made when they are first wanted: what they sign was made here. Where they
+    cannot be kept they are this process's own.
+    """
+    with suppress(OSError, HomeUnusable):
+        if len(kept := _key(home() / "cookies.key")) == _KEY_BYTES:
+            return kept
+    return _passing_key()
+
+
+@cache
+def _passing_key() -> bytes:
+    return secrets.token_bytes(_KEY_BYTES)
 
 
 @cache
@@ -37,7 +49,7 @@ def _key(path: Path) -> bytes:
     made = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     if not path.is_file():
         made.touch(0o600)
-        made.write_bytes(secrets.token_bytes(32))
+        made.write_bytes(secrets.token_bytes(_KEY_BYTES))
         # Whole from the first moment: another process may want it too, and whoever is second takes the first's.
         with suppress(FileExistsError):
             os.link(made, path)
