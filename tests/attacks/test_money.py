@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core import entry, policy
 from core.entry import catalog
@@ -215,3 +216,22 @@ def test_of_a_hundred_visitors_at_once_everybody_gets_a_run(tmp_path: Path, monk
     spec = EchoSpec(words=("a",), times=1)
     runs = [jobs.start("echo", spec, owner=f"visitor-{number}") for number in range(100)]
     assert all(jobs.wait(run, 120) and transcript(jobs.events(run)).status == "completed" for run in runs)
+
+
+NAMING = """
+import streamlit as st
+from core.events import CallFailed
+from pages.parts import session
+try:
+    st.text(session.catalog().get("openai/o1-pro-2025-03-19").id)
+except CallFailed as refused:
+    st.text(refused)
+"""
+
+
+def test_a_page_asks_no_model_that_was_typed_and_is_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-host")
+    app = AppTest.from_string(NAMING, default_timeout=60).run()
+    assert "not among the models that the host of this app lists" in app.text[0].value
+    app.session_state["host"] = True
+    assert app.run().text[0].value == "openai/o1-pro-2025-03-19"
