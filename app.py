@@ -18,7 +18,7 @@ from starlette.middleware import Middleware
 from core import entry, home, policy
 from core.people import allowance
 from core.store.store import StoreError
-from pages import shell
+from pages import logs, shell
 from pages.middleware import Door
 
 
@@ -55,6 +55,7 @@ except home.HomeUnusable as error:
     # Nothing works without it: say so in a line, before the server starts.
     sys.exit(str(error))
 
+logs.shorten()
 policy.serve(st.get_option("server.address"))
 app = st.App(Path(__file__).parent / "pages" / "shell.py", lifespan=lifespan, middleware=[Middleware(Door)])
 

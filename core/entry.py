@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 
-from core import home, journal
+from core import home, journal, policy
 from core.events import Model
 from core.lab.lab import Lab
 from core.labs.consistency import lab as check
@@ -21,6 +21,7 @@ from core.models import local
 from core.models.cache import ResponseCache
 from core.models.catalog import Catalog
 from core.models.fetches import Fetches
+from core.models.prices import charge
 from core.models.replay import Replay
 from core.models.settings import EndpointConfig
 from core.people.running import Jobs
@@ -60,7 +61,10 @@ def answers() -> ResponseCache:
 
 
 def catalog(endpoints: tuple[EndpointConfig, ...] = (), visit: Visit | None = None) -> Catalog:
-    """Every model that can be asked, with `endpoints` among them, and of replays those of runs that `visit` sees."""
+    """Every model that can be asked, with `endpoints` among them; of replays those of runs that `visit` sees, and where
+    a host serves it, of the host's endpoints the models that are listed.
+    """
+    served = visit is not None and policy.hosted() and not visit.visitor.is_host
     return Catalog(
         home=home.home(),
         journals=home.journals(),
@@ -70,6 +74,7 @@ def catalog(endpoints: tuple[EndpointConfig, ...] = (), visit: Visit | None = No
         controls=controls(),
         cache=answers(),
         replays=visit.replays if visit is not None else lambda run: True,
+        listed=policy.models() if served else None,
     )
 
 
@@ -95,7 +100,9 @@ def keeper() -> Keeper:
 @cache
 def jobs() -> Jobs:
     """The process's runs. Ends of runs wake the keeper, where there is one."""
-    return Jobs(home.journals(), labs(), lambda id: catalog().get(id), ended=_wake, recordings=home.recordings())
+    return Jobs(
+        home.journals(), labs(), lambda id: catalog().get(id), ended=_wake, recordings=home.recordings(), charge=charge
+    )
 
 
 @cache

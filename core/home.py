@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import os
+import secrets
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
+
+_KEY_BYTES = 32
 
 
 class HomeUnusable(Exception):
@@ -22,6 +27,34 @@ def home() -> Path:
 def journals() -> Path:
     """The folder of journals, one file a run. Raises HomeUnusable."""
     return _made(home() / "journals")
+
+
+def key() -> bytes:
+    """32 random bytes of this home's own, made when they are first wanted: what they sign was made here. Where they
+    cannot be kept they are this process's own.
+    """
+    with suppress(OSError, HomeUnusable):
+        if len(kept := _key(home() / "cookies.key")) == _KEY_BYTES:
+            return kept
+    return _passing_key()
+
+
+@cache
+def _passing_key() -> bytes:
+    return secrets.token_bytes(_KEY_BYTES)
+
+
+@cache
+def _key(path: Path) -> bytes:
+    made = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    if not path.is_file():
+        made.touch(0o600)
+        made.write_bytes(secrets.token_bytes(_KEY_BYTES))
+        # Whole from the first moment: another process may want it too, and whoever is second takes the first's.
+        with suppress(FileExistsError):
+            os.link(made, path)
+        made.unlink()
+    return path.read_bytes()
 
 
 def recordings() -> Path:

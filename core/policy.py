@@ -74,6 +74,11 @@ def hosts() -> frozenset[str]:
     return LOOPBACK | {name.strip() for name in named if name.strip()}
 
 
+def models() -> frozenset[str]:
+    """The models behind the host's keys that visitors may ask, by id: those of EXPLAIN_MODELS, apart by commas."""
+    return frozenset(name.strip() for name in os.environ.get("EXPLAIN_MODELS", "").split(",") if name.strip())
+
+
 def hosted() -> bool:
     """Whether people on other machines may reach the app."""
     return not (_served | hosts()) <= LOOPBACK

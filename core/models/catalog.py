@@ -17,6 +17,7 @@ from core.models.cache import Cached, ResponseCache
 from core.models.endpoint import PRESETS, Connection, Endpoint, EndpointConfig, connect
 from core.models.errors import BadSetting, NoSuchModel, failure
 from core.models.faults import did_you_mean
+from core.models.prices import price_of
 from core.models.replay import Replay
 
 Kind = Literal["control", "local", "endpoint", "replay"]
@@ -60,8 +61,9 @@ class Catalog:
     `home` is the person's folder (downloaded models lie in `home/models`), `journals` the folder of journals,
     `recordings` that of those that came with the app, and `read` reads one of them. `openai/<model>` uses
     OPENAI_API_KEY and OPENAI_BASE_URL where `endpoints` has no openai. Endpoints and local models are asked through
-    `cache`, where one is given; of the journals those are replayed whose run `replays` names. May be used from any
-    thread.
+    `cache`, where one is given; of the journals those are replayed whose run `replays` names. With `listed`, for those
+    whom a host serves, the host's endpoints have those models alone and those that their settings name, as far as their
+    prices are known. May be used from any thread.
 
     Raises BadSetting for two endpoints of one name, or one named like another kind of model.
     """
@@ -74,6 +76,7 @@ class Catalog:
     controls: Mapping[str, Model] = field(default_factory=dict)
     cache: ResponseCache | None = None
     replays: Callable[[str], bool] = lambda run: True
+    listed: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
         self.models_folder = self.home / "models"
@@ -113,15 +116,19 @@ class Catalog:
         connection = self._connections.get(kind)
         if connection is None:
             raise self._unknown(model_id)
+        if (refusal := self._refusal(connection.config, name)) is not None:
+            raise refusal
         return self._remembering(Endpoint(connection, name), connection.config.account)
 
     def is_at_hand(self, model_id: str) -> bool:
         """Whether that model can be asked now, as far as is known without asking: a connected endpoint, with a key if
         it needs one, is taken to have every model.
         """
-        connection = self._connections.get(model_id.partition("/")[0])
+        endpoint, _, name = model_id.partition("/")
+        connection = self._connections.get(endpoint)
         if connection is not None:
-            return not connection.config.at_openai or bool(connection.config.secret)
+            has_key = not connection.config.at_openai or bool(connection.config.secret)
+            return has_key and self._refusal(connection.config, name) is None
         return any(info.id == model_id and not info.needs for info in self.offered())
 
     def ids(self) -> list[str]:
@@ -135,6 +142,21 @@ class Catalog:
     def offered(self) -> list[ModelInfo]:
         """The same without replays, of which there are as many as runs: the choice on pages."""
         return [*self._described_controls(), *self._described_local(), *self._described_endpoints()]
+
+    def _refusal(self, config: EndpointConfig, model: str) -> CallFailed | None:
+        """Why that model is not asked with the host's key; None where it is, or where the key is the visitor's own."""
+        id = f"{config.name}/{model}"
+        if self.listed is None or config.of_visitor:
+            return None
+        if id not in self.listed and model not in config.models:
+            return failure("not_listed", id=id)
+        return failure("no_price", id=id) if price_of(id) is None else None
+
+    def _models(self, config: EndpointConfig) -> Sequence[str]:
+        """The names of the endpoint's models, as far as they are known and may be asked."""
+        listed = sorted(id.partition("/")[2] for id in self.listed or () if id.startswith(f"{config.name}/"))
+        every = dict.fromkeys((*config.models, *listed))
+        return [model for model in every if self._refusal(config, model) is None]
 
     def _remembering(self, model: Model, account: str) -> Model:
         return model if self.cache is None else Cached(model, self.cache, account)
@@ -215,7 +237,8 @@ class Catalog:
             title = PRESETS[config.preset].title if config.preset in PRESETS else name
             no_key = config.at_openai and not config.secret
             needs = "A key: OPENAI_API_KEY, or the Models page" if no_key else ""
-            for model in config.models:
+            models = self._models(config)
+            for model in models:
                 left_out = ", ".join(sorted(connection.not_taken.get(model, ())))
                 about = f"At {config.base_url}." + (f" Does not take {left_out}." if left_out else "")
                 infos.append(
@@ -223,7 +246,7 @@ class Catalog:
                         id=f"{name}/{model}", kind="endpoint", title=f"{model} ({title})", about=about, needs=needs
                     )
                 )
-            if not config.models:
+            if not models and (self.listed is None or config.of_visitor):
                 needs = needs or f"A model's name: write {name}/<model>"
                 about = f"Any model at {config.base_url}."
                 infos.append(ModelInfo(id=f"{name}/…", kind="endpoint", title=title, about=about, needs=needs))

@@ -111,7 +111,7 @@ def _client(config: EndpointConfig) -> openai.AsyncOpenAI:
             verify=guard.certificates(trust_env),
             trust_env=trust_env,
             transport=guard.public_only() if config.of_visitor else None,
-            event_hooks=guard.hooks(httpx2.URL(config.base_url).host),
+            event_hooks=guard.hooks(httpx2.URL(config.base_url)),
         ),
     )
 

@@ -105,12 +105,20 @@ def is_public(address: str) -> bool:
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
-def hooks(host: str) -> dict[str, list[Any]]:
-    """What an httpx2 client has to call for each request and response (`event_hooks`) of a server at `host`."""
+def hooks(server: httpx2.URL) -> dict[str, list[Any]]:
+    """What an httpx2 client has to call for each request and response (`event_hooks`) of a `server`: its scheme, name
+    and port. Another port of one machine is another server, and gets no key.
+    """
+
+    def origin(url: httpx2.URL) -> tuple[str, str, int]:
+        return url.scheme, url.host, url.port or (443 if url.scheme == "https" else 80)
 
     async def leaving(request: httpx2.Request) -> None:
-        if request.url.host != host:
-            raise Unsafe(f"it sends us on to {request.url.host[:100]}, another machine")
+        if origin(request.url) != origin(server):
+            to, port, what = request.url.host[:100], origin(request.url)[2], "machine"
+            if to == server.host:
+                to, what = f"port {port} of {to}", "server"
+            raise Unsafe(f"it sends us on to {to}, another {what}")
 
     async def arriving(response: httpx2.Response) -> None:
         response.stream = _counted(response)

@@ -1,12 +1,13 @@
-"""What endpoints charge for tokens, as far as `data/models.toml` knows it."""
+"""What endpoints charge for tokens, as far as `data/models.toml` knows it, and `$EXPLAIN_HOME/prices.toml`."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable
 from datetime import date
 from functools import cache
 
-from core import shipped
+from core import home, shipped
 from core.events import Frozen, Usage
 from core.models.ids import is_free
 
@@ -29,8 +30,13 @@ class Price(Frozen):
 
 @cache
 def prices() -> dict[str, Price]:
-    """The prices by the model's id."""
-    return {price.model: price for price in shipped.rows("models", "price", Price)}
+    """The prices by the model's id. What lies in the home as `prices.toml`, in the same form, goes before what shipped.
+    Raises ValueError where that cannot be read.
+    """
+    own = home.home() / "prices.toml"
+    entries = tomllib.loads(own.read_text(encoding="utf-8")).get("price", []) if own.is_file() else []
+    every = (*shipped.rows("models", "price", Price), *(Price.model_validate(entry) for entry in entries))
+    return {price.model: price for price in every}
 
 
 @cache
@@ -39,6 +45,16 @@ def price_of(model: str) -> Price | None:
     if is_free(model) or model.startswith("local/"):
         return Price(model=model, prompt=0, completion=0, date=date.today())
     return prices().get(model)
+
+
+def charge(model: str, prompt: int, completion: int) -> float | None:
+    """What so many tokens take of a day's money, in US dollars: 0 where no price is known, which the catalog of a
+    visitor refuses. None for a robot and a replay, of which nothing counts.
+    """
+    if is_free(model):
+        return None
+    price = price_of(model)
+    return price.of(prompt, completion) if price else 0.0
 
 
 def cost(calls: Iterable[tuple[str, Usage]]) -> tuple[float, date | None] | None:

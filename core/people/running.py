@@ -6,17 +6,17 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from core import journal, policy
 from core.events import Event, Fork, Frozen, Model, Token
-from core.journal import Journal, JournalFull, JournalInUse
+from core.journal import FromTheFuture, Journal, JournalFull, JournalInUse
 from core.lab.lab import Lab, Prior, Reads
 from core.lab.spec import Spec
-from core.people.allowance import Allowance, CallsToday, planned_calls
+from core.people.allowance import Allowance, Charge, free_of_charge, planned_calls
 from core.people.keeping import Keeping
 from core.people.looking import Journals, NoSuchRun, of_today
 from core.runs import prior, turns
@@ -24,9 +24,12 @@ from core.runs.driver import Driver, new_reading
 from core.runs.engine import Addition, Going, new_id
 from core.runs.fork import Plan, fork_of, forked, inputs, narrowed, planned
 from core.runs.run import Resolve
-from core.runs.turns import WHOSE
+from core.runs.turns import WHOSE, Turns
 from core.runs.watch import Watch
 from core.transcript import Transcript
+
+_ANY = 1_000_000
+"""Places for runs where nothing limits them."""
 
 Replaying = Callable[[str, Iterable[Event]], Model]
 """A model that answers what a run's journal holds, and nothing else; by the run's id and events."""
@@ -44,27 +47,33 @@ def _in_the_run() -> Iterator[None]:
 class Job:
     """One run going on in this process, for its owner. `partial` holds the unfinished answers by call, `ahead` is how
     many calls it may still make, as far as that was known; `prior` the run that is made first, while it goes on.
+    `needs_place`: it waits for one of the places for runs, `in_line` as long as it does.
     """
 
     id: str
     journal: Journal
     owner: str
     ahead: int
-    today: CallsToday
+    allowance: Allowance
     partial: dict[str, str] = field(default_factory=dict)
     prior: str = ""
+    needs_place: bool = True
+    in_line: bool = False
     task: asyncio.Task[None] | None = None
     over: threading.Event = field(default_factory=threading.Event)
 
     def publish(self, event: Event) -> None:
-        """Journal an event; a token is only kept for the page until its call ends."""
+        """Journal an event; a token is only kept for the page until its call ends. Raises OutOfReach for a call that
+        the day has nothing left for.
+        """
         if isinstance(event, Token):
             self.partial[event.call] = self.partial.get(event.call, "") + event.text
             return
+        self.allowance.admit(self.owner, event)
         self.journal.append(event)
+        self.allowance.today.note(self.owner, event)
         if event.kind == "asked":
             self.ahead = max(0, self.ahead - 1)
-            self.today.note(self.owner)
         if event.kind in ("answered", "failed"):
             self.partial.pop(getattr(event, "call", None) or "", None)
 
@@ -83,6 +92,7 @@ class Jobs(Journals):
         resolve: Resolve,
         ended: Callable[[str], None] = lambda run_id: None,
         recordings: Path | None = None,
+        charge: Charge = free_of_charge,
     ) -> None:
         super().__init__(folder, labs, recordings)
         self._driver = Driver(labs, resolve, folder)
@@ -90,7 +100,8 @@ class Jobs(Journals):
         self.keeping = Keeping(self, ended)
         self._jobs: dict[str, Job] = {}
         self._troubles: dict[str, str] = {}
-        self._allowance = Allowance(folder)
+        self._allowance = Allowance(folder, charge)
+        self._places = Turns(0)
         self._registry = threading.Lock()
         self._beginning = threading.Lock()
         """One run begins after another, so that no two take the same last place."""
@@ -101,10 +112,11 @@ class Jobs(Journals):
         """Begin a run and return its id at once. `resolve` finds this run's models, where they are not everyone's;
         `owner` names the person it is for. Raises TooMuch.
         """
-        calls = planned_calls(self.labs[lab], spec)
+        calls = self._calls(self.labs[lab], spec)
         for first in prior.of(self.labs[lab], spec).values():
             if isinstance(first, Prior) and self.lacks(first, owner):
-                calls += planned_calls(first.lab, first.spec)
+                more = self._calls(first.lab, first.spec)
+                calls = more if calls is None else calls + (more or 0)
         return self._new(Going(self.labs[lab], spec, new_id(lab)), resolve, owner, calls)
 
     def resume(
@@ -123,7 +135,7 @@ class Jobs(Journals):
         """
         if self.is_recording(run_id):
             raise NoSuchRun(f"{run_id} is a recording: it does not go on.")
-        job = self._job(run_id, False, owner)
+        job = self._job(run_id, False, owner, self._calls_of(run_id))
         try:
             with of_today():
                 history, mend = self._driver.left_off(run_id, failed_too)
@@ -144,7 +156,7 @@ class Jobs(Journals):
         history = self.events(run_id)
         lab, spec = self.begun(run_id, history)
         model = replaying(run_id, history)
-        return self._new(new_reading(lab, spec, run_id, history), lambda id: model, owner)
+        return self._new(new_reading(lab, spec, run_id, history), lambda id: model, owner, None)
 
     def plan(self, fork: Fork) -> Plan:
         """What going on from the edit would ask, without a call. Raises NoSuchRun."""
@@ -161,7 +173,7 @@ class Jobs(Journals):
         lab, spec = self.begun(fork.run, history)
         models = self._forked(fork, resolve, history)
         going = Going(lab, spec, new_id(lab.name), additions=inputs(lab, history, fork), forked_from=fork)
-        return self._new(going, models, owner, planned_calls(narrowed(lab, fork), spec))
+        return self._new(going, models, owner, self._calls(narrowed(lab, fork), spec))
 
     def cancel(self, run_id: str) -> None:
         """Stop a run. No call leaves after this returns; what was answered stays."""
@@ -190,6 +202,11 @@ class Jobs(Journals):
         """How many other people's calls or programs come first, where the run waits for its turn; None where not."""
         job = self._going(run_id)
         return turns.before(job.owner or job.id) if job else None
+
+    def in_line(self, run_id: str) -> int | None:
+        """How many other people come first, where the run waits in line for a place; None where not."""
+        job = self._going(run_id)
+        return self._places.before(job.owner or job.id) if job and job.in_line else None
 
     def prior(self, run_id: str) -> str:
         """The run that is made before this one goes on, while it is; else empty."""
@@ -223,6 +240,21 @@ class Jobs(Journals):
         """The runs of that very specification that the owner may look at, the newest first."""
         return prior.like(lab, spec, self.folder, self._seen_by(owner))
 
+    def _calls(self, lab: Lab, spec: Spec) -> int | None:
+        """How many calls a run makes at most that count; None where it asks robots and replays alone. Raises TooMuch
+        for more than one run may make.
+        """
+        calls = planned_calls(lab, spec)
+        return calls if any(map(self._allowance.today.counts, spec.models)) else None
+
+    def _calls_of(self, run_id: str) -> int | None:
+        """The same of a run that goes on, of which it is not known how many are left."""
+        with suppress(NoSuchRun, FromTheFuture, OSError):
+            begun = journal.begun(self.path(run_id))
+            _, spec = self.begun(run_id, [begun] if begun else [])
+            return 0 if any(map(self._allowance.today.counts, spec.models)) else None
+        return 0
+
     def _forked(self, fork: Fork, resolve: Resolve | None, history: Iterable[Event]) -> Resolve:
         with _in_the_run():
             return forked(history, fork, resolve or self._driver.resolve)
@@ -235,21 +267,25 @@ class Jobs(Journals):
         job = self._going(run_id)
         return dict(job.partial) if job else {}
 
-    def _new(self, going: Going, resolve: Resolve | None, owner: str, calls: int = 0) -> str:
-        """Begin a run that makes so many calls at most; its id. Raises TooMuch."""
+    def _new(self, going: Going, resolve: Resolve | None, owner: str, calls: int | None) -> str:
+        """Begin a run that makes so many calls at most, or none that counts (None); its id. Raises TooMuch."""
         self._loop.call_soon_threadsafe(self._begin, self._job(going.id, True, owner, calls), going, resolve)
         return going.id
 
-    def _job(self, run_id: str, new: bool, owner: str, calls: int = 0) -> Job:
-        """The right to write the run's journal, with a place in the registry. Raises TooMuch."""
+    def _job(self, run_id: str, new: bool, owner: str, calls: int | None) -> Job:
+        """The right to write the run's journal, registered. Raises TooMuch."""
         with self._beginning:
             with self._registry:
                 going_on = list(self._jobs.values())
-            self._allowance.check(owner, calls, going_on)
-            return self._registered(run_id, new, owner, calls)
+            self._allowance.check_room(owner, going_on)
+            if calls is not None:
+                self._allowance.check_day(owner, calls, going_on)
+            most = policy.limit("runs_of_all")
+            self._places.resize(_ANY if most is None else most)
+            return self._registered(run_id, new, owner, calls or 0)
 
     def _registered(self, run_id: str, new: bool, owner: str, calls: int = 0) -> Job:
-        job = Job(run_id, Journal(self.folder / f"{run_id}.jsonl", new), owner, calls, self._allowance.today)
+        job = Job(run_id, Journal(self.folder / f"{run_id}.jsonl", new), owner, calls, self._allowance)
         with self._registry:
             self._jobs[run_id] = job
             self._troubles.pop(run_id, None)
@@ -286,12 +322,28 @@ class Jobs(Journals):
         WHOSE.set(job.owner or job.id)
         found = resolve or self._driver.resolve
         driver = replace(self._driver, resolve=found, owner=job.owner, sees=self._seen_by(job.owner))
-        await driver.go(going, job.journal, job.publish, lambda first: self._first(job, first, resolve))
+        async with AsyncExitStack() as held:
+            await driver.go(
+                going, job.journal, job.publish, lambda first: self._first(job, first, resolve),
+                ready=lambda: self._take_place(job, held),
+            )  # fmt: skip
+
+    async def _take_place(self, job: Job, held: AsyncExitStack) -> None:
+        """Wait in line for one of the places for runs, which is given back with `held`."""
+        if not job.needs_place:
+            return
+        job.in_line = True
+        try:
+            await held.enter_async_context(self._places.turn())
+        finally:
+            job.in_line = False
 
     async def _first(self, job: Job, first: Going, resolve: Resolve | None) -> None:
         """Make what `job` stands on: a run of its own, for the same owner."""
         # Its calls were counted when the run that wants it began.
-        task = self._begin(self._registered(first.id, True, job.owner), first, resolve)
+        within = self._registered(first.id, True, job.owner)
+        within.needs_place = False
+        task = self._begin(within, first, resolve)
         job.prior = first.id
         try:
             await asyncio.wait([task])

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
+from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from hmac import compare_digest
+from typing import NamedTuple, ParamSpec, TypeVar
 
-from core import policy
+from core import home, policy
 from core.events import Fork, Frozen
+from core.people.allowance import TooMuch
 from core.people.labels import BY, Label
 from core.people.looking import NoSuchRun
 from core.people.running import Jobs
 from core.runs.fork import Plan
 from core.runs.run import Resolve
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class NotYours(NoSuchRun):
@@ -22,15 +29,47 @@ class NotYours(NoSuchRun):
 
 
 class Visitor(NamedTuple):
-    """Who looks: the name under which a person's runs are kept, and whether it is whoever hosts the app."""
+    """Who looks: the name under which a person's runs are kept, whether it is whoever hosts the app, and whether it is
+    known who it is: a visitor of whom that is not known may look at what is shared, and begins nothing.
+    """
 
     name: str
     is_host: bool = False
+    is_known: bool = True
 
 
 def name_of_visitor(code: str) -> str:
     """The name that stands in journals for the person who has `code`, which it does not give away."""
     return hashlib.sha256(f"visitor {code}".encode()).hexdigest()[:16]
+
+
+def cookie_of(code: str) -> str:
+    """The code as a browser is given it: signed, so that it is known again as one that was given here."""
+    return f"{code}.{_signature(code)}"
+
+
+def code_in(cookie: str) -> str:
+    """The code of a cookie that was made here; empty for any other."""
+    code, _, signature = cookie.rpartition(".")
+    return code if compare_digest(signature.encode("utf-8", "replace"), _signature(code).encode()) else ""
+
+
+def _signature(code: str) -> str:
+    return hmac.new(home.key(), code.encode("utf-8", "replace"), hashlib.sha256).hexdigest()[:32]
+
+
+def _if_known(visitor: Visitor, begin: Callable[P, R]) -> Callable[P, R]:
+    """The same; it raises TooMuch where it is not known who the visitor is."""
+
+    def begun(*args: P.args, **kwargs: P.kwargs) -> R:
+        if not (visitor.is_known or visitor.is_host):
+            raise TooMuch(
+                "Whoever begins a run here is known again by a cookie, and this browser sent none that was made here. "
+                "Allow cookies for this address, and load the page anew."
+            )
+        return begin(*args, **kwargs)
+
+    return begun
 
 
 class Visit:
@@ -44,7 +83,7 @@ class Visit:
     def __init__(self, jobs: Jobs, visitor: Visitor) -> None:
         self._jobs = jobs
         self.visitor = visitor
-        self.start = partial(jobs.start, owner=visitor.name)
+        self.start = _if_known(visitor, partial(jobs.start, owner=visitor.name))
         self.came_to = partial(jobs.came_to, owner=visitor.name)
         self.lacks = partial(jobs.lacks, owner=visitor.name)
         self.made = partial(jobs.made, owner=visitor.name)
@@ -91,7 +130,7 @@ class Visit:
         if not self.owns(run_id):
             words = "Only whoever began this run may change it. You can begin one of your own with the same settings."
             raise NotYours(words)
-        return Owned(self._jobs, run_id, self.visitor.name)
+        return Owned(self, self._jobs, run_id)
 
     def plan(self, fork: Fork) -> Plan:
         """What going on from an edited answer would ask. Raises NoSuchRun and NotYours."""
@@ -101,7 +140,7 @@ class Visit:
     def fork(self, fork: Fork, resolve: Resolve | None = None) -> str:
         """Go on from an edited answer, as a new run of the visitor's. Raises NoSuchRun, NotYours and TooMuch."""
         self.run(fork.run)
-        return self._jobs.fork(fork, resolve, self.visitor.name)
+        return _if_known(self.visitor, self._jobs.fork)(fork, resolve, self.visitor.name)
 
 
 class Seen:
@@ -121,10 +160,11 @@ class Seen:
         self.active = partial(jobs.active, run_id)
         self.here = partial(jobs.here, run_id)
         self.before = partial(jobs.before, run_id)
+        self.in_line = partial(jobs.in_line, run_id)
         self.prior = partial(jobs.prior, run_id)
         self.trouble = partial(jobs.trouble, run_id)
         self.wait = partial(jobs.wait, run_id)
-        self.reread = partial(jobs.reread, run_id, owner=visit.visitor.name)
+        self.reread = _if_known(visit.visitor, partial(jobs.reread, run_id, owner=visit.visitor.name))
         self.kept = partial(jobs.keeping.kept, run_id)
         self.said = partial(jobs.keeping.said, run_id)
         self.labels = partial(jobs.keeping.labels, run_id)
@@ -149,8 +189,9 @@ class Seen:
 class Owned:
     """A run that its visitor may change: what Jobs and Keeping do with it, under the same names."""
 
-    def __init__(self, jobs: Jobs, run_id: str, name: str) -> None:
-        self.resume = partial(jobs.resume, run_id, owner=name)
+    def __init__(self, visit: Visit, jobs: Jobs, run_id: str) -> None:
+        name = visit.visitor.name
+        self.resume = _if_known(visit.visitor, partial(jobs.resume, run_id, owner=name))
         self.cancel = partial(jobs.cancel, run_id)
         self.share = partial(jobs.keeping.share, run_id)
         self.keep = partial(jobs.keeping.keep, run_id, owner=name)

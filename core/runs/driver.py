@@ -61,21 +61,29 @@ class Driver:
         publish: Publish | None = None,
         make: Make | None = None,
         enough: Callable[[Transcript], bool] | None = None,
+        ready: Callable[[], Awaitable[object]] | None = None,
     ) -> Transcript:
         """Measure from start to finish, as `execute` does, into the journal `written`.
 
         `publish` takes the events in its place, and pieces of answers too. `make` makes a run that this one stands on,
-        where it has to be made first. A fork, and a new reading, stand on what the other run stood on.
+        where it has to be made first. Once the run has begun, it waits until it is `ready` to measure. A fork, and a
+        new reading, stand on what the other run stood on.
         """
         fork = going.forked_from or fork_of(going.history)
         lab = narrowed(going.lab, fork) if fork else going.lab
         due = {} if fork or going.reread_from else prior.due(lab, going.spec, going.history)
+
+        async def stand_on() -> dict[str, Frozen]:
+            if ready is not None:
+                await ready()
+            return await self._all_of(due, make or self.make)
+
         ports = Ports(
             self.resolve,
             publish or written.append,
             settle=written.settled,
             live=publish is not None,
-            stand_on=lambda: self._all_of(due, make or self.make),
+            stand_on=stand_on,
             enough=enough,
         )
         return await execute(replace(going, lab=lab, forked_from=fork, owner=self.owner, study=self.study), ports)

@@ -91,7 +91,11 @@ def connect() -> None:
     for config in session.endpoints().values():
         with st.container(horizontal=True, vertical_alignment="center", key=f"endpoint-{config.name}"):
             st.markdown(f"**{plain(config.name)}** {plain(config.base_url)} · {len(config.models)} models")
-            if st.button("List its models", icon=":material/refresh:", type="tertiary", key=f"list-{config.name}"):
+            # The host's key lists nothing for a visitor, and so lets nobody name what it could ask.
+            may_list = config.of_visitor or session.visitor().is_host or not policy.hosted()
+            if may_list and st.button(
+                "List its models", icon=":material/refresh:", type="tertiary", key=f"list-{config.name}"
+            ):
                 add(config)
             if config.name in session.added() and st.button(
                 "Remove", icon=":material/delete:", type="tertiary", key=f"remove-{config.name}"

@@ -12,6 +12,7 @@ from core.datasets import hub, own, registry
 from core.datasets.items import DatasetError
 from core.lab.lab import Lab
 from core.lab.spec import MOST_CASES, knobs
+from pages.parts import session
 from pages.parts.text import plain
 from pages.parts.throttle import waits
 from pages.parts.widgets import widget
@@ -93,11 +94,12 @@ def _add(key: str) -> None:
             except DatasetError as error:
                 st.session_state[f"{key}-refused"] = str(error)
 
+    session.takes_files()
     with st.popover("A file of your own", icon=":material/upload_file:", key=f"{key}-add"):
         st.file_uploader(
             "CSV, JSONL or Parquet, a row an item",
             type=[suffix.removeprefix(".") for suffix in own.KINDS],
-            max_upload_size=min(200, own.LARGEST // files.MB),
+            max_upload_size=min(session.FILE_MB, own.LARGEST // files.MB),
             key=f"{key}-file",
             on_change=take,
         )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from core import entry
+from core import entry, policy
 from core.datasets.items import BROKEN, Loaded
 from core.lab.cases import View
 from core.lab.lab import Lab
@@ -149,6 +149,7 @@ def draw(lab: Lab, state: Transcript, run_id: str, active: bool) -> None:
     room = rooms.of(lab)
     stopped(state)
     if active:
+        waiting(run_id)
         progress(run_id, *room.progress(state))
     if not state.cases:
         if active:
@@ -235,9 +236,20 @@ def _kept(state: Transcript) -> str:
     return chosen(state) if _many(state) else ""
 
 
+def waiting(run_id: str) -> None:
+    """Where the run stands, while it waits in line for a place."""
+    others = session.run(run_id).in_line()
+    if others is None:
+        return
+    first = f"{others} {'other comes' if others == 1 else 'others come'} first" if others else "it is the next"
+    words = f"All places for runs ({policy.limit('runs_of_all')}) are taken, and this run waits in line: {first}."
+    st.info(f"{words} It begins by itself, and this page may be closed meanwhile.", icon=":material/hourglass_top:")
+
+
 def progress(run_id: str, share: float, text: str) -> None:
     """How far the run is (`share` up to 1), and the button that stops it."""
-    if others := session.run(run_id).before():
+    run = session.run(run_id)
+    if run.in_line() is None and (others := run.before()):
         text += f" · waiting for its turn: {others} {'other comes' if others == 1 else 'others come'} first"
     with st.container(horizontal=True, vertical_alignment="center", key="progress"):
         st.progress(min(max(share, 0.0), 1.0), text=text)

@@ -8,13 +8,19 @@ from contextlib import suppress
 
 import streamlit as st
 from pydantic import ValidationError
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core import entry, policy
 from core.events import CallFailed
 from core.models.catalog import Catalog
 from core.models.settings import EndpointConfig
-from core.people.visit import Owned, Seen, Visit, Visitor, name_of_visitor
-from pages.middleware import COOKIE
+from core.people.visit import Owned, Seen, Visit, Visitor, code_in, name_of_visitor
+from pages.middleware import COOKIE, may_upload
+
+FILE_MB = 50
+"""Megabytes of a file that a browser sends (`maxUploadSize` in .streamlit/config.toml); what is larger is taken by the
+command line, or lies in the home.
+"""
 
 _ADDED = "endpoints"
 
@@ -48,14 +54,24 @@ def unusable() -> dict[str, str]:
 
 
 def visitor() -> Visitor:
-    """Who looks: one browser is one person, as long as it keeps our cookie; without one, a tab is."""
-    code = st.context.cookies.to_dict().get(COOKIE) or st.session_state.setdefault("visitor", secrets.token_urlsafe(24))
-    return Visitor(name_of_visitor(str(code)), bool(st.session_state.get("host")))
+    """Who looks: one browser is one person, as long as it keeps our cookie; without one, a tab is. Where others are
+    served, nobody knows such a tab again.
+    """
+    code = code_in(st.context.cookies.to_dict().get(COOKIE, ""))
+    is_known = bool(code) or not policy.hosted()
+    code = code or str(st.session_state.setdefault("visitor", secrets.token_urlsafe(24)))
+    return Visitor(name_of_visitor(code), bool(st.session_state.get("host")), is_known)
 
 
 def tab() -> str:
     """A name for this session: one tab, until it is closed or loaded anew."""
     return str(st.session_state.setdefault("tab", secrets.token_hex(8)))
+
+
+def takes_files(may: bool = True) -> None:
+    """Let this session send files from now on, or not: its page has a field for one."""
+    if (context := get_script_run_ctx()) is not None:
+        may_upload(context.session_id, may)
 
 
 def runs() -> Visit:

@@ -11,18 +11,17 @@ from pages.parts import session
 from pages.parts.text import plain
 from pages.parts.throttle import waits
 
-BROWSER_MB = 200
-"""Megabytes of a file that a browser sends; the command line takes larger ones."""
-
 
 def upload() -> None:
     """A field for a bundle or a journal, and what came of it. Where others are served it is the host's alone: what a
     file says of whose its runs are would else be any visitor's to write.
     """
-    if not session.runs().sees_all:
+    may = session.runs().sees_all
+    session.takes_files(may)
+    if not may:
         st.caption("Here only the host imports runs. Yours are the ones that you begin.")
         return
-    most = min(BROWSER_MB, policy.limit("bundle_mb") or 0)
+    most = min(session.FILE_MB, policy.limit("bundle_mb") or 0)
     with st.form("upload", border=False, clear_on_submit=True):
         file = st.file_uploader(
             "A bundle (.zip) or a journal (.jsonl)", type=["zip", "jsonl"], max_upload_size=most, key="upload-file"

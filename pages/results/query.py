@@ -95,11 +95,12 @@ def show(query: str, found: Found | QueryRefused) -> None:
     if len(query) > LONGEST_LINK:
         st.caption(f"The query is longer than {LONGEST_LINK:,} letters: the address does not hold it.")
     else:
-        st.caption("The address holds the query: whoever opens it here asks the same.")
+        st.caption("The address holds the query: whoever opens it here finds it filled in.")
 
 
 if "sql" not in st.session_state and (linked := st.query_params.get("sql", "")):
-    chosen(linked)
+    # Filled in and not asked: whoever made the link chose it, and whoever follows it has not read it yet.
+    st.session_state["sql"] = linked.strip()
 begin = not ({"ask", "found"} & st.session_state.keys())
 with (
     st.expander("Questions to begin with", icon=":material/lightbulb:", expanded=begin),

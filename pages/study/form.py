@@ -43,10 +43,12 @@ model = ["control/steadfast", "control/fickle"]
 def draw() -> None:
     """How a new study is written, and the button that plans it, which stays in sight."""
     left, right = st.columns(2)
+    may_send = session.runs().sees_all
+    session.takes_files(may_send)
     with left:
         way = st.segmented_control(
-            "How do you want to write it?", list(WAYS), format_func=lambda one: WAYS[one], default="form",
-            required=True, key="way", persist_state="session",
+            "How do you want to write it?", [one for one in WAYS if one != "file" or may_send],
+            format_func=lambda one: WAYS[one], default="form", required=True, key="way", persist_state="session",
         )  # fmt: skip
     if way == "form":
         with right:

@@ -143,6 +143,7 @@ REPLIES: dict[str, Bytes] = {
     "nothing after the head": head(),
     "a length that lies": head("application/json", "200 OK", "Content-Length: 5") + b'{"choices": [',
     "elsewhere": head("text/plain", "307 Go", "Location: http://127.0.0.2:9/v1/chat/completions"),
+    "another port": head("text/plain", "307 Go", "Location: http://127.0.0.1:9/v1/chat/completions"),
     "round in circles": head("text/plain", "307 Go", "Location: /v1/chat/completions"),
     "an address that is none": head("text/plain", "302 Go", "Location: http://["),
 }

@@ -51,6 +51,8 @@ class Server:
     def __init__(self, home: Path, script: str = "app.py", **environment: str) -> None:
         self._script = script
         self._environment = {**os.environ, "EXPLAIN_HOME": str(home), **environment}
+        self.log = home.with_suffix(".log")
+        """What it says while it runs."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -59,9 +61,9 @@ class Server:
 
     def start(self) -> None:
         command = [sys.executable, "-m", "streamlit", "run", self._script, "--server.port", str(self.port)]
-        self._process = subprocess.Popen(
-            command, cwd=ROOT, env=self._environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(command, cwd=ROOT, env=self._environment, stdout=log, stderr=log)
         end = time.monotonic() + 60
         while time.monotonic() < end:
             try:

@@ -89,11 +89,12 @@ def test_what_is_beyond_a_limit_is_not_begun(monkeypatch: pytest.MonkeyPatch) ->
             jobs.start("simulatability", spec, resolve, "ann")
         monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", "10")
         monkeypatch.setenv("EXPLAIN_RUNS_AT_ONCE", "2")
-        monkeypatch.setenv("EXPLAIN_RUNS_OF_ALL", "3")
+        monkeypatch.setenv("EXPLAIN_RUNS_OF_ALL", "2")
+        monkeypatch.setenv("EXPLAIN_RUNS_IN_LINE", "1")
         begun = [jobs.start("simulatability", spec, resolve, owner) for owner in ("ann", "ann", "bob")]
         with pytest.raises(TooMuch, match="you have going on now"):
             jobs.start("simulatability", spec, resolve, "ann")
-        with pytest.raises(TooMuch, match="people have going on now"):
+        with pytest.raises(TooMuch, match="people have going on now or waiting"):
             jobs.start("simulatability", spec, resolve, "cy")
         assert len(list(home.journals().glob("*.jsonl"))) == 3, "nothing was written for what was refused"
         jobs.cancel(begun[0])

@@ -135,6 +135,22 @@ def test_who_waits_for_a_model_sees_how_many_come_first(page: Page) -> None:
             entry.jobs().cancel(run)
 
 
+def test_who_waits_in_line_for_a_place_sees_where_they_stand(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPLAIN_RUNS_OF_ALL", "1")
+    with StubServer("Yes.", delay=30) as server:
+        runs = {}
+        for code in ("ann", "bob", "cy"):
+            spec = AskSpec(question="Can a penguin fly?", model="openai/stub-model", exam=False)
+            runs[code] = entry.jobs().start("simulatability", spec, _resolving(server), owner=name_of_visitor(code))
+            until(lambda code=code: server.count if code == "ann" else entry.jobs().in_line(runs[code]) is not None)
+        first, second, third = (words(as_visitor(page("ask", run=runs[code]), code, "ask")) for code in runs)
+        assert "waits in line" not in first
+        assert "All places for runs (1) are taken, and this run waits in line: it is the next." in second
+        assert "this run waits in line: 1 other comes first. It begins by itself" in third
+        for run in reversed(runs.values()):
+            entry.jobs().cancel(run)
+
+
 def test_compare_query_labels_and_pictures_hold_only_what_the_visitor_may_see(page: Page) -> None:
     theirs = [a_run("ann", model=f"control/{model}") for model in ("fickle", "steadfast")]
     own = a_run("bob", question="Can a kiwi fly?", model="control/vague")
@@ -152,6 +168,8 @@ def test_compare_query_labels_and_pictures_hold_only_what_the_visitor_may_see(pa
         app = page("about/methods.py")
         app.query_params.update(query)
         app = as_visitor(app, who, path)
+        if "sql" in query:
+            app.button(key="go").click().run()
         tables = [table.value.to_string() for table in (*app.dataframe, *app.table)]
         options = [str(one.options) for one in app.multiselect]
         return "\n".join([words(app), *tables, *options])

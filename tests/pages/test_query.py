@@ -24,6 +24,9 @@ def test_an_example_and_a_link_show_what_a_query_finds(page: Callable[..., AppTe
     assert not app.exception and "3 rows" in words(app), "the model, and two readers"
     assert in_address(app, "sql") == sql.examples()[costs].sql.strip()
     again = page("query", sql="select lab, count(*) as n from runs group by lab")
+    assert again.text_area(key="sql").value.startswith("select lab")
+    assert "rows ·" not in words(again) and len(again.dataframe) == 1, "a link fills it in, and a person asks"
+    again.button(key="go").click().run()
     assert "3 rows" in words(again) and len(again.dataframe) == 2
     assert len(again.get("plotly_chart")) == 1 and len(again.get("download_button")) == 3
     again.text_area(key="sql").set_value("select 1; drop table runs")
@@ -37,6 +40,7 @@ def test_visitors_ask_their_own(page: Callable[..., AppTest], monkeypatch: pytes
     assert entry.jobs().wait(run, 30)
     monkeypatch.setattr(policy, "_served", {"0.0.0.0"})
     app = page("query", sql="select count(*) as n from runs where not recording")
+    app.button(key="go").click().run()
     assert "your runs" in words(app) and app.dataframe[-1].value["n"][0] == 0
 
 

@@ -40,12 +40,16 @@ def asked(jobs: Jobs, run: str) -> int:
     return sum(event.kind == "asked" for event in jobs.events(run))
 
 
+def call() -> Asked:
+    return Asked(run="r", call="c1", role="r", model="m", messages=(), sampling=Sampling())
+
+
 def test_calls_of_today_are_counted_from_the_journals_and_then_as_they_are_made(jobs: Jobs, tmp_path: Path) -> None:
     before = asked(jobs, ran(jobs, "ann"))
     assert before > 0
     calls = CallsToday(tmp_path)
     assert (calls.of("ann"), calls.of("bob"), calls.of(None)) == (before, 0, before)
-    calls.note("bob")
+    calls.note("bob", call())
     assert (calls.of("ann"), calls.of("bob"), calls.of(None)) == (before, 1, before + 1)
 
 
@@ -54,7 +58,7 @@ def test_a_new_day_begins_at_nothing(jobs: Jobs, tmp_path: Path, monkeypatch: py
     calls = CallsToday(tmp_path)
     assert calls.of("ann")
     monkeypatch.setattr(allowance, "_today", lambda: "2999-01-01")
-    calls.note("ann")
+    calls.note("ann", call())
     assert calls.of(None) == 0, "what was made between two looks stands in the journals"
 
 

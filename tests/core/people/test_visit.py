@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,10 +16,11 @@ from core.lab.shown import Cases
 from core.models.catalog import Catalog
 from core.models.errors import NoSuchModel
 from core.models.replay import Replay
+from core.people.allowance import TooMuch
 from core.people.labels import Kept, Label
 from core.people.looking import NoSuchRun
 from core.people.running import Jobs
-from core.people.visit import NotYours, Owned, Seen, Visit, Visitor, name_of_visitor
+from core.people.visit import NotYours, Owned, Seen, Visit, Visitor, code_in, cookie_of, name_of_visitor
 from core.store import figures, queries
 from core.store.index import Index
 from core.store.store import Store
@@ -39,6 +42,7 @@ LOOKS: dict[str, Callable[[Visit, str], object]] = {
     "active": lambda visit, run: visit.run(run).active(),
     "here": lambda visit, run: visit.run(run).here(),
     "before": lambda visit, run: visit.run(run).before(),
+    "in_line": lambda visit, run: visit.run(run).in_line(),
     "prior": lambda visit, run: visit.run(run).prior(),
     "trouble": lambda visit, run: visit.run(run).trouble(),
     "said": lambda visit, run: visit.run(run).said("someone"),
@@ -95,6 +99,33 @@ def begun(jobs: Jobs, visitor: Visitor) -> str:
     run = Visit(jobs, visitor).start("echo", EchoSpec())
     assert jobs.wait(run, 120)
     return run
+
+
+def test_of_whom_nobody_knows_who_it_is_begins_nothing(jobs: Jobs, tmp_path: Path) -> None:
+    run = begun(jobs, ANN)
+    before = sorted(tmp_path.iterdir())
+    visit = Visit(jobs, ANN._replace(is_known=False))
+    deeds = [LOOKS["fork"], LOOKS["reread"], DEEDS["resume"], lambda visit, run: visit.start("echo", EchoSpec())]
+    for deed in deeds:
+        with pytest.raises(TooMuch, match="this browser sent none that was made here"):
+            deed(visit, run)
+    assert sorted(tmp_path.iterdir()) == before and visit.run(run).events(), "they look at what they may"
+    begun(jobs, HOST._replace(is_known=False))
+
+
+def test_a_cookie_is_known_by_the_home_s_own_key(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = cookie_of("a-code")
+    assert code_in(given) == "a-code" and len((own_home / "cookies.key").read_bytes()) == 32
+    for forged in ("", ".", "a-code", "a-code.", f"b{given}", given[:-1], given.upper(), f"{given}é", "\udcff.x"):
+        assert code_in(forged) == "", forged
+    monkeypatch.setenv("EXPLAIN_HOME", str(own_home / "other"))
+    assert code_in(given) == "", "another home signs with another key"
+    emptied = own_home / "third"
+    emptied.mkdir()
+    (emptied / "cookies.key").touch()
+    monkeypatch.setenv("EXPLAIN_HOME", str(emptied))
+    empty = f"a-code.{hmac.new(b'', b'a-code', hashlib.sha256).hexdigest()[:32]}"
+    assert code_in(empty) == "" and code_in(cookie_of("a-code")) == "a-code", "an empty file is no key"
 
 
 def test_everything_that_a_visit_gives_is_tried_here(jobs: Jobs) -> None:

@@ -1,0 +1,237 @@
+"""Spending what is not one's own: models that the host never listed, tokens without number, runs without end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import entry, policy
+from core.entry import catalog
+from core.events import Answer, Model, OnText, Request, Usage
+from core.lab.lab import Prior
+from core.models import prices
+from core.models.catalog import Catalog
+from core.models.errors import NoSuchModel
+from core.models.settings import EndpointConfig
+from core.people.allowance import CallsToday, TooMuch
+from core.people.running import Jobs
+from core.people.visit import Visit, Visitor
+from core.transcript import transcript
+from tests.small_lab import LAB, Echoing, EchoSpec
+from tests.waiting import until
+
+PRICES = """
+[[price]]
+model = "paid/echo"
+prompt = 100
+completion = 100
+date = 2026-11-23
+
+[[price]]
+model = "openai/gpt-4.1"
+prompt = 1
+completion = 2
+date = 2026-11-23
+"""
+"""A hundred tokens of paid/echo are one cent."""
+
+PAID = EchoSpec(words=tuple(f"w{n}" for n in range(20)), times=1, model="paid/echo")
+
+
+@pytest.fixture(autouse=True)
+def hosted(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    own_home.mkdir()
+    (own_home / "prices.toml").write_text(PRICES)
+    monkeypatch.setattr(policy, "_served", {"0.0.0.0"})
+    for made in (prices.prices, prices.price_of, entry.jobs, entry.answers):
+        made.cache_clear()
+    yield
+    for made in (prices.prices, prices.price_of, entry.jobs, entry.answers):
+        made.cache_clear()
+
+
+@dataclass
+class Paid(Echoing):
+    """Repeats what it hears, and says how many tokens that took."""
+
+    id: str = "paid/echo"
+    usage: Usage = field(default_factory=lambda: Usage(prompt_tokens=0, completion_tokens=200))
+    cached: bool = False
+
+    async def answer(self, request: Request, on_text: OnText) -> Answer:
+        said = await super().answer(request, on_text)
+        return said.model_copy(update={"usage": self.usage, "cached": self.cached})
+
+
+def jobs_of(folder: Path, model: Model) -> Jobs:
+    return Jobs(folder, {"echo": LAB}, lambda id: model, charge=prices.charge)
+
+
+def of(visitor: Visitor, *endpoints: EndpointConfig) -> Catalog:
+    return catalog(endpoints, Visit(entry.jobs(), visitor))
+
+
+ANN = Visitor("ann")
+
+
+def test_a_visitor_names_only_models_that_the_host_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-host")
+    host = EndpointConfig(name="lab", base_url="http://127.0.0.1:9/v1", models=("small",))
+    for id in ("openai/o1-pro-2025-03-19", "openai/gpt-4.1", "lab/large"):
+        with pytest.raises(NoSuchModel, match="not among the models that the host of this app lists"):
+            of(ANN, host).get(id)
+        assert not of(ANN, host).is_at_hand(id)
+        assert of(Visitor("host", is_host=True), host).get(id).id == catalog((host,)).get(id).id == id
+    assert not [info.id for info in of(ANN, host).offered() if info.kind == "endpoint"]
+    monkeypatch.setenv("EXPLAIN_MODELS", " openai/gpt-4.1, lab/unheard-of")
+    assert of(ANN, host).get("openai/gpt-4.1").id == "openai/gpt-4.1"
+    assert [info.id for info in of(ANN, host).offered() if info.kind == "endpoint"] == ["openai/gpt-4.1"]
+    for id in ("lab/small", "lab/unheard-of"):
+        with pytest.raises(NoSuchModel, match=f"What {id} charges is not known here"):
+            of(ANN, host).get(id)
+    own = host.model_copy(update={"of_visitor": True})
+    assert of(ANN, own).get("lab/large").id == "lab/large", "their own server, their own money"
+
+
+def test_robots_and_recordings_count_for_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CALLS_A_DAY", "CALLS_OF_ALL_A_DAY", "TOKENS_A_DAY", "CENTS_A_DAY", "CENTS_OF_ALL_A_DAY"):
+        monkeypatch.setenv(f"EXPLAIN_{name}", "0")
+    jobs = jobs_of(tmp_path, Echoing())
+    for model in ("control/echo", "replay/some-run"):
+        run = jobs.start("echo", PAID.model_copy(update={"model": model}), owner="ann")
+        assert jobs.wait(run, 60) and transcript(jobs.events(run)).status == "completed"
+        jobs.resume(run, owner="ann")
+        assert jobs.wait(run, 60)
+    again = jobs.reread(run, lambda run, events: Echoing(), owner="ann")
+    assert jobs.wait(again, 60)
+    assert CallsToday(tmp_path, prices.charge).of(None) == 0
+    with pytest.raises(TooMuch, match="calls a day"):
+        jobs.start("echo", PAID, owner="ann")
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "made"),
+    # Each of the eight calls takes two hundred tokens, two cents: as much as its answer may be long.
+    [("TOKENS_A_DAY", 10_000, 8), ("TOKENS_A_DAY", 900, 5), ("CENTS_A_DAY", 9, 5), ("TOKENS_OF_ALL_A_DAY", 900, 5),
+     ("CENTS_OF_ALL_A_DAY", 9, 5)],
+)  # fmt: skip
+def test_a_day_s_tokens_and_money_end_a_run_and_let_none_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int, made: int
+) -> None:
+    for name in ("TOKENS_A_DAY", "CENTS_A_DAY", "TOKENS_OF_ALL_A_DAY", "CENTS_OF_ALL_A_DAY"):
+        monkeypatch.setenv(f"EXPLAIN_{name}", "1000000")
+    monkeypatch.setenv(f"EXPLAIN_{limit}", str(most))
+    model = Paid()
+    jobs = jobs_of(tmp_path, model)
+    run = jobs.start("echo", PAID.model_copy(update={"words": ("w",), "times": 7}), owner="ann")
+    assert jobs.wait(run, 60)
+    state = transcript(jobs.events(run))
+    assert sum(event.kind == "asked" for event in jobs.events(run)) == made >= len(model.asked)
+    counted = CallsToday(tmp_path, prices.charge)
+    assert counted.taken("ann") == pytest.approx(jobs._allowance.today.taken("ann")), "journals tell the same"
+    if made == 8:
+        assert state.status == "completed" and counted.taken("ann") == (8 * 200, pytest.approx(16))
+        return
+    assert state.status == "failed" and "are used up" in state.failures[0].message
+    before = len(model.asked)
+    with pytest.raises(TooMuch, match="are used up"):
+        jobs.start("echo", PAID, owner="ann")
+    with pytest.raises(TooMuch, match="are used up"):
+        jobs.resume(run, owner="ann")
+    assert len(model.asked) == before
+    if "OF_ALL" in limit:
+        with pytest.raises(TooMuch, match="all people together"):
+            jobs.start("echo", PAID, owner="bob")
+    else:
+        jobs.cancel(jobs.start("echo", PAID, owner="bob"))
+    robot = jobs.start("echo", PAID.model_copy(update={"model": "control/echo", "words": ("w",)}), owner="ann")
+    assert jobs.wait(robot, 60) and transcript(jobs.events(robot)).status == "completed"
+
+
+def test_what_the_endpoint_does_not_count_is_taken_for_the_most_it_may_be(tmp_path: Path) -> None:
+    jobs = jobs_of(tmp_path, Paid(usage=Usage()))
+    spec = PAID.model_copy(update={"words": ("w",)})
+    run = jobs.start("echo", spec, owner="ann")
+    assert jobs.wait(run, 60)
+    asked = [event for event in jobs.events(run) if event.kind == "asked"]
+    most = sum(one.sampling.max_tokens for one in asked)
+    assert most <= jobs._allowance.today.taken("ann").tokens <= most + 100
+    assert CallsToday(tmp_path, prices.charge).taken("ann") == pytest.approx(jobs._allowance.today.taken("ann"))
+
+
+def test_what_comes_from_the_cache_costs_nothing(tmp_path: Path) -> None:
+    jobs = jobs_of(tmp_path, Paid(cached=True))
+    run = jobs.start("echo", PAID, owner="ann")
+    assert jobs.wait(run, 60)
+    tokens, cents = jobs._allowance.today.taken("ann")
+    assert tokens == 0 and cents == pytest.approx(0)
+
+
+def test_beyond_the_places_runs_wait_in_line_and_see_their_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EXPLAIN_RUNS_OF_ALL", "1")
+    monkeypatch.setenv("EXPLAIN_RUNS_IN_LINE", "3")
+    monkeypatch.setenv("EXPLAIN_CENTS_OF_ALL_A_DAY", "1000000")
+    slow, quick = Echoing(wait=600), Echoing()
+    jobs = jobs_of(tmp_path, slow)
+    first = jobs.start("echo", PAID, owner="ann")
+    until(lambda: slow.asked)
+    runs = {}
+    for number, who in enumerate(("bob", "cy", "di")):
+        runs[who] = jobs.start("echo", PAID, lambda id: quick, owner=who)
+        until(lambda who=who, number=number: jobs.in_line(runs[who]) == number)
+    assert not quick.asked and jobs.in_line(first) is None
+    with pytest.raises(TooMuch, match=r"waiting in line \(4\)"):
+        jobs.start("echo", PAID, owner="eve")
+    jobs.cancel(runs["bob"])
+    assert transcript(jobs.events(runs["bob"])).status == "cancelled" and jobs.in_line(runs["cy"]) == 0
+    jobs.resume(runs["bob"], lambda id: quick, owner="bob")
+    until(lambda: jobs.in_line(runs["bob"]) == 2)
+    jobs.cancel(first)
+    for run in runs.values():
+        assert jobs.wait(run, 60) and transcript(jobs.events(run)).status == "completed"
+        assert jobs.in_line(run) is None
+
+
+def test_what_a_run_stands_on_is_made_in_its_own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPLAIN_RUNS_OF_ALL", "1")
+    first = replace(LAB, name="first")
+    lab = replace(LAB, priors=lambda spec: [Prior(first, EchoSpec(words=("a",)), lambda state: spec, wanted=True)])
+    jobs = Jobs(tmp_path, {"echo": lab, "first": first}, lambda id: Echoing(), charge=prices.charge)
+    run = jobs.start("echo", EchoSpec(words=("b",)), owner="ann")
+    assert jobs.wait(run, 60) and transcript(jobs.events(run)).status == "completed"
+    assert len(list(tmp_path.glob("*-first-*.jsonl"))) == 1
+
+
+def test_of_a_hundred_visitors_at_once_everybody_gets_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EXPLAIN_RUNS_OF_ALL", raising=False)
+    model = Echoing(wait=0.05)
+    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: model, charge=prices.charge)
+    assert policy.limit("runs_of_all") == 60
+    spec = EchoSpec(words=("a",), times=1)
+    runs = [jobs.start("echo", spec, owner=f"visitor-{number}") for number in range(100)]
+    assert all(jobs.wait(run, 120) and transcript(jobs.events(run)).status == "completed" for run in runs)
+
+
+NAMING = """
+import streamlit as st
+from core.events import CallFailed
+from pages.parts import session
+try:
+    st.text(session.catalog().get("openai/o1-pro-2025-03-19").id)
+except CallFailed as refused:
+    st.text(refused)
+"""
+
+
+def test_a_page_asks_no_model_that_was_typed_and_is_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-host")
+    app = AppTest.from_string(NAMING, default_timeout=60).run()
+    assert "not among the models that the host of this app lists" in app.text[0].value
+    app.session_state["host"] = True
+    assert app.run().text[0].value == "openai/o1-pro-2025-03-19"

@@ -1,0 +1,102 @@
+"""A program that speaks Streamlit's own protocol to a served app, as an attacker does: it has no browser, and its pages
+show it nothing but what the server sends.
+"""
+
+from __future__ import annotations
+
+import http.client
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.sync.client import connect
+from websockets.typing import Subprotocol
+
+from tests.browser.conftest import Server
+from tests.waiting import PATIENCE
+
+
+class Reply(NamedTuple):
+    status: int
+    words: str
+    headers: dict[str, str]
+
+
+def send(app: Server, method: str, path: str, body: bytes = b"", **headers: str) -> Reply:
+    """One request, outside of any page."""
+    connection = http.client.HTTPConnection("127.0.0.1", app.port, timeout=PATIENCE)
+    try:
+        connection.request(method, path, body or None, headers)
+        reply = connection.getresponse()
+        heard = {name.lower(): value for name, value in reply.getheaders()}
+        return Reply(reply.status, reply.read().decode("utf-8", "replace"), heard)
+    finally:
+        connection.close()
+
+
+def cookie(app: Server) -> str:
+    """The cookies that the server gives to whoever asks for a page."""
+    return send(app, "GET", "/").headers["set-cookie"].partition(";")[0]
+
+
+class Tab:
+    """A session, as a browser's tab has one; to be used in a `with`, which ends it."""
+
+    def __init__(self, app: Server, cookies: str = "") -> None:
+        headers = {"Cookie": cookies} if cookies else None
+        self._connecting = connect(
+            f"ws://127.0.0.1:{app.port}/_stcore/stream",
+            subprotocols=[Subprotocol("streamlit")],
+            additional_headers=headers,
+            max_size=None,
+            open_timeout=PATIENCE,
+        )
+        self.session = ""
+
+    def __enter__(self) -> Tab:
+        self._socket = self._connecting.__enter__()
+        return self
+
+    def __exit__(self, *fault: Any) -> None:
+        self._connecting.__exit__(*fault)
+
+    def run(self, page: str = "", query: str = "", widgets: Iterable[WidgetState] = ()) -> list[Any]:
+        """Have the script run, with what was typed and pressed; every element that it drew."""
+        asked = BackMsg()
+        asked.rerun_script.query_string = query
+        asked.rerun_script.page_name = page
+        asked.rerun_script.widget_states.widgets.extend(widgets)
+        self._socket.send(asked.SerializeToString())
+        drawn: list[Any] = []
+        while True:
+            said = ForwardMsg()
+            data = self._socket.recv(timeout=PATIENCE)
+            assert isinstance(data, bytes)
+            said.ParseFromString(data)
+            kind = said.WhichOneof("type")
+            if kind == "new_session":
+                self.session = said.new_session.initialize.session_id
+                drawn.clear()
+            elif kind == "delta" and said.delta.WhichOneof("type") == "new_element":
+                drawn.append(said.delta.new_element)
+            elif kind == "script_finished":
+                return drawn
+
+    def want(self, file: str) -> None:
+        """Ask for a file that a button would make when it is clicked; returns once that is refused or done."""
+        asked = BackMsg()
+        asked.backend_operation_request.session_id = self.session
+        asked.backend_operation_request.request_id = "1"
+        asked.backend_operation_request.deferred_file.file_id = file
+        self._socket.send(asked.SerializeToString())
+        said = ForwardMsg()
+        while said.WhichOneof("type") != "backend_operation_response":
+            data = self._socket.recv(timeout=PATIENCE)
+            assert isinstance(data, bytes)
+            said.ParseFromString(data)
+
+    def say(self, data: bytes) -> None:
+        """Send what may be no message at all."""
+        self._socket.send(data)
