@@ -56,7 +56,7 @@ def controls() -> Mapping[str, Model]:
 @cache
 def answers() -> ResponseCache:
     """Answers that were paid for already."""
-    return ResponseCache(home.home() / "answers.sqlite")
+    return ResponseCache(home.answers())
 
 
 def catalog(endpoints: tuple[EndpointConfig, ...] = (), visit: Visit | None = None) -> Catalog:
@@ -95,7 +95,14 @@ def keeper() -> Keeper:
 @cache
 def jobs() -> Jobs:
     """The process's runs. Ends of runs wake the keeper, where there is one."""
-    return Jobs(home.journals(), labs(), lambda id: catalog().get(id), ended=_wake, recordings=home.recordings())
+    return Jobs(
+        home.journals(),
+        labs(),
+        lambda id: catalog().get(id),
+        ended=_wake,
+        recordings=home.recordings(),
+        forget=lambda events: answers().forget(events),
+    )
 
 
 @cache

@@ -24,6 +24,11 @@ def journals() -> Path:
     return _made(home() / "journals")
 
 
+def answers() -> Path:
+    """The file of the answers that were paid for. Raises HomeUnusable."""
+    return home() / "answers.sqlite"
+
+
 def recordings() -> Path:
     """The folder of the runs that come with the app, one file a run. They are read and never written."""
     return Path(__file__).resolve().parents[1] / "data" / "recordings"

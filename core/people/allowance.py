@@ -15,7 +15,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Protocol
 
-from core import journal, packs, policy
+from core import home, journal, packs, policy
 from core.journal import FromTheFuture, JournalFull, JournalInUse
 from core.lab.lab import Lab
 from core.lab.spec import MOST_CASES, Spec
@@ -90,14 +90,15 @@ class Allowance:
 
 
 def stored(folder: Path) -> int:
-    """How many bytes the files of the folder take, looked up once in ten seconds."""
+    """How many bytes the files of the folder and the kept answers take, looked up once in ten seconds."""
     return _stored(folder, time.monotonic() // 10)
 
 
 @lru_cache(maxsize=1)
 def _stored(folder: Path, tens: float) -> int:
+    answers = sum(path.stat().st_size for path in home.home().glob(f"{home.answers().name}*"))
     with os.scandir(folder) as entries:
-        return sum(entry.stat().st_size for entry in entries if entry.is_file(follow_symlinks=False))
+        return answers + sum(entry.stat().st_size for entry in entries if entry.is_file(follow_symlinks=False))
 
 
 class CallsToday:
