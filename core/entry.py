@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
+from pathlib import Path
 
 from core import home, journal
 from core.events import Model
@@ -25,6 +26,8 @@ from core.models.replay import Replay
 from core.models.settings import EndpointConfig
 from core.people.running import Jobs
 from core.people.visit import Visit
+from core.runs import verify as verifying
+from core.runs.verify import Verified
 from core.store.keeper import Keeper
 from core.store.schema import record_tables
 from core.store.store import Store, StoreBusy
@@ -114,6 +117,16 @@ def studies() -> Studies:
 def reread(run_id: str, visit: Visit) -> str:
     """Read a run's raw answers again, by the rules of now; the new run's id. Raises NoSuchRun, NotYours and TooMuch."""
     return visit.run(run_id).reread(Replay)
+
+
+def verify(path: Path) -> Verified:
+    """Whether the figures of a journal's run are what its raw answers give. Raises FileNotFoundError, FromTheFuture."""
+    return verifying.verify(path, labs(), Replay)
+
+
+def score_anew(runs: Iterable[str]) -> dict[str, Verified]:
+    """Verify runs that were just imported; what came of it, by run, where there was time for it."""
+    return verifying.score_anew(runs, home.journals(), labs(), Replay)
 
 
 def new_reader() -> str:

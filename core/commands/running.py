@@ -32,8 +32,8 @@ from core.transcript import Transcript, transcript
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
 
-DONE, BAD_INPUT, UNREACHABLE, INTERRUPTED = 0, 2, 3, 4
-"""Exit codes."""
+DONE, WRONG, BAD_INPUT, UNREACHABLE, INTERRUPTED = 0, 1, 2, 3, 4
+"""Exit codes; WRONG where something was looked at and is not as it should be."""
 
 NAMED = 10
 """Broken rows of a data set that are printed; the journal has more."""

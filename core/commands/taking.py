@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from core import home, journal
+from core import entry, home, journal
 from core.commands.running import DONE, aligned, begun, index_of_all, into_the_store, json_option
 from core.lab.lab import Lab
 from core.runs import bundle
@@ -123,11 +123,18 @@ def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, a
 @json_option("what was kept as a JSON object")
 def _import(path: Path, sender: str, as_json: bool) -> int:
     taken = bundle.take(path, (home.journals(), home.recordings()), sender)
+    anew = entry.score_anew(taken.runs)
     into_the_store(home.journals())
     for name, why in taken.passed_over.items():
         print(f"{name} was passed over: {why}.", file=sys.stderr)
+    for run, found in anew.items():
+        if found.why or found.differ:
+            print(f"{run}: {found.sentence}", file=sys.stderr)
+    if len(anew) < len(taken.runs):
+        print(f"There was no time to score {len(taken.runs) - len(anew):,} runs anew.", file=sys.stderr)
     if as_json:
-        print(json.dumps({**taken._asdict(), "runs": len(taken.runs), "imported": taken.runs}))
+        differ = [run for run, found in anew.items() if found.differ]
+        print(json.dumps({**taken._asdict(), "runs": len(taken.runs), "imported": taken.runs, "differ": differ}))
     else:
         print(f"{counted(len(taken.runs), 'run')} imported")
         if taken.same:

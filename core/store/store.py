@@ -276,7 +276,7 @@ def _remove(path: Path) -> None:
 
     with suppress(duckdb.Error, OSError):
         if path.suffix == ".duckdb":
-            duckdb.connect(str(path), config=_CONFIG).close()
+            duckdb.connect(str(path), config={**_CONFIG}).close()
         path.unlink()
 
 

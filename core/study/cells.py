@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.statistics import group_statistics
+from core.text.counted import counted
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -62,6 +64,18 @@ def cells(
             }
         )
     return made
+
+
+def origins(frame: DataFrame) -> dict[str, str]:
+    """Where the runs come from that were made elsewhere, in words, by run."""
+    return dict(zip(frame["run"], frame["imported"], strict=True)) if "imported" in frame else {}
+
+
+def with_origins(cell: Row, sent: Mapping[str, str]) -> Row:
+    """The cell, whose note says which of its runs were made elsewhere: `sent` has their origins in words, by run."""
+    runs_from = Counter(words for words in sent.values() if words)
+    told = (f"{counted(runs, 'run')} {words}" for words, runs in sorted(runs_from.items()))
+    return {**cell, "note": "; ".join(filter(None, (cell["note"], *told)))}
 
 
 def label(values: Any, names: Sequence[str]) -> str:
