@@ -63,7 +63,11 @@ def begun(run_id: str, *folders: Path) -> tuple[Lab, Started, list[Event]]:
     if path is None:
         raise NoSuchRun(f"There is no run named {run_id!r} in {folders[0]}.")
     with of_today():
-        events = upgraded(journal.read(path).events, entry.labs())
+        found = journal.read(path)
+    events = upgraded(found.events, entry.labs())
+    if found.faults:
+        lines = "; ".join(f"line {fault.line}: {fault.reason}" for fault in found.faults[:NAMED])
+        print(f"Damaged lines of the journal of {run_id}, {len(found.faults):,}: {lines}.", file=sys.stderr)
     started = next((event for event in events if isinstance(event, Started)), None)
     if started is None or started.about or started.lab not in entry.labs():
         raise NoSuchRun(f"{path} holds no run of a lab of this app.")

@@ -35,9 +35,10 @@ def measured(
     """A row for each case of each run that has begun and each figure of the case, by the study's rules.
 
     run, case, lab, item, control (whether the run is one of the study's controls), complete, early (whether it stopped
-    at the study's `stop_width`), imported (from whom, in words; empty where it was made here), metric, value (NaN where
-    undefined), n, of, truth (of the figure that decides; NaN where it is not known), and a column for each setting,
-    facet and trait, as text. A case without the figure, as one that failed, has a row all the same. Rows of the metrics
+    at the study's `stop_width`), imported (from whom, in words; empty where it was made here), damaged (lines of its
+    journal), metric, value (NaN where undefined), n, of, truth (of the figure that decides; NaN where it is not known),
+    and a column for each setting, facet and trait, as text. A case without the figure, as one that failed, has a row
+    all the same. Rows of the metrics
     `multiverse.NAMED` hold what a figure would have been under other choices, those of `people` what people said, where
     a table of the study asks for it. `kept` is what an earlier call read of
     runs that had completed, by their names; this one adds to it.
@@ -78,7 +79,8 @@ def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, study: Study) -
     path = journal.at(folder, run.id)
     if not path.exists():
         return
-    state = transcript(upgraded(journal.read(path).events, labs))
+    found = journal.read(path)
+    state = transcript(upgraded(found.events, labs))
     early = stopped_early(study, run, path)
     rules = study.rules
     # A field that is left out of the JSON at its default is a setting too.
@@ -102,6 +104,7 @@ def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, study: Study) -
             **run.lab.studies.traits(view),
             **{"run": run.id, "case": case, "lab": run.lab.name, "item": item},
             **{"complete": state.status == "completed" or early is not None, "early": early is not None},
+            **{"damaged": len(found.faults)},
         }
         scores: dict[str, Scored | Score | None] = {m.name: log.score(m.name, rules) for m in run.lab.metrics}
         scores |= {figure.metric: figure.score for figure in run.lab.studies.more(view, rules)}

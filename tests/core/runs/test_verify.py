@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from core.__main__ import main
 from core.events import Event, Recorded, Scored
 from core.journal import to_line
 from core.runs import bundle, verify
+from core.telling import document
 
 QUICK = [path for path in sorted(home.recordings().glob("*.jsonl")) if "-simulatability-" not in path.stem]
 """Recordings whose figures need no encoder."""
@@ -131,3 +133,37 @@ def test_there_is_no_time_for_some(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert entry.score_anew(taken.runs) == {}
     origin = verify.origin(home.journals(), QUICK[0].stem)
     assert origin is not None and origin.words == "imported from Ann, not scored anew"
+
+
+def test_a_study_tells_of_damaged_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(tmp_path / "study.toml")
+    Path(file).write_text(STUDY, encoding="utf-8")
+    assert main(["study", "run", file]) == 0
+    assert main(["study", "table", file]) == 0
+    assert "damaged" not in capsys.readouterr().out
+    for path in home.journals().glob("*.jsonl"):
+        lines = path.read_bytes().splitlines(keepends=True)
+        at = next(number for number, line in enumerate(lines) if b'"kind":"answered"' in line)
+        path.write_bytes(b"".join([*lines[:at], lines[at].replace(b'"', b"'", 1), *lines[at + 1 :]]))
+    assert main(["study", "table", file, "--json"]) == 0
+    cells = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert all("with 1 damaged line in its journal" in cell["note"] for cell in cells if cell["table"] != "Power")
+    assert main(["study", "report", file, "-o", str(tmp_path / "report.html")]) == 0
+    assert "with 1 damaged line in its journal" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    picture = tmp_path / "picture.html"
+    assert main(["study", "table", file, "--picture", str(picture)]) == 0
+    drawn = picture.read_text(encoding="utf-8")
+    policy = drawn[: drawn.index("<script")].partition("Content-Security-Policy")[2]
+    scripts = re.findall(r"<script[^>]*>(.*?)</script>", drawn, re.DOTALL)
+    assert "default-src 'none'" in policy and len(scripts) >= 2
+    assert all(f"'{document.digest(script)}'" in policy for script in scripts)
+
+
+def test_a_page_of_a_damaged_run_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = home.journals() / QUICK[0].name
+    lines = QUICK[0].read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:5], b"x" + lines[5], *lines[6:]]))
+    page = tmp_path / "page.html"
+    assert main(["page", path.stem, "-o", str(page)]) == 0
+    assert "line 6: " in capsys.readouterr().err
+    assert f"Of the journal of {path.stem} 1 line cannot be read" in page.read_text(encoding="utf-8")
