@@ -89,9 +89,9 @@ def keeper() -> Keeper:
     """
     beside = None
     try:
-        store = Store(home.home() / "store.duckdb", labs())
+        store = Store(home.index("store.duckdb"), labs())
     except StoreBusy as busy:
-        store, beside = Store(home.home() / "store.second.duckdb", labs()), busy
+        store, beside = Store(home.index("store.second.duckdb"), labs()), busy
     return Keeper(store, home.journals(), recordings=home.recordings(), beside=beside)
 
 

@@ -177,13 +177,13 @@ def heed_ctrl_c() -> None:
 @contextlib.contextmanager
 def index_of_all() -> Iterator[Store]:
     """An index that is up to date: the app's, or one of the command line's own while the app holds that."""
-    path = home.home() / "store.duckdb"
+    path = home.index("store.duckdb")
     try:
         store = Store(path, entry.labs())
     except StoreBusy:
         # This one is made of the same journals, and kept for the next time.
         print("The app has the index open: asking one of the command line's own.", file=sys.stderr)
-        store = Store(home.home() / "store.commands.duckdb", entry.labs())
+        store = Store(home.index("store.commands.duckdb"), entry.labs())
     with store:
         index(store, home.journals())
         index(store, home.recordings(), recordings=True)

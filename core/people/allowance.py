@@ -63,6 +63,10 @@ class Allowance:
 
     def check(self, owner: str, calls: int, going_on: Sequence[GoingOn]) -> None:
         """Raises TooMuch where there is no room for another run of `owner`, of so many calls, beside those going on."""
+        try:
+            home.must_write(self._folder)
+        except home.HomeUnusable as error:
+            raise TooMuch(str(error)) from None
         mine = [run for run in going_on if run.owner == owner]
         for name, runs, whose in (("runs_at_once", mine, "you have"), ("runs_of_all", going_on, "people have")):
             most = policy.limit(name)
