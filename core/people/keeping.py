@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO, NamedTuple
 
 from core import journal
 from core.events import Event, Frozen, Recorded, Shared, Started
-from core.journal import Journal
+from core.journal import FromTheFuture, Journal
 from core.people.about import kept_path, said_path, shared_path
 from core.people.labels import BY, Kept
 from core.people.looking import Journals, NoSuchRun, of_today
@@ -102,7 +103,9 @@ class Keeping:
             raise NoSuchRun(f"{run_id} is a recording: it stays where it is.")
         # Nobody goes on with it meanwhile; what lies in a pack is refused.
         with Journal(self._journals.place(run_id)):
-            self._forget(journal.read(path).events)
+            # Of what a later version wrote the answers stay that were kept.
+            with suppress(FromTheFuture):
+                self._forget(journal.read(path).events)
             file = TemporaryFile(dir=self._journals.folder)  # noqa: SIM115  it is open as long as it can be brought back
             journals = [*self._journals.folder.glob(f"{run_id}~*.jsonl"), path]
             with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as away:

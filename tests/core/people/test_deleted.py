@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core import home, journal, policy
-from core.events import Message, Request
+from core.events import Message, Request, Started
 from core.models.cache import Cached, ResponseCache
 from core.people.allowance import stored
 from core.people.looking import NoSuchRun
@@ -87,6 +87,14 @@ def test_a_hundred_deleted_runs_can_be_brought_back_and_no_more(tmp_path: Path) 
         jobs.keeping.undo("r0")
     jobs.keeping.undo("r1")
     assert journal.read(tmp_path / "r1.jsonl").events
+
+
+def test_what_a_later_version_wrote_is_deleted_too(tmp_path: Path) -> None:
+    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing())
+    begun = Started(run="later", lab="echo", spec={}, seed=0).model_copy(update={"version": 99})
+    (tmp_path / "later.jsonl").write_bytes(journal.to_line(begun, 1))
+    jobs.keeping.delete("later")
+    assert list(tmp_path.glob("*.jsonl")) == [] and jobs.keeping.deleted() == ["later"]
 
 
 def test_answers_are_kept_no_longer_than_runs_and_take_room_like_them(tmp_path: Path) -> None:
