@@ -54,8 +54,8 @@ def _made(path: Path) -> Path:
 
 
 def must_write(folder: Path) -> None:
-    """Raises HomeUnusable where nothing can be kept in the folder: what is there can be looked at all the same."""
-    if not os.access(folder, os.W_OK):
+    """Raises HomeUnusable where nothing can be kept in the folder, which is there: it can be looked at all the same."""
+    if folder.exists() and not os.access(folder, os.W_OK):
         raise HomeUnusable(_words(folder, "it may not be written to"))
 
 
