@@ -8,6 +8,7 @@ import asyncio
 import gc
 import os
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -44,6 +45,7 @@ async def forget() -> None:
             # Where the folder is gone there is nothing to delete; the next hour may find it again.
             with suppress(home.HomeUnusable):
                 await asyncio.to_thread(allowance.forget, home.journals(), days)
+                await asyncio.to_thread(entry.answers().forget_before, time.time() - days * 24 * 3600)
         await asyncio.sleep(3600)
 
 

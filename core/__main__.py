@@ -1,5 +1,5 @@
-"""The command line: `python -m core` and a lab's command, or resume, reread, models, store, query, compare, export,
-import, page, methods.
+"""The command line: `python -m core` and a lab's command, or resume, reread, verify, models, store, query, compare,
+export, import, page, methods.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ its memory and lets it write no file. It ends when its time is up, by its own cl
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import subprocess
@@ -43,6 +44,9 @@ _LATE = 7
 
 _REFUSED, _FOUND = b"!", b"="
 """What an answer begins with: then follows why, or what was found."""
+
+_NO_NEW_PRIVS = 38
+"""The number of the option of prctl."""
 
 _FULL = "Out of Memory Error: the process may take no more."
 
@@ -126,8 +130,15 @@ def serve(
     os._exit(0)
 
 
+def give_up_new_rights() -> None:
+    """Let neither this thread nor what it starts ever gain rights by what it executes (Linux: no_new_privs)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
 def _bound(bounds: _Bounds) -> None:
     """Let the system hold this process to what it may take."""
+    give_up_new_rights()
     with suppress(ImportError):
         # Not on Windows.
         import resource

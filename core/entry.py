@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
+from pathlib import Path
 
 from core import home, journal, policy
 from core.events import Model
@@ -26,6 +27,8 @@ from core.models.replay import Replay
 from core.models.settings import EndpointConfig
 from core.people.running import Jobs
 from core.people.visit import Visit
+from core.runs import verify as verifying
+from core.runs.verify import Verified
 from core.store.keeper import Keeper
 from core.store.schema import record_tables
 from core.store.store import Store, StoreBusy
@@ -57,7 +60,7 @@ def controls() -> Mapping[str, Model]:
 @cache
 def answers() -> ResponseCache:
     """Answers that were paid for already."""
-    return ResponseCache(home.home() / "answers.sqlite")
+    return ResponseCache(home.answers())
 
 
 def catalog(endpoints: tuple[EndpointConfig, ...] = (), visit: Visit | None = None) -> Catalog:
@@ -91,9 +94,9 @@ def keeper() -> Keeper:
     """
     beside = None
     try:
-        store = Store(home.home() / "store.duckdb", labs())
+        store = Store(home.index("store.duckdb"), labs())
     except StoreBusy as busy:
-        store, beside = Store(home.home() / "store.second.duckdb", labs()), busy
+        store, beside = Store(home.index("store.second.duckdb"), labs()), busy
     return Keeper(store, home.journals(), recordings=home.recordings(), beside=beside)
 
 
@@ -101,7 +104,13 @@ def keeper() -> Keeper:
 def jobs() -> Jobs:
     """The process's runs. Ends of runs wake the keeper, where there is one."""
     return Jobs(
-        home.journals(), labs(), lambda id: catalog().get(id), ended=_wake, recordings=home.recordings(), charge=charge
+        home.journals(),
+        labs(),
+        lambda id: catalog().get(id),
+        ended=_wake,
+        recordings=home.recordings(),
+        charge=charge,
+        forget=lambda events: answers().forget(events),
     )
 
 
@@ -114,6 +123,16 @@ def studies() -> Studies:
 def reread(run_id: str, visit: Visit) -> str:
     """Read a run's raw answers again, by the rules of now; the new run's id. Raises NoSuchRun, NotYours and TooMuch."""
     return visit.run(run_id).reread(Replay)
+
+
+def verify(path: Path) -> Verified:
+    """Whether the figures of a journal's run are what its raw answers give. Raises FileNotFoundError, FromTheFuture."""
+    return verifying.verify(path, labs(), Replay)
+
+
+def score_anew(runs: Iterable[str]) -> dict[str, Verified]:
+    """Verify runs that were just imported; what came of it, by run, where there was time for it."""
+    return verifying.score_anew(runs, home.journals(), labs(), Replay)
 
 
 def new_reader() -> str:

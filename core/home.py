@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import secrets
+import shutil
+import tempfile
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -12,7 +15,7 @@ _KEY_BYTES = 32
 
 
 class HomeUnusable(Exception):
-    """The folder cannot be made or written to; the message says what to do."""
+    """The folder cannot be made, read or, where something is to be kept, written to; the message says what to do."""
 
 
 def home() -> Path:
@@ -57,6 +60,11 @@ def _key(path: Path) -> bytes:
     return path.read_bytes()
 
 
+def answers() -> Path:
+    """The file of the answers that were paid for. Raises HomeUnusable."""
+    return home() / "answers.sqlite"
+
+
 def recordings() -> Path:
     """The folder of the runs that come with the app, one file a run. They are read and never written."""
     return Path(__file__).resolve().parents[1] / "data" / "recordings"
@@ -72,8 +80,28 @@ def _made(path: Path) -> Path:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise HomeUnusable(_words(path, error.strerror or str(error))) from None
-    if not os.access(path, os.W_OK):
-        raise HomeUnusable(_words(path, "it may not be written to"))
+    if not os.access(path, os.R_OK):
+        raise HomeUnusable(_words(path, "it may not be read"))
+    return path
+
+
+def must_write(folder: Path) -> None:
+    """Raises HomeUnusable where nothing can be kept in the folder, which is there: it can be looked at all the same."""
+    if folder.exists() and not os.access(folder, os.W_OK):
+        raise HomeUnusable(_words(folder, "it may not be written to"))
+
+
+def index(name: str) -> Path:
+    """Where the index of that name lies: in the home, or where that can only be read in a folder that goes with this
+    process. Raises HomeUnusable.
+    """
+    return (home() if os.access(home(), os.W_OK) else _passing()) / name
+
+
+@cache
+def _passing() -> Path:
+    path = Path(tempfile.mkdtemp(prefix="explain-"))
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
     return path
 
 

@@ -26,6 +26,7 @@ from pydantic import ValidationError
 
 from core import packs
 from core.events import SCHEMA, Event, Started, from_json, to_json
+from core.home import must_write
 from core.lease import Held, Lease, is_held
 
 T = TypeVar("T")
@@ -319,11 +320,13 @@ def is_written(path: Path) -> bool:
 class Journal:
     """Appends events to one file; one writer at a time, safe to call from several threads. A context manager.
 
-    `new`: the file must not be there yet (raises FileExistsError). Raises JournalInUse where another writer holds it.
+    `new`: the file must not be there yet (raises FileExistsError). Raises JournalInUse where another writer holds it,
+    HomeUnusable where its folder can only be read.
     """
 
     def __init__(self, path: Path, new: bool = False) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
+        must_write(path.parent)
         self.path = path
         if not path.exists() and packs.find(path.stem, path.parent) is not None:
             raise JournalInUse(

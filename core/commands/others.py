@@ -1,4 +1,4 @@
-"""`resume`, `reread`, `models` and `store`."""
+"""`resume`, `reread`, `verify`, `models` and `store`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 
 import click
 
-from core import entry, home
-from core.commands.running import DONE, begun, event_option, journals_option, json_option, run
+from core import entry, home, journal
+from core.commands.running import BAD_INPUT, DONE, WRONG, begun, event_option, journals_option, json_option, run
 from core.models.replay import Replay
+from core.people.looking import NoSuchRun, of_today
 from core.runs.driver import new_reading
 from core.runs.engine import Going
 from core.runs.fork import forked
@@ -20,8 +21,8 @@ from core.text.counted import counted
 
 
 def add(commands: click.Group) -> None:
-    """Add resume, reread, models and store to the group `commands`, which is changed in place."""
-    for command in (_resume, _reread, _models, _store):
+    """Add resume, reread, verify, models and store to the group `commands`, which is changed in place."""
+    for command in (_resume, _reread, _verify, _models, _store):
         commands.add_command(command)
 
 
@@ -48,6 +49,27 @@ def _reread(run_id: str, journals: Path, as_json: bool) -> int:
     model = Replay(run_id, history)
     going = new_reading(lab, lab.spec.model_validate(started.spec), run_id, history)
     return run(going, journals, as_json, resolve=lambda id: model)
+
+
+@click.command("verify", help="Score a run anew from its raw answers; exit 1 where a figure is not what these give.")
+@click.argument("run_id", metavar="RUN")
+@journals_option
+@json_option("what came of it as a JSON object")
+def _verify(run_id: str, journals: Path, as_json: bool) -> int:
+    path = journal.found(run_id, journals, home.recordings(), home.priors())
+    if path is None:
+        raise NoSuchRun(f"There is no run named {run_id!r} in {journals}.")
+    with of_today():
+        found, faults = entry.verify(path), journal.faults(path)
+    if as_json:
+        print(json.dumps({"run": run_id, **found.model_dump(), "faults": [fault._asdict() for fault in faults]}))
+    else:
+        print(found.sentence, *(f"  {line}" for line in found.differ), sep="\n")
+        for fault in faults:
+            print(f"  line {fault.line} of its journal: {fault.reason}")
+    if found.why:
+        return BAD_INPUT
+    return WRONG if found.differ or faults else DONE
 
 
 @click.command("models", help="List the models that can be asked.")

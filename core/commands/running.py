@@ -32,8 +32,8 @@ from core.transcript import Transcript, transcript
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
 
-DONE, BAD_INPUT, UNREACHABLE, INTERRUPTED = 0, 2, 3, 4
-"""Exit codes."""
+DONE, WRONG, BAD_INPUT, UNREACHABLE, INTERRUPTED = 0, 1, 2, 3, 4
+"""Exit codes; WRONG where something was looked at and is not as it should be."""
 
 NAMED = 10
 """Broken rows of a data set that are printed; the journal has more."""
@@ -63,7 +63,11 @@ def begun(run_id: str, *folders: Path) -> tuple[Lab, Started, list[Event]]:
     if path is None:
         raise NoSuchRun(f"There is no run named {run_id!r} in {folders[0]}.")
     with of_today():
-        events = upgraded(journal.read(path).events, entry.labs())
+        found = journal.read(path)
+    events = upgraded(found.events, entry.labs())
+    if found.faults:
+        lines = "; ".join(f"line {fault.line}: {fault.reason}" for fault in found.faults[:NAMED])
+        print(f"Damaged lines of the journal of {run_id}, {len(found.faults):,}: {lines}.", file=sys.stderr)
     started = next((event for event in events if isinstance(event, Started)), None)
     if started is None or started.about or started.lab not in entry.labs():
         raise NoSuchRun(f"{path} holds no run of a lab of this app.")
@@ -173,13 +177,13 @@ def heed_ctrl_c() -> None:
 @contextlib.contextmanager
 def index_of_all() -> Iterator[Store]:
     """An index that is up to date: the app's, or one of the command line's own while the app holds that."""
-    path = home.home() / "store.duckdb"
+    path = home.index("store.duckdb")
     try:
         store = Store(path, entry.labs())
     except StoreBusy:
         # This one is made of the same journals, and kept for the next time.
         print("The app has the index open: asking one of the command line's own.", file=sys.stderr)
-        store = Store(home.home() / "store.commands.duckdb", entry.labs())
+        store = Store(home.index("store.commands.duckdb"), entry.labs())
     with store:
         index(store, home.journals())
         index(store, home.recordings(), recordings=True)

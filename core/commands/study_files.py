@@ -1,4 +1,6 @@
-"""`study pack`, `study unpack` and `study report`: journals in one file and back; the whole study as one HTML file."""
+"""`study pack`, `unpack`, `verify` and `report`: journals in one file and back, figures once more from raw answers, the
+whole study as one HTML file.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,16 @@ from pathlib import Path
 
 import click
 
-from core import entry, home
-from core.commands.running import BAD_INPUT, DONE, index_of_all, into_the_store, journals_option, json_option
+from core import entry, home, journal
+from core.commands.running import BAD_INPUT, DONE, WRONG, index_of_all, into_the_store, journals_option, json_option
 from core.commands.study_control import study_argument
+from core.people.looking import of_today
 from core.store.index import index
 from core.store.store import Store
 from core.study import packing, plan
 from core.telling import methods
 from core.telling import report as of_study
+from core.text.counted import counted
 
 
 @click.command("pack", help="Put the journals of completed runs into one file, from which they are still read.")
@@ -51,6 +55,32 @@ def unpack(file: Path, journals: Path, as_json: bool) -> int:
     into_the_store(journals)
     print(json.dumps({"runs": runs}) if as_json else f"{runs:,} runs unpacked into {journals}")
     return DONE
+
+
+@click.command("verify", help="Score a study's runs anew from their raw answers; exit 1 where a figure is another.")
+@study_argument
+@journals_option
+@json_option("one line a run, as a JSON object")
+def verify(file: Path, journals: Path, as_json: bool) -> int:
+    """Say of which runs the figures are not what their answers give; the exit code."""
+    study = plan.read(file, entry.labs())
+    paths = [path for run in study.all if (path := journal.found(run.id, journals)) is not None]
+    wrong, untold = 0, 0
+    for path in paths:
+        with of_today():
+            found, faults = entry.verify(path), journal.faults(path)
+        wrong += bool(found.differ or faults)
+        untold += bool(found.why)
+        if as_json:
+            faulty = [fault._asdict() for fault in faults]
+            print(json.dumps({"run": path.stem, **found.model_dump(), "faults": faulty}), flush=True)
+        elif found.why or found.differ or faults:
+            damaged = f" {len(faults):,} lines of its journal are damaged." if faults else ""
+            print(f"{path.stem}: {found.sentence}{damaged}", *(f"  {line}" for line in found.differ), sep="\n")
+    if not as_json:
+        good = len(paths) - wrong - untold
+        print(f"{good:,} of {counted(len(paths), 'run')}: the figures are what the raw answers give.")
+    return WRONG if wrong else BAD_INPUT if untold else DONE
 
 
 def _kb(size: int) -> str:

@@ -26,7 +26,7 @@ from core.study.control import want
 from core.study.early import Early
 from core.study.execute import Making, Outcome
 from core.study.plan import Planned, Study
-from core.telling import study_in_words
+from core.telling import document, study_in_words
 from core.text.counted import counted
 from core.transcript import Transcript
 
@@ -38,9 +38,9 @@ def add(commands: click.Group) -> None:
     """Add the group study to the group `commands`, which is changed in place."""
     of_study = (
         *(_plan, _run, study_control.pause, study_control.at_once, study_control.status, _table),
-        *(study_files.pack, study_files.unpack, study_files.report),
+        *(study_files.pack, study_files.unpack, study_files.verify, study_files.report),
     )
-    help = "Many runs from one file: plan, run, pause, status, table, report, pack."
+    help = "Many runs from one file: plan, run, pause, status, table, report, verify, pack."
     commands.add_command(click.Group("study", of_study, help=help))
 
 
@@ -181,7 +181,7 @@ def _table(file: Path, journals: Path, as_json: bool, picture: Path | None) -> i
     if picture is not None:
         from core.charts import dial
 
-        picture.write_text(dial.draw(rows).to_html(include_plotlyjs=True), encoding="utf-8")
+        picture.write_bytes(document.with_policy(dial.draw(rows).to_html(include_plotlyjs=True)))
     _complain(data.broken(data.held(study, journals)))
     lines = [json.dumps(row, ensure_ascii=False) for row in rows] if as_json else list(_as_text(rows))
     if lines:

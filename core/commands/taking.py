@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from core import home, journal
+from core import entry, home, journal
 from core.commands.running import DONE, aligned, begun, index_of_all, into_the_store, json_option
 from core.lab.lab import Lab
 from core.runs import bundle
@@ -123,11 +123,18 @@ def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, a
 @json_option("what was kept as a JSON object")
 def _import(path: Path, sender: str, as_json: bool) -> int:
     taken = bundle.take(path, (home.journals(), home.recordings()), sender)
+    anew = entry.score_anew(taken.runs)
     into_the_store(home.journals())
     for name, why in taken.passed_over.items():
         print(f"{name} was passed over: {why}.", file=sys.stderr)
+    for run, found in anew.items():
+        if found.why or found.differ:
+            print(f"{run}: {found.sentence}", file=sys.stderr)
+    if len(anew) < len(taken.runs):
+        print(f"There was no time to score {len(taken.runs) - len(anew):,} runs anew.", file=sys.stderr)
     if as_json:
-        print(json.dumps({**taken._asdict(), "runs": len(taken.runs), "imported": taken.runs}))
+        differ = [run for run, found in anew.items() if found.differ]
+        print(json.dumps({**taken._asdict(), "runs": len(taken.runs), "imported": taken.runs, "differ": differ}))
     else:
         print(f"{counted(len(taken.runs), 'run')} imported")
         if taken.same:
@@ -150,17 +157,19 @@ def _page(run: str | None, case: str | None, where: str | None, file: Path) -> i
         raise click.BadParameter(f"{file} is there already: name another file.")
     of = None
     if run is not None:
-        lab, state = _state_of(run)
+        lab, state, damaged = _state_of(run)
         if case and case not in state.cases:
             raise click.BadParameter(f"{run} has no case {case!r}. Its cases: {', '.join(list(state.cases)[:5])} …")
-        chosen = [document.Chosen(lab, state, case)] if case else document.of_run(lab, state)
+        chosen = document.of_run(lab, state, damaged)
+        chosen = [one for one in chosen if one.case == case or not case]
         title = " ".join(filter(None, (lab.title, case or run)))
     else:
         places = [(row["run"], row["case"]) for row in _all_of(_CASES.format(where=where))]
         if not places:
             raise click.BadParameter("No case meets the condition.")
         runs = {name: _state_of(name) for name, _ in places[: document.MOST]}
-        chosen = [document.Chosen(*runs[name], one) for name, one in places[: document.MOST]]
+        shown = ((*runs[name], one) for name, one in places[: document.MOST])
+        chosen = [document.Chosen(lab, state, one, damaged) for lab, state, damaged, one in shown]
         title, of = f"Cases where {where}", len(places)
     try:
         file.write_bytes(document.html(title, chosen, of))
@@ -179,10 +188,12 @@ select run, "case" from items where "case" <> '' and (
 ) group by run, "case" order by max("at") desc, run desc, min(number), "case" """
 
 
-def _state_of(run: str) -> tuple[Lab, Transcript]:
-    """The run of that name with its lab. Raises NoSuchRun."""
-    lab, _, events = begun(run, home.journals(), home.recordings(), home.priors())
-    return lab, transcript(events)
+def _state_of(run: str) -> tuple[Lab, Transcript, int]:
+    """The run of that name with its lab, and how many lines of its journal are damaged. Raises NoSuchRun."""
+    folders = home.journals(), home.recordings(), home.priors()
+    lab, _, events = begun(run, *folders)
+    path = journal.found(run, *folders)
+    return lab, transcript(events), len(journal.faults(path)) if path else 0
 
 
 @click.command("methods", help="Print the sentences on how runs were made, for a paper: all runs, or some.")

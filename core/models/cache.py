@@ -9,15 +9,21 @@ import logging
 import sqlite3
 import threading
 import time
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
-from core.events import Answer, Model, OnText, Request
-from core.runs.turns import Leave, under
+from core import policy
+from core.events import Answer, Asked, Event, Model, OnText, Request
+from core.runs.turns import WHOSE, Leave, under
 
 log = logging.getLogger(__name__)
+
+_FORM = 2
+"""The number of the table's form. A file of another one is begun anew: it holds what can be asked again."""
 
 _PATIENCE = 2.0
 """Seconds to wait for another process that writes."""
@@ -47,9 +53,29 @@ class ResponseCache:
         except ValidationError:
             return None
 
-    def put(self, key: str, answer: Answer) -> None:
-        """Keep `answer` under `key`, in place of what was there."""
-        self._run("insert or replace into answers values (?, ?)", (key, answer.model_dump_json()))
+    def put(self, key: str, answer: Answer, content: str = "") -> None:
+        """Keep `answer` under `key`, in place of what was there. `content`: what was asked (`content_of`)."""
+        values = (key, answer.model_dump_json(), content, str(time.time()))
+        self._run("insert or replace into answers values (?, ?, ?, cast(? as real))", values)
+
+    def forget(self, events: Iterable[Event]) -> None:
+        """Forget every answer to what is asked in `events`, whoever else asked it; nothing of it stays in the file."""
+        asked = sorted({content_of(event) for event in events if isinstance(event, Asked)})
+        self._forget("content in (select value from json_each(?))", json.dumps(asked))
+
+    def forget_before(self, moment: float) -> None:
+        """Forget every answer of before `moment`, in seconds of the epoch."""
+        self._forget("at < cast(? as real)", str(moment))
+
+    def _forget(self, which: str, value: str) -> None:
+        if self.path.exists():
+            self._run(f"delete from answers where {which}", (value,))  # noqa: S608  our own words
+            self._run("pragma wal_checkpoint(truncate)", ())
+        self._broken.unlink(missing_ok=True)
+
+    @property
+    def _broken(self) -> Path:
+        return self.path.with_name(f"{self.path.name}.broken")
 
     @property
     def is_empty(self) -> bool:
@@ -85,8 +111,14 @@ class ResponseCache:
             self._database.execute("pragma journal_mode = wal")
             # A crash of the machine may lose the last answers, which costs asking again, and breaks nothing.
             self._database.execute("pragma synchronous = normal")
+            # What is deleted is overwritten with zeros.
+            self._database.execute("pragma secure_delete = on")
+            if self._database.execute("pragma user_version").fetchone() != (_FORM,):
+                self._database.execute("drop table if exists answers")
+                self._database.execute(f"pragma user_version = {_FORM}")
             self._database.execute(
-                "create table if not exists answers (key text primary key, answer text not null) strict"
+                "create table if not exists answers "
+                "(key text primary key, answer text not null, content text not null, at real not null) strict"
             )
         return self._database
 
@@ -112,7 +144,7 @@ class ResponseCache:
             pass
         self._close()
         try:
-            self.path.replace(self.path.with_name(f"{self.path.name}.broken"))
+            self.path.replace(self._broken)
             for suffix in ("-wal", "-shm"):
                 self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
         except OSError:
@@ -120,12 +152,26 @@ class ResponseCache:
         return True
 
 
+_SENT = {"messages", "sampling", "json_schema", "repeat", "tools"}
+
+
 def key_of(request: Request, model: str, account: str) -> str:
     """64 hexadecimal digits over all that can change an answer, and over who pays for it: model, account (address and
-    a hash of the key), and the request but for its role.
+    a hash of the key), and the request but for its role; where people are hosted over who asks, too: that an answer
+    comes from the cache would tell that somebody else asked just this.
     """
-    content = request.model_dump(mode="json", include={"messages", "sampling", "json_schema", "repeat", "tools"})
-    content |= {"model": model, "base_url": account}
+    content = request.model_dump(mode="json", include=_SENT) | {"model": model, "base_url": account}
+    return _digest(content | ({"whose": WHOSE.get()} if policy.hosted() else {}))
+
+
+def content_of(asked: Request | Asked) -> str:
+    """64 hexadecimal digits over what is asked, whoever asks whom, of a request or of what a journal says of it."""
+    content = asked.model_dump(mode="json", include=_SENT)
+    # A journal leaves out what is empty.
+    return _digest({name: value for name, value in content.items() if value})
+
+
+def _digest(content: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
@@ -177,5 +223,7 @@ class Cached:
             return kept.model_copy(update=news)
         answer = await self.model.answer(request, on_text)
         # A cancelled run still keeps what was answered and paid for.
-        await asyncio.shield(loop.run_in_executor(self._cache.thread, self._cache.put, key, answer))
+        await asyncio.shield(
+            loop.run_in_executor(self._cache.thread, self._cache.put, key, answer, content_of(request))
+        )
         return answer

@@ -17,7 +17,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from core import journal, packs, policy
+from core import home, journal, packs, policy
 from core.events import Answered, Asked, CallFailed, Event, Failed, OutOfReach
 from core.journal import FromTheFuture, JournalFull, JournalInUse
 from core.lab.lab import Lab
@@ -74,6 +74,10 @@ class Allowance:
 
     def check_room(self, owner: str, going_on: Sequence[GoingOn]) -> None:
         """Raises TooMuch where there is no room for another run of `owner` beside those that go on or wait in line."""
+        try:
+            home.must_write(self._folder)
+        except home.HomeUnusable as error:
+            raise TooMuch(str(error)) from None
         mine = [run for run in going_on if run.owner == owner]
         most = policy.limit("runs_at_once")
         if most is not None and len(mine) >= most:
@@ -138,14 +142,15 @@ class Allowance:
 
 
 def stored(folder: Path) -> int:
-    """How many bytes the files of the folder take, looked up once in ten seconds."""
+    """How many bytes the files of the folder and the kept answers take, looked up once in ten seconds."""
     return _stored(folder, time.monotonic() // 10)
 
 
 @lru_cache(maxsize=1)
 def _stored(folder: Path, tens: float) -> int:
+    answers = sum(path.stat().st_size for path in home.home().glob(f"{home.answers().name}*"))
     with os.scandir(folder) as entries:
-        return sum(entry.stat().st_size for entry in entries if entry.is_file(follow_symlinks=False))
+        return answers + sum(entry.stat().st_size for entry in entries if entry.is_file(follow_symlinks=False))
 
 
 class Taken(NamedTuple):

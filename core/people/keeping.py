@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
+import zipfile
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import IO, NamedTuple
 
 from core import journal
 from core.events import Event, Frozen, Recorded, Shared, Started
-from core.journal import Journal
+from core.journal import FromTheFuture, Journal
 from core.people.about import kept_path, said_path, shared_path
 from core.people.labels import BY, Kept
 from core.people.looking import Journals, NoSuchRun, of_today
 from core.runs.run import recorded
 
+_AWAY = 100
+"""How many deleted runs can be brought back; each is an open file."""
+
+
+class _Away(NamedTuple):
+    """A deleted run: who deleted it, and its journals as a zip in a file without a name."""
+
+    by: str
+    file: IO[bytes]
+
 
 class Keeping:
     """Shares, titles, hides, labels and deletes the runs of `journals`; every method may be called from any thread.
 
-    `ended(run_id)` is called after each change.
+    `ended(run_id)` is called after each change, `forget` with what happened in a run that is deleted.
     """
 
-    def __init__(self, journals: Journals, ended: Callable[[str], None] = lambda run_id: None) -> None:
+    def __init__(
+        self,
+        journals: Journals,
+        ended: Callable[[str], None] = lambda run_id: None,
+        forget: Callable[[Iterable[Event]], None] = lambda events: None,
+    ) -> None:
         self._journals = journals
         self._ended = ended
-        self._away: dict[str, str] = {}
-        """Deleted runs, and who deleted each."""
+        self._forget = forget
+        self._away: dict[str, _Away] = {}
 
     def say(self, run_id: str, who: str, case: str, record: Frozen, item: str, owner: str = "") -> None:
         """Keep what a person says about a run, such as a guess: in a journal of their own, so that the run's has one
@@ -77,36 +94,46 @@ class Keeping:
         return Kept.model_validate(said[-1].data) if said and isinstance(said[-1], Recorded) else Kept()
 
     def delete(self, run_id: str, who: str = "") -> None:
-        """Put the run away, with what was said about it, until this process ends; `who` may bring it back. Raises
-        NoSuchRun, and JournalInUse where it goes on.
+        """Delete the run, with what was said about it: nothing of it stands in the home any more. `who` may bring it
+        back until this process ends, or a hundred others were deleted. Raises NoSuchRun, and JournalInUse where it goes
+        on.
         """
         path = self._journals.path(run_id)
         if self._journals.is_recording(run_id):
             raise NoSuchRun(f"{run_id} is a recording: it stays where it is.")
         # Nobody goes on with it meanwhile; what lies in a pack is refused.
         with Journal(self._journals.place(run_id)):
-            for one in [path, *self._journals.folder.glob(f"{run_id}~*.jsonl")]:
-                one.rename(Path(self._bin.name) / one.name)
-            self._away[run_id] = who
+            # Of what a later version wrote the answers stay that were kept.
+            with suppress(FromTheFuture):
+                self._forget(journal.read(path).events)
+            file = TemporaryFile(dir=self._journals.folder)  # noqa: SIM115  it is open as long as it can be brought back
+            journals = [*self._journals.folder.glob(f"{run_id}~*.jsonl"), path]
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as away:
+                for one in journals:
+                    away.write(one, one.name)
+            for one in journals:
+                one.unlink()
+            self._away[run_id] = _Away(who, file)
+        for oldest in list(self._away)[:-_AWAY]:
+            self._away.pop(oldest).file.close()
         self._ended(run_id)
 
     def deleted(self, who: str = "") -> list[str]:
-        """The runs that `who` deleted in this process, the latest last."""
-        return [run for run, by in self._away.items() if by == who]
+        """The runs that `who` deleted in this process and may bring back, the latest last."""
+        return [run for run, away in self._away.items() if away.by == who]
 
     def undo(self, run_id: str, who: str = "") -> None:
         """Bring back a run that `who` deleted. Raises NoSuchRun where there is none."""
         if run_id not in self.deleted(who):
             raise NoSuchRun(f"{run_id} can no longer be brought back.")
-        for one in Path(self._bin.name).glob(f"{run_id}*.jsonl"):
-            one.rename(self._journals.folder / one.name)
-        del self._away[run_id]
+        # Not in pieces, whatever happens meanwhile.
+        with TemporaryDirectory(prefix=".undone-", dir=self._journals.folder) as aside:
+            with zipfile.ZipFile(self._away[run_id].file) as away:
+                away.extractall(aside)
+            for one in Path(aside).iterdir():
+                one.rename(self._journals.folder / one.name)
+        self._away.pop(run_id).file.close()
         self._ended(run_id)
-
-    @cached_property
-    def _bin(self) -> TemporaryDirectory[str]:
-        """Where deleted runs lie, which go for good with this process."""
-        return TemporaryDirectory(prefix=".deleted-", dir=self._journals.folder, ignore_cleanup_errors=True)
 
     def _add(self, run_id: str, path: Path, event: Event, owner: str = "") -> None:
         """Write `event` into the journal of what somebody says about a run; begin it where there is none."""

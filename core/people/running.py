@@ -82,7 +82,7 @@ class Jobs(Journals):
     """The runs of a folder as they go on: starts, resumes, cancels and shows them. One for the whole process; every
     method may be called from any thread.
 
-    `ended(run_id)` is called, on the loop's thread, after a run's last event is on disk.
+    `ended(run_id)` is called, on the loop's thread, after a run's last event is on disk; `forget` as of `Keeping`.
     """
 
     def __init__(
@@ -93,11 +93,12 @@ class Jobs(Journals):
         ended: Callable[[str], None] = lambda run_id: None,
         recordings: Path | None = None,
         charge: Charge = free_of_charge,
+        forget: Callable[[Iterable[Event]], None] = lambda events: None,
     ) -> None:
         super().__init__(folder, labs, recordings)
         self._driver = Driver(labs, resolve, folder)
         self._ended = ended
-        self.keeping = Keeping(self, ended)
+        self.keeping = Keeping(self, ended, forget)
         self._jobs: dict[str, Job] = {}
         self._troubles: dict[str, str] = {}
         self._allowance = Allowance(folder, charge)

@@ -37,8 +37,10 @@ _ENDING = ".jsonl"
 IMPORTED = "imported"
 """What the record is called that says whose a run is that was made elsewhere."""
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,119}(~[\w-]{1,60})?")
-"""What a journal may be called: a run, or a run and who speaks of it. That a host shares a run is no news elsewhere."""
+_NAME = re.compile(r"(?!(?i:con|prn|aux|nul|com\d|lpt\d)(?:~|\Z))[A-Za-z0-9][A-Za-z0-9_-]{0,119}(~[\w-]{1,60})?")
+"""What a journal may be called: a run, or a run and who speaks of it. That a host shares a run is no news elsewhere.
+Names that are devices of Windows, whatever they end in, are none.
+"""
 
 _SENDER = 80
 """Characters of the name of whoever the runs are from."""

@@ -17,13 +17,14 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from core.sandbox.inside import NUMBERS, TEXTS
 from core.sandbox.modules import lent_modules, of_array
 from core.sandbox.rewriting import rewritten
+from core.sandbox.walls import bound_workers, raise_walls
 
 if TYPE_CHECKING:
     from pydantic_monty import Monty, ResourceLimits
@@ -65,11 +66,13 @@ def run(
     calls: int,
     seed: int,
     lists: bool = True,
+    ready: Callable[[], None] = lambda: None,
 ) -> list[Outcome] | str:
     """The outcomes of function `name` of `code`, one an input, or the reason why there is none. Never raises.
 
     `seconds` bounds what the program computes, `memory` (bytes) its heap, `calls` how often it calls what is lent.
-    `lists`: a list of one element stands for that element, as an array of one always does.
+    `lists`: a list of one element stands for that element, as an array of one always does. `ready` is called once there
+    is a worker, before anything of the program.
     """
     import pydantic_monty
 
@@ -82,6 +85,7 @@ def run(
         begun = _begun(pool, program.numbers, seconds, memory, calls)
         modules = lent_modules(lambda: time.monotonic() > ends, seed)
         with pool.checkout(limits=_limits(seconds, memory, calls), external_modules=modules) as session:
+            ready()
             session.load_session(begun)
             session.feed_run(f"__seed({seed})")
             ends = time.monotonic() + seconds
@@ -196,6 +200,8 @@ def main() -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     programs: queue.SimpleQueue[str] = queue.SimpleQueue()
+    raise_walls()
+    bound = partial(bound_workers, set())
 
     def listen() -> None:
         # In a thread of its own: the end is heard while a program runs.
@@ -204,12 +210,12 @@ def main() -> None:
         end_all()
 
     with pydantic_monty.Monty(checkout_timeout=60, max_checkouts_per_worker=500) as pool:
-        run(pool, "def f(x):\n    return x", "f", [1.0], seconds=5.0, memory=2**26, calls=10, seed=0)
+        run(pool, "def f(x):\n    return x", "f", [1.0], seconds=5.0, memory=2**26, calls=10, seed=0, ready=bound)
         answers.write(b"ready\n")
         answers.flush()
         threading.Thread(target=listen, name="listen", daemon=True).start()
         while True:
-            answers.write(written(run(pool, **json.loads(programs.get()))))
+            answers.write(written(run(pool, **json.loads(programs.get()), ready=bound)))
             answers.flush()
 
 

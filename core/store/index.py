@@ -235,9 +235,7 @@ class Index:
 
     def _forget(self, runs: set[str]) -> None:
         if runs:
-            with self.store.write() as cursor:
-                for table in self.store.indexed:
-                    cursor.execute(f'delete from "{table}" where run = any(?)', [sorted(runs)])  # noqa: S608  our own names
+            self.store.forget(sorted(runs))
             for run in runs:
                 self._known.pop(run, None)
                 self._settled = False

@@ -197,7 +197,7 @@ def _kind(error: str) -> str:
 
 def _copied(store: Store) -> Path:
     """A read-only copy of the store as it is now. Raises QueryRefused where there is no room for it."""
-    path = store.path.with_name(f"{store.path.stem}.copy{store.path.suffix}")
+    path = store.copy
     with _copying, store.writer as writer:
         if _copies.get(path) == writer.writes and path.exists():
             return path

@@ -115,6 +115,11 @@ class Store:
         """Tables that hold what the journals say."""
         return [name for name, table in self.tables.items() if "run" in table.columns]
 
+    @property
+    def copy(self) -> Path:
+        """Where the copy lies that people's queries read, while there is one."""
+        return self.path.with_name(f"{self.path.stem}.copy{self.path.suffix}")
+
     def close(self) -> None:
         """Close the file. Queries that still run are broken off; on a busy machine that takes a moment."""
         import duckdb
@@ -167,6 +172,28 @@ class Store:
             schema.drop_tables(cursor)
         with self.writer, self.cursor() as cursor:
             self.tables = schema.migrate(cursor, schema.wanted_tables(self.labs))
+
+    def forget(self, runs: Sequence[str]) -> None:
+        """Delete all rows of these runs so that nothing of them stands in the file, nor in those beside it that nobody
+        keeps. A deletion alone leaves text where it was: in blocks that other rows share, which are therefore written
+        anew, and in free ones, which are therefore filled.
+        """
+        with self.write() as cursor:
+            for table in self.indexed:
+                deleted = cursor.execute(f'delete from "{table}" where run = any(?)', [runs]).fetchone()  # noqa: S608  our own names
+                if deleted and deleted[0]:
+                    _write_anew(cursor, table)
+        with self.writer, self.cursor() as cursor:
+            cursor.execute("checkpoint")
+            free = "select (free_blocks + 2) * block_size from pragma_database_size()"
+            noise = "unhex(md5(random()::varchar)) || unhex(md5(random()::varchar))"
+            cursor.execute(f"create table filler as select {noise} from range(({free}) // 32)")  # noqa: S608  our own words
+            cursor.execute("checkpoint")
+            cursor.execute("drop table filler")
+            cursor.execute("checkpoint")
+        for other in (self.copy, *self.path.parent.glob("store*.duckdb"), *self.path.parent.glob("store*.broken")):
+            if other != self.path:
+                _remove(other)
 
     def rows(self, sql: str, params: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """The rows that SQL of ours finds; as `query`."""
@@ -232,6 +259,25 @@ def _open(path: Path, wanted: Mapping[str, schema.Table]) -> tuple[DuckDBPyConne
     if connection is not None:
         connection.close()
     raise trouble
+
+
+def _write_anew(cursor: DuckDBPyConnection, table: str) -> None:
+    """Put all rows of a table into new blocks."""
+    made = cursor.execute("select sql from duckdb_tables() where table_name = ?", [table]).fetchone()
+    cursor.execute(f'alter table "{table}" rename to before')
+    cursor.execute(made[0])  # type: ignore[index]
+    cursor.execute(f'insert into "{table}" select * from before')  # noqa: S608  our own names
+    cursor.execute("drop table before")
+
+
+def _remove(path: Path) -> None:
+    """Delete an index that nobody has open: whoever wants it makes it again, and whoever has it open keeps it."""
+    import duckdb
+
+    with suppress(duckdb.Error, OSError):
+        if path.suffix == ".duckdb":
+            duckdb.connect(str(path), config={**_CONFIG}).close()
+        path.unlink()
 
 
 def _is_broken(error: BaseException) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.statistics import group_statistics
+from core.text.counted import counted
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -62,6 +64,23 @@ def cells(
             }
         )
     return made
+
+
+def origins(frame: DataFrame) -> dict[str, str]:
+    """What to beware of in the runs, in words, by run: that it was made elsewhere, that its journal is damaged."""
+    told: dict[str, list[str]] = {}
+    for run, *words in frame.reindex(columns=["run", "imported", "damaged"]).drop_duplicates().itertuples(index=False):
+        imported, damaged = words
+        told[run] = [imported] if isinstance(imported, str) and imported else []
+        told[run] += [f"with {counted(int(damaged), 'damaged line')} in its journal"] if damaged > 0 else []
+    return {run: ", ".join(words) for run, words in told.items()}
+
+
+def with_origins(cell: Row, sent: Mapping[str, str]) -> Row:
+    """The cell, whose note says how many of its runs have what is to beware of: `sent` has that by run (`origins`)."""
+    runs_from = Counter(words for words in sent.values() if words)
+    told = (f"{counted(runs, 'run')} {words}" for words, runs in sorted(runs_from.items()))
+    return {**cell, "note": "; ".join(filter(None, (cell["note"], *told)))}
 
 
 def label(values: Any, names: Sequence[str]) -> str:

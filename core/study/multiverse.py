@@ -10,7 +10,7 @@ from core.lab.cases import View
 from core.lab.lab import Lab
 from core.lab.shown import Otherwise
 from core.statistics import multiverse
-from core.study.cells import BLANK, Row, label
+from core.study.cells import BLANK, Row, label, origins, with_origins
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -56,7 +56,9 @@ def rows(lab: Lab, frame: DataFrame) -> list[Row]:
         title = f"{TITLE}{lab.title}: {lab.metric(metric.removeprefix(NAMED)).title}"
         for key, group in chosen.groupby(by, sort=False):
             row = label(dict(zip(by, key, strict=True)), by)
-            table_rows += [{**BLANK, "table": title, "row": row, **cell} for cell in _of_group(lab, group)]
+            sent = origins(group)
+            made = ({**BLANK, "table": title, "row": row, **cell} for cell in _of_group(lab, group))
+            table_rows += [with_origins(cell, sent) for cell in made]
     return table_rows
 
 

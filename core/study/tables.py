@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from core import journal
 from core.events import Scored
 from core.lab.lab import Lab
+from core.runs import verify
 from core.runs.upgrade import upgraded
 from core.score import Score
 from core.statistics import power_of_pairs
 from core.study import human, multiverse, named
-from core.study.cells import BLANK, Row, cells
+from core.study.cells import BLANK, Row, cells, origins, with_origins
 from core.study.early import stopped_early
 from core.study.paired import DIFFERENCES, differences
 from core.study.plan import Planned, Study, TableOf
@@ -34,9 +35,10 @@ def measured(
     """A row for each case of each run that has begun and each figure of the case, by the study's rules.
 
     run, case, lab, item, control (whether the run is one of the study's controls), complete, early (whether it stopped
-    at the study's `stop_width`), metric, value (NaN where undefined), n, of, truth (of the figure that decides; NaN
-    where it is not known), and a column for each setting, facet and trait, as text. A case without the figure, as one
-    that failed, has a row all the same. Rows of the metrics
+    at the study's `stop_width`), imported (from whom, in words; empty where it was made here), damaged (lines of its
+    journal), metric, value (NaN where undefined), n, of, truth (of the figure that decides; NaN where it is not known),
+    and a column for each setting, facet and trait, as text. A case without the figure, as one that failed, has a row
+    all the same. Rows of the metrics
     `multiverse.NAMED` hold what a figure would have been under other choices, those of `people` what people said, where
     a table of the study asks for it. `kept` is what an earlier call read of
     runs that had completed, by their names; this one adds to it.
@@ -56,9 +58,18 @@ def measured(
             rows += human.rows(run, labs, folder, from_people[run.id], of_run, study.rules)
     frame = pd.DataFrame(rows, columns=None if rows else [*_OWN, "model"])
     frame["control"] = frame["run"].isin(controls)
+    frame["imported"] = frame["run"].map(imported(study, folder)).fillna("")
     for name in ("value", "truth"):
         frame[name] = pd.to_numeric(frame[name])
     return frame
+
+
+def imported(study: Study, folder: Path) -> dict[str, str]:
+    """The runs of the study that were made elsewhere: from whom, and whether their figures are what their answers give,
+    in words.
+    """
+    origins = {run.id: verify.origin(folder, run.id) for run in study.all}
+    return {run: one.words for run, one in origins.items() if one is not None}
 
 
 _OWN = ("run", "case", "lab", "item", "complete", "early", "applies", "metric", "value", "n", "of", "truth")
@@ -68,7 +79,8 @@ def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, study: Study) -
     path = journal.at(folder, run.id)
     if not path.exists():
         return
-    state = transcript(upgraded(journal.read(path).events, labs))
+    found = journal.read(path)
+    state = transcript(upgraded(found.events, labs))
     early = stopped_early(study, run, path)
     rules = study.rules
     # A field that is left out of the JSON at its default is a setting too.
@@ -92,6 +104,7 @@ def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, study: Study) -
             **run.lab.studies.traits(view),
             **{"run": run.id, "case": case, "lab": run.lab.name, "item": item},
             **{"complete": state.status == "completed" or early is not None, "early": early is not None},
+            **{"damaged": len(found.faults)},
         }
         scores: dict[str, Scored | Score | None] = {m.name: log.score(m.name, rules) for m in run.lab.metrics}
         scores |= {figure.metric: figure.score for figure in run.lab.studies.more(view, rules)}
@@ -145,7 +158,8 @@ def drawn(study: Study, labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
     surely = power(made)
     for lab in dict.fromkeys(own["lab"]):
         made += multiverse.rows(labs[lab], own[own["lab"] == lab])
-    return made + surely
+    sent = origins(frame)
+    return [with_origins(cell, {run: sent.get(run, "") for run, _ in cell["behind"]}) for cell in made + surely]
 
 
 def controls(labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from core.events import LONGEST_ANSWER, Message, ToolCall
 from core.lab.cases import Trial
 from core.lab.lab import Lab
+from core.text.counted import counted
 from core.transcript import CaseLog, Transcript
 
 if TYPE_CHECKING:
@@ -31,17 +32,20 @@ _PARTS = Path(__file__).resolve().parents[2] / "data" / "page"
 
 
 class Chosen(NamedTuple):
-    """A case to be shown: its lab, its run as far as the journal goes, and its id."""
+    """A case to be shown: its lab, its run as far as the journal goes, and its id; and how many lines of that journal
+    are damaged.
+    """
 
     lab: Lab
     transcript: Transcript
     case: str
+    damaged: int = 0
 
 
-def of_run(lab: Lab, transcript: Transcript) -> list[Chosen]:
+def of_run(lab: Lab, transcript: Transcript, damaged: int = 0) -> list[Chosen]:
     """All cases of a run, by number."""
     cases = sorted(transcript.cases, key=lambda case: transcript.cases[case].number)
-    return [Chosen(lab, transcript, case) for case in cases or [""]]
+    return [Chosen(lab, transcript, case, damaged) for case in cases or [""]]
 
 
 def html(title: str, chosen: Sequence[Chosen], of: int | None = None) -> bytes:
@@ -54,6 +58,7 @@ def html(title: str, chosen: Sequence[Chosen], of: int | None = None) -> bytes:
     page = template("page.html").render(
         title=" ".join(title.split()),
         left=f"The first {len(shown)} of {of:,} cases." if len(shown) < of else "",
+        damaged=_damaged(shown),
         cases=[of_case(one, steps) for one in shown],
         style=style,
         script=script,
@@ -61,6 +66,17 @@ def html(title: str, chosen: Sequence[Chosen], of: int | None = None) -> bytes:
     )
     # Half a character, which a model may write, has no UTF-8: a browser shows the sign for it.
     return page.encode("utf-8", "xmlcharrefreplace")
+
+
+def _damaged(shown: Sequence[Chosen]) -> list[str]:
+    """Which journals have damaged lines, a sentence each."""
+    runs = {one.transcript.started.run: one.damaged for one in shown if one.transcript.started and one.damaged}
+    return [f"Of the journal of {run} {damage(lines)}." for run, lines in runs.items()]
+
+
+def damage(lines: int) -> str:
+    """What so many damaged lines of a journal mean."""
+    return f"{counted(lines, 'line')} cannot be read or {'is' if lines == 1 else 'are'} lost, and what stood there too"
 
 
 def tool_calls(calls: Sequence[ToolCall]) -> str:
@@ -106,6 +122,19 @@ def _trial(lab: Lab, log: CaseLog, trial: Trial, steps: Iterator[int]) -> dict[s
     mark = means if reading.counts and not reading.doubt and means in ("kept", "broken") else ""
     calls = [log.calls[call] for call in trial.calls if call in log.calls]
     return {"trial": trial, "mark": mark, "calls": calls, "asks": next(steps), "shows": next(steps)}
+
+
+def with_policy(page: str) -> bytes:
+    """A page of Plotly's that needs nothing else, with a policy like that of the other files: nothing loads, and no
+    script runs but those that stand in it now. Plotly sets styles one by one, which no hash could name.
+    """
+    scripts = " ".join(f"'{digest(script)}'" for script in re.findall(r"<script[^>]*>(.*?)</script>", page, re.DOTALL))
+    policy = (
+        f"default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    head = f'<meta http-equiv="Content-Security-Policy" content="{policy}"><meta name="referrer" content="no-referrer">'
+    return page.replace("<head>", f"<head>{head}", 1).encode("utf-8", "xmlcharrefreplace")
 
 
 def part(name: str) -> str:

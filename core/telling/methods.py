@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 from core.lab.lab import Lab
 from core.lab.shown import Metric
 from core.models.ids import is_control
+from core.runs.bundle import IMPORTED
+from core.runs.verify import Verified
 from core.score import Score
 from core.statistics import FEW, group_statistics
 from core.store.store import Store
 from core.text.counted import counted
+from core.transcript import name_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -177,6 +180,7 @@ def _limits(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
     [(faults,)] = ask("select count(*) from faults where run = any(?)")
     if faults:
         yield f"{counted(faults, 'line')} of the journals could not be read, and what stood there is missing."
+    yield from _imported(ask)
     if len({seed for _, _, seed, *_ in began}) == 1:
         yield "All was drawn from one seed: how much other draws would differ is not known."
     robots = [model for (model,) in ask("select distinct model from roles where run = any(?) order by all")
@@ -185,6 +189,24 @@ def _limits(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
         yield f"Robots of known truth, and no language models: {_listed(robots)}."
     if again := sum(bool(reread) for *_, reread in began):
         yield f"{counted(again, 'run')} read older answers again, and asked no model."
+
+
+def _imported(ask: Any) -> Iterator[str]:
+    """Which runs were made elsewhere, by whose word, and of which the figures are not what their answers give."""
+    said = """
+        select {what} from records join runs using (run)
+        where runs.about = any(?) and record = ? group by all order by all
+    """
+    senders = ask(said.format(what="json_extract_string(data, '$.sender') as sender, count(*)"), IMPORTED)
+    if not senders:
+        return
+    from_whom = _listed(f"{sender or 'nobody named'} ({runs:,})" for sender, runs in senders)
+    yield f"Imported, and as their files say made by others: {from_whom}."
+    found = ask(said.format(what="runs.about, max(json_array_length(data, '$.differ'))"), name_of(Verified))
+    if differ := [run for run, many in found if many]:
+        yield f"Scored anew from its answers, the figures of these are not what the answers give: {_listed(differ)}."
+    if unknown := sum(runs for _, runs in senders) - len(found):
+        yield f"Not scored anew from its answers: {counted(unknown, 'imported run')}."
 
 
 def _by(roles: Sequence[tuple[Any, ...]]) -> str:

@@ -55,7 +55,7 @@ def cases_of(visit: Visit, run_id: str) -> list[Chosen]:
     """The run's cases, as whoever visits may see them. Raises NoSuchRun and NotYours."""
     state = transcript(visit.run(run_id).events())
     lab = entry.labs()[state.started.lab] if state.started else None
-    return document.of_run(lab, state) if lab else []
+    return document.of_run(lab, state, len(visit.run(run_id).faults())) if lab else []
 
 
 def _page(made: Callable[[], bytes], name: str, help: str) -> None:

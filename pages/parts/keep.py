@@ -39,7 +39,7 @@ def menu(run_id: str, study: str) -> None:
                 st.warning(plain(str(error)), icon=":material/edit:")
             else:
                 st.switch_page(addresses.BROWSE)
-        st.caption("It can be brought back on the Browse page until the app is closed. Then it is gone.")
+        st.caption("It can be brought back on the Browse page until the app is closed. No file holds it any more.")
 
 
 def deleted() -> None:

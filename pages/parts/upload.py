@@ -37,11 +37,18 @@ def upload() -> None:
     try:
         with waits("Looking at every journal …"):
             taken = bundle.take_file(file, file.name, folders, sender)
+        with waits("Scoring them anew from their raw answers …"):
+            anew = entry.score_anew(taken.runs)
     except BundleRefused as refused:
         st.error(plain(str(refused)), title="Nothing was imported", icon=":material/error:")
         return
     entry.keeper().wake()
     sentence = f"{len(taken.runs)} imported, {len(taken.same)} here already."
     st.success(sentence, icon=":material/check:")
+    for run in taken.runs:
+        if run not in anew:
+            st.caption(f"{plain(run)} was not scored anew: there was no time.")
+        elif anew[run].why or anew[run].differ:
+            st.warning(f"{plain(run)}. {plain(anew[run].sentence)}", icon=":material/rule:")
     for name, why in taken.passed_over.items():
         st.caption(f"{plain(name)} was passed over: {plain(why)}.")

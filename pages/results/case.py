@@ -12,13 +12,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core import entry
+from core import entry, home
 from core.events import Event, Scored
 from core.lab.cases import Trial
 from core.lab.lab import Lab
 from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
-from core.store import queries, versions
+from core.runs import verify
+from core.store import versions
 from core.store.store import StoreError
 from core.telling.story import story
 from core.transcript import CaseLog, Transcript, name_of, transcript
@@ -318,10 +319,18 @@ def _versions(run_id: str, lab: Lab) -> None:
 
 def _sender(run_id: str) -> None:
     """Whose it is, where it was made elsewhere."""
-    with suppress(StoreError):
-        sender = queries.senders(entry.keeper().store).get(run_id)
-        if sender is not None:
-            st.caption(f":material/move_to_inbox: Imported. As the file says, from {plain(sender or 'nobody named')}.")
+    origin = verify.origin(home.journals(), run_id)
+    if origin is None:
+        return
+    st.caption(f":material/move_to_inbox: Imported. As the file says, from {plain(origin.sender or 'nobody named')}.")
+    if origin.verified is None:
+        st.caption("It was not scored anew from its raw answers.")
+    elif origin.verified.differ:
+        st.warning(plain(origin.verified.sentence), icon=":material/rule:")
+        with st.expander("What differs"):
+            st.text("\n".join(origin.verified.differ[:100]))
+    else:
+        st.caption(plain(origin.verified.sentence))
 
 
 def _lab_of(run_id: str) -> str:

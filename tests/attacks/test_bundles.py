@@ -128,6 +128,8 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "half a line": (lambda: only(b'{"kind":"started"'), "does not begin a run"),
     "a schema to come": (lambda: only(to_come()), "newer version"),
     "another run": (lambda: only(good()[JOURNAL], "another"), "another run"),
+    "a device of Windows": (lambda: only(begun(run="CON"), "CON"), "neither"),
+    "what is said of one": (lambda: only(begun(run="lpt1~ann", about="lpt1"), "lpt1~ann"), "neither"),
     "a run that is here": (lambda: only(own(), "own"), "here already and holds something else"),
 }  # fmt: skip
 

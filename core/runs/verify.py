@@ -1,0 +1,197 @@
+"""Whether a run's figures are what its raw answers give: it is read again from them, in memory, and compared.
+
+That a model gave these answers, and a person what the run was given, cannot be told from a journal: they are believed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from core import journal, policy
+from core.events import Event, Frozen, Model, Recorded, Started
+from core.journal import FromTheFuture, Journal
+from core.lab.lab import Lab
+from core.lab.spec import Spec
+from core.runs.bundle import IMPORTED, from_path
+from core.runs.driver import new_reading
+from core.runs.engine import Ports, app_version, execute
+from core.runs.fork import narrowed
+from core.runs.run import recorded
+from core.runs.same import is_same
+from core.runs.upgrade import upgraded
+from core.transcript import Transcript, name_of, transcript
+
+log = logging.getLogger(__name__)
+
+Replaying = Callable[[str, Sequence[Event]], Model]
+"""A model that answers what a run's journal holds, and nothing else; by the run's id and events."""
+
+_WORDS = {"begun": {"title"}, "result": {"title", "verdict"}}
+"""Fields of records that put the others into words, which a later version may choose otherwise."""
+
+
+class Verified(Frozen):
+    """How many figures and findings were compared, and which are not what the answers give, in words. `why`: it could
+    not be told, for the run cannot be read again here. `app`: the version whose rules were used, `made_with` the run's.
+    """
+
+    compared: int = 0
+    differ: tuple[str, ...] = ()
+    why: str = ""
+    app: str = ""
+    made_with: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What came of it."""
+        if self.why:
+            return f"Whether its figures are what its answers give cannot be told: {self.why}"
+        if not self.differ:
+            return f"Scored anew from its answers: all {self.compared:,} figures and findings are what these give."
+        other = "" if self.made_with == self.app else f" Version {self.made_with} made it, whose rules may be others."
+        return (
+            f"Scored anew from its answers: {len(self.differ):,} figures and findings of {self.compared:,} are not "
+            f"what these give.{other}"
+        )
+
+
+class Origin(NamedTuple):
+    """Who sent an imported run, untrusted, and what its answers give; None where that was not looked at."""
+
+    sender: str
+    verified: Verified | None
+
+    @property
+    def words(self) -> str:
+        """The same in a few words."""
+        found = self.verified
+        if found is None or found.why:
+            doubt = ", not scored anew"
+        else:
+            doubt = ", its figures are not what its answers give" if found.differ else ""
+        return f"imported from {self.sender or 'nobody named'}{doubt}"
+
+
+def origin(folder: Path, run_id: str) -> Origin | None:
+    """Where the run comes from; None where it was made here."""
+    sender, found = None, None
+    with suppress(OSError, FromTheFuture, ValidationError):
+        for event in journal.read(from_path(folder / run_id)).events:
+            if isinstance(event, Recorded) and event.record == IMPORTED:
+                sender = str(event.data.get("sender", ""))
+            elif isinstance(event, Recorded) and event.record == name_of(Verified):
+                found = Verified.model_validate(event.data)
+    return None if sender is None else Origin(sender, found)
+
+
+def score_anew(runs: Iterable[str], folder: Path, labs: Mapping[str, Lab], replaying: Replaying) -> dict[str, Verified]:
+    """Verify runs that were imported into `folder`, and keep what came of it beside whose they are. Those for which
+    there is no time (EXPLAIN_BUNDLE_SECONDS) are not among what is returned, and stay as not looked at.
+    """
+    ends = time.monotonic() + (policy.limit("bundle_seconds") or 0)
+    done: dict[str, Verified] = {}
+    for run_id in runs:
+        if (left := ends - time.monotonic()) <= 0:
+            break
+        found = verify(folder / f"{run_id}.jsonl", labs, replaying, left)
+        with Journal(from_path(folder / run_id)) as written:
+            written.append(recorded(written.path.stem, found, "run"))
+        done[run_id] = found
+    return done
+
+
+def verify(path: Path, labs: Mapping[str, Lab], replaying: Replaying, seconds: float | None = None) -> Verified:
+    """Read the run of a journal again from its answers, in `seconds` at most. What anybody wrote there raises nothing
+    here. Raises FileNotFoundError, and FromTheFuture.
+    """
+    events = upgraded(journal.read(path).events, labs)
+    begun = next((event for event in events if isinstance(event, Started)), None)
+    if begun is None or begun.about or begun.lab not in labs:
+        return Verified(why="it is no run of a lab of this app.")
+    lab = labs[begun.lab]
+    try:
+        spec = lab.spec.model_validate(begun.spec)
+        return verified(lab, spec, path.stem, events, replaying(path.stem, events), seconds)
+    except TimeoutError:
+        return Verified(why="it took too long.")
+    except Exception as error:
+        log.warning("%s cannot be read again: %s", path, error)
+        return Verified(why=f"reading it again failed ({type(error).__name__}).")
+
+
+def verified(
+    lab: Lab, spec: Spec, run_id: str, history: Sequence[Event], answers: Model, seconds: float | None = None
+) -> Verified:
+    """Read the run again from its `answers` (`core.models.replay`), by the rules of now. What it had no time to come to
+    is not missed. Raises TimeoutError.
+    """
+    going = new_reading(lab, spec, run_id, history)
+    if going.forked_from is not None:
+        going = replace(going, lab=narrowed(lab, going.forked_from))
+    ports = Ports(lambda id: answers, lambda event: None, live=False)
+    again = asyncio.run(asyncio.wait_for(execute(going, ports), seconds))
+    said = transcript(history)
+    made_with = said.started.app if said.started else ""
+    if any(failure.bad_input for failure in again.failures):
+        return Verified(why=again.failures[-1].message, made_with=made_with)
+    before, now = _findings(said), _findings(again)
+    differ = [_told(key, before[key], now.get(key)) for key in before if not _agree(before[key], now.get(key))]
+    if said.status == "completed":
+        differ += [_told(key, None, now[key]) for key in now.keys() - before.keys()]
+    return Verified(compared=len(before), differ=tuple(sorted(differ)), app=app_version(), made_with=made_with)
+
+
+_Key = tuple[str, str, str, str]
+"""Case, figure or record, rules, item."""
+
+
+def _findings(state: Transcript) -> dict[_Key, Any]:
+    """Every figure, and every record of what was read, but for the names of calls."""
+    return dict(_figures(state)) | dict(_records(state))
+
+
+def _figures(state: Transcript) -> Iterator[tuple[_Key, Any]]:
+    for score in state.scores:
+        value = {name: getattr(score, name) for name in ("value", "n", "of", "low", "high")}
+        yield (score.case, score.metric, score.rules, score.item), value
+
+
+def _records(state: Transcript) -> Iterator[tuple[_Key, Any]]:
+    for case, place in state.places.items():
+        for event in place.records.values():
+            words = _WORDS.get(event.record, ())
+            data = {name: value for name, value in event.data.items() if name not in words}
+            yield (case, f"record {event.record}", event.by, event.item), _without_calls(data)
+
+
+def _without_calls(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {name: _without_calls(value) for name, value in data.items() if name not in ("call", "calls")}
+    return [_without_calls(value) for value in data] if isinstance(data, list | tuple) else data
+
+
+def _agree(before: Any, now: Any) -> bool:
+    return now is not None and is_same(before, now)
+
+
+def _told(key: _Key, before: Any, now: Any) -> str:
+    """The finding and both of its values, in a line."""
+    case, what, rules, item = key
+    name = " ".join(filter(None, (case, item, what, f"({rules})" if rules else "")))
+    return f"{name}: said {_short(before)}, found {_short(now)}"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, dict) and "value" in value:
+        value = "undefined" if value["value"] is None else f"{value['value']:.4g} ({value['n']} of {value['of']})"
+    text = "nothing" if value is None else str(value)
+    return text if len(text) <= 200 else f"{text[:200]}…"

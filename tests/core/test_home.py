@@ -1,0 +1,58 @@
+"""A home that can only be read can be looked at: a copy on a disk that is write-protected, or somebody else's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core import home
+
+ROOT = Path(__file__).resolve().parents[2]
+RUN = next(path for path in sorted(home.recordings().glob("*.jsonl")) if "-find-" in path.stem)
+
+LOOK = """
+import sys
+from streamlit.testing.v1 import AppTest
+from core import home
+from core.__main__ import main
+
+run, page = sys.argv[1:]
+for command in (["verify", run], ["query", "select run from runs where not recording"], ["methods", run]):
+    assert main(command) == 0, command
+assert main(["page", run, "-o", page]) == 0
+assert main(["reread", run]) == 2
+for address, file, asked in (("case", "results/case.py", {"run": run}), ("browse", "results/browse.py", {})):
+    at = AppTest.from_file(sys.path[1] + "/app.py", default_timeout=120)
+    for name, value in asked.items():
+        at.query_params[name] = value
+    at.run()
+    at.switch_page(f"pages/{file}").run()
+    assert not at.exception, (address, at.exception)
+    assert at.markdown, address
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux" or shutil.which("unshare") is None, reason="mounts a folder read-only")
+def test_a_read_only_home_can_be_looked_at(tmp_path: Path) -> None:
+    journals = home.journals()
+    shutil.copy(RUN, journals / f"x{RUN.name}")
+    shutil.copy(RUN, journals / RUN.name)
+    before = {path: path.read_bytes() for path in home.home().rglob("*") if path.is_file()}
+    script = tmp_path / "look.py"
+    script.write_text(LOOK, encoding="utf-8")
+    mount = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" || exit 99; exec "$@"'
+    look = [sys.executable, str(script), RUN.stem, str(tmp_path / "page.html")]
+    command = ["unshare", "--map-root-user", "--mount", "sh", "-c", mount, str(home.home()), *look]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode == 99 or "unshare failed" in done.stderr:
+        pytest.skip(f"no folder can be mounted here: {done.stderr}")
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert RUN.stem in done.stdout and "may not be written to" in done.stderr
+    assert (tmp_path / "page.html").stat().st_size > 10_000
+    assert {path: path.read_bytes() for path in home.home().rglob("*") if path.is_file()} == before
