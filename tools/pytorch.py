@@ -40,13 +40,9 @@ def pinned(requirements: Path = REQUIREMENTS) -> str:
 
 def known(locks: Iterable[Path] = LOCKS) -> set[str]:
     """The SHA-256 digests, in hex, of the builds of torch that the locks name."""
-    entries = [
-        re.search(
-            r"^torch==\S+((?: *\\\n +--hash=sha256:[0-9a-f]{64})+)", lock.read_text(encoding="utf-8"), re.MULTILINE
-        )
-        for lock in locks
-    ]
-    return {digest for entry in entries if entry for digest in re.findall(r"[0-9a-f]{64}", entry[1])}
+    entry = re.compile(r"^torch==\S+(?:\s*\\\n +--hash=sha256:[0-9a-f]{64})+", re.MULTILINE)
+    entries = [found[0] for lock in locks if (found := entry.search(lock.read_text(encoding="utf-8")))]
+    return set(re.findall(r"[0-9a-f]{64}", "".join(entries)))
 
 
 def installed() -> str | None:
