@@ -67,8 +67,9 @@ class Build(NamedTuple):
     cuda: list[str]
 
     def install(self) -> int:
-        """Take it as it is, with what it asks for."""
-        return subprocess.run([*_PIP, "install", "--quiet", *self.where, self.wanted]).returncode
+        """Take it as it is; one for CUDA with what it asks for, which stands in no lock."""
+        options = () if self.cuda else ("--no-deps",)
+        return subprocess.run([*_PIP, "install", "--quiet", *options, *self.where, self.wanted]).returncode
 
     def install_checked(self) -> int:
         """Take it alone, and only if what comes has the digest that was promised."""
