@@ -32,7 +32,8 @@ run: $(VENV)/.ready
 # Under a public name the app is hosted: what a visitor could harm the host with is off, also behind a proxy that alone
 # reaches it. It listens on loopback until it is told otherwise.
 serve: $(VENV)/.ready
-	@[ -n "$(HOSTS)" ] || { echo "Say by which names people reach it: make serve HOSTS=class.example.org (docs/host.md)" >&2; exit 2; }
+	@case "$(HOSTS)" in ""|localhost|127.*) \
+		echo "Say by which name people reach it: make serve HOSTS=class.example.org (docs/host.md)" >&2; exit 2;; esac
 	@EXPLAIN_HOSTS="$(HOSTS)" $(BIN)/python -m streamlit run app.py --server.address "$(ADDRESS)" --server.port "$(PORT)"
 
 setup: $(VENV)/.ready
