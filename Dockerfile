@@ -14,7 +14,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends libgomp1 && rm 
 RUN useradd --uid 10001 --home-dir /data --no-create-home explain && install -d -o explain -g explain -m 0700 /data
 COPY --from=packages /venv /venv
 WORKDIR /app
-COPY LICENSE app.py ./
+COPY LICENSE app.py pyproject.toml ./
 COPY .streamlit/config.toml .streamlit/
 COPY core core
 COPY pages pages

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -192,6 +193,25 @@ def test_the_image_gets_what_the_app_needs_and_no_secret() -> None:
     for one in copied:
         assert (ROOT / one).exists() and not ignored(one)
     assert "KEY" not in text.upper().replace("KEYS", "") and "ADD " not in text
+
+
+def test_a_run_goes_through_with_the_files_of_the_image_alone(tmp_path: Path) -> None:
+    app = tmp_path / "app"
+    for name, rest in instructions():
+        if name == "COPY" and not rest.startswith("--from"):
+            *sources, target = rest.split()
+            for source in (ROOT / one for one in sources):
+                place = app / target
+                if source.is_dir():
+                    shutil.copytree(source, place, ignore=shutil.ignore_patterns("__pycache__", "local"))
+                else:
+                    place.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(source, place)
+    environment = os.environ | {"EXPLAIN_HOME": str(tmp_path / "home"), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "core", "probe", "--own", "3 * x^2", "--interpreter", "fit", "--json"]
+    done = subprocess.run(command, cwd=app, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["status"] == "completed"
 
 
 def test_the_compose_file_keeps_the_app_behind_the_proxy() -> None:
