@@ -94,7 +94,9 @@ def offered(wanted: str, *where: str) -> Build:
         build = json.loads(report.read_text(encoding="utf-8"))["install"][0]
     cuda = cuda_packages(build["metadata"].get("requires_dist", []))
     found = build["download_info"]
-    digest = found.get("archive_info", {}).get("hashes", {}).get("sha256", "")
+    archive = found.get("archive_info", {})
+    # The second is what the pip of the first Pythons 3.11 writes.
+    digest = archive.get("hashes", {}).get("sha256") or archive.get("hash", "").removeprefix("sha256=")
     return Build(wanted, where, unquote(found["url"]), digest, cuda)
 
 
