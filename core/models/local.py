@@ -23,7 +23,7 @@ from typing import IO
 
 from pydantic import SecretStr
 
-from core import files
+from core import files, shipped
 from core.events import Answer, CallFailed, OnText, Request, unheard
 from core.models import gguf
 from core.models.endpoint import Connection, Endpoint
@@ -126,9 +126,13 @@ class LocalModel:
 
 
 class _Server:
-    """One llama.cpp process. Raises LocalModelFailed where it does not come up."""
+    """One llama.cpp process. Raises LocalModelFailed where it does not come up, and BadModelFile where the file should
+    be the one that ships and is not.
+    """
 
     def __init__(self, path: Path) -> None:
+        if path == shipped_weights() and shipped.altered(SHIPPED_PACKAGE, path.parent):
+            raise failure("not_what_ships", path=path, install=SHIPPED_INSTALL)
         self._path = path
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the process
         key = secrets.token_urlsafe(32)

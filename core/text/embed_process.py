@@ -1,8 +1,9 @@
 """The sentence encoder in a process of its own: beside a page that polls, importing torch takes several times as long.
 
-Run as a script, by `core.text.embed`, with the model's folder. When it is ready it writes a line of JSON with the
-vectors' width. Then it reads texts, a list in a line of JSON, and answers with their vectors as float32, row after row,
-until standard input ends: at the latest when the process that started it does, however that happens.
+Run as a script, by `core.text.embed`, with the model's folder and, where a package brought it, that package. When it is
+ready it writes a line of JSON with the vectors' width. Then it reads texts, a list in a line of JSON, and answers with
+their vectors as float32, row after row, until standard input ends: at the latest when the process that started it does,
+however that happens. Where a file is not the one that the package should bring, it names that file and ends.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ import json
 import os
 import signal
 import sys
+from pathlib import Path
+
+from core import shipped
 
 BATCH = 64
 
@@ -22,6 +26,10 @@ def main() -> None:
     # Whatever a library prints must not get between the vectors.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    if sys.argv[2:] and (altered := shipped.altered(sys.argv[2], Path(sys.argv[1]))):
+        answers.write(json.dumps({"altered": altered}).encode() + b"\n")
+        answers.flush()
+        return
     import torch
     from sentence_transformers import SentenceTransformer
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 import struct
 import subprocess
@@ -19,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from core import shipped
 from core.events import Message, Request, Sampling, unheard
 from core.models import errors, gguf, local
 from core.models.local import LocalModel
@@ -181,6 +183,23 @@ def test_a_file_that_is_no_model_is_reported(tmp_path: Path) -> None:
     for path in (text, cut, broken, tmp_path / "missing.gguf", tmp_path):
         with pytest.raises(errors.BadModelFile, match=path.name):
             local.weights(f"file:{path}", tmp_path)
+
+
+@pytest.mark.local_model
+def test_the_model_that_ships_is_not_loaded_with_a_changed_byte(
+    weights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied = Path(shutil.copy(weights, tmp_path))
+    assert shipped.altered(local.SHIPPED_PACKAGE, tmp_path) is None
+    with copied.open("r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        [last] = file.read(1)
+        file.seek(-1, os.SEEK_END)
+        file.write(bytes([last ^ 1]))
+    monkeypatch.setattr(local, "shipped_weights", lambda: copied)
+    with pytest.raises(errors.BadModelFile, match="not the file that belongs to this model") as caught:
+        asyncio.run(LocalModel("local/smollm2-135m", copied).answer(question(), unheard))
+    assert local.SHIPPED_INSTALL in caught.value.hint and copied not in local.running()
 
 
 def gguf_string(text: bytes) -> bytes:

@@ -1,11 +1,14 @@
 """The sentence encoder: by path, without a network, one for the process."""
 
+import shutil
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from core import shipped
 from core.runs.same import APART
 from core.text import embed
 from tests.waiting import until
@@ -111,6 +114,22 @@ def test_a_half_downloaded_paper_encoder_is_passed_over(tmp_path, monkeypatch):
     (tmp_path / "modules.json").write_text("[]")
     (tmp_path / "model.safetensors").write_text("")
     assert embed._paper_folder() == tmp_path
+
+
+def test_the_encoder_that_ships_is_not_loaded_with_a_changed_byte(tmp_path, monkeypatch):
+    copied = Path(shutil.copytree(embed._small_folder(), tmp_path / "model"))
+    assert shipped.altered(embed.SMALL_PACKAGE, copied) is None
+    weights = bytearray((copied / "model.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (copied / "model.safetensors").write_bytes(weights)
+    monkeypatch.setattr(embed, "COMMAND", [sys.executable, "-m", "core.text.embed_process"])
+    monkeypatch.setattr(embed, "_started", [])
+    monkeypatch.setattr(embed, "_paper_folder", lambda: None)
+    monkeypatch.setattr(embed, "_small_folder", lambda: copied)
+    encoder = embed.encoder()
+    with pytest.raises(embed.NoEncoder, match=r"model\.safetensors is not the one that belongs to it"):
+        encoder.encode(["a"])
+    assert encoder._model._process.wait(timeout=60) == 0
 
 
 def test_a_process_that_died_is_started_again(encoder, monkeypatch):
