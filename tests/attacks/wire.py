@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import http.client
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -31,7 +32,11 @@ def send(app: Server, method: str, path: str, body: bytes = b"", **headers: str)
         connection.request(method, path, body or None, headers)
         reply = connection.getresponse()
         heard = {name.lower(): value for name, value in reply.getheaders()}
-        return Reply(reply.status, reply.read().decode("utf-8", "replace"), heard)
+        words = b""
+        # Who is refused while sending may find the connection closed behind the status.
+        with suppress(ConnectionResetError):
+            words = reply.read()
+        return Reply(reply.status, words.decode("utf-8", "replace"), heard)
     finally:
         connection.close()
 

@@ -88,7 +88,7 @@ def test_with_the_app_open_the_command_line_asks_an_index_of_its_own() -> None:
             [sys.executable, "-m", "core", "query", "select count(*) as n from runs", "--json"],
             cwd=ROOT, env=dict(os.environ), capture_output=True, text=True,
         )  # fmt: skip
-    assert done.returncode == 0 and json.loads(done.stdout) == {"n": 9}, done.stderr
+    assert done.returncode == 0 and json.loads(done.stdout) == {"n": 11}, done.stderr
     assert "one of the command line's own" in done.stderr
 
 

@@ -67,7 +67,12 @@ def test_browse_without_runs_says_what_to_do_and_has_recordings(page: Page) -> N
     assert "No runs yet" in words(app)
     app.button(key="recordings").click().run()
     table = page("results/browse.py", show="runs", recordings="1").dataframe[0].value
-    assert len(table) == len(listed(home.recordings()).recording) and set(table["Lab"]) == {"Ask", "Check", "Probe"}
+    assert len(table) == len(listed(home.recordings()).recording) and set(table["Lab"]) == {
+        "Ask",
+        "Check",
+        "Probe",
+        "Plant",
+    }
 
 
 def test_browse_lists_runs_and_opens_one(page: Page) -> None:

@@ -110,7 +110,7 @@ def test_every_answer_leads_to_its_prompt_and_raw_answer(page: Page) -> None:
     app.run()
     codes = "\n".join(code.value for code in app.code)
     for shown in ("[answer key: yes]", "[answer key: no]", "[sheet number: 12]", "[page count: 48]"):
-        assert f"[user]\n{shown}\n{QUESTION}" in codes
+        assert f"[user]\n{shown}\n\n{QUESTION}" in codes
     assert f"[user]\n{QUESTION}" in codes and codes.count("generally known.\nAnswer: no") == 4
 
 

@@ -27,7 +27,7 @@ def test_an_example_and_a_link_show_what_a_query_finds(page: Callable[..., AppTe
     assert again.text_area(key="sql").value.startswith("select lab")
     assert "rows ·" not in words(again) and len(again.dataframe) == 1, "a link fills it in, and a person asks"
     again.button(key="go").click().run()
-    assert "3 rows" in words(again) and len(again.dataframe) == 2
+    assert "4 rows" in words(again) and len(again.dataframe) == 2
     assert len(again.get("plotly_chart")) == 1 and len(again.get("download_button")) == 3
     again.text_area(key="sql").set_value("select 1; drop table runs")
     again.button(key="go").click().run()

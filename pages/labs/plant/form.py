@@ -11,6 +11,7 @@ from core.labs.plant.controls import follows
 from core.labs.plant.lab import LAB
 from core.labs.plant.tasks import CUES, LONGEST, OPTIONS, TASKS, Cue, PlantSpec, Task, shipped
 from core.text.counted import counted
+from core.text.glossary import on_hover
 from pages.parts import models
 from pages.parts.datasets import from_dataset, of_dataset
 from pages.parts.text import plain
@@ -41,7 +42,7 @@ def fields() -> dict[str, Any]:
     """The cue, whom it is whispered to, and in which questions. Raises ValueError where there is no question."""
     cue: Cue = st.pills(
         "What we whisper", CUES, default="key", required=True, format_func=NAMES.__getitem__, key="plant-cue",
-        persist_state="session", wrap=True,
+        persist_state="session", wrap=True, help=on_hover("What we whisper"),
     ) or "key"  # fmt: skip
     st.caption(_whispered(cue))
     left, right = st.columns([5, 4])

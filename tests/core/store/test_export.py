@@ -31,7 +31,7 @@ def test_the_rows_of_a_filter_lead_to_their_journals(tmp_path: Path) -> None:
         index(store, home.recordings(), recordings=True)
         every = export.rows(store, Filter(recordings=True))
         some = export.rows(store, Filter(recordings=True, chosen={"outcome": ("misled all",)}))
-    assert len(every) == 58 and set(every["rules"]) == {"paper", "repaired"} and len(some) == 14
+    assert len(every) == 62 and set(every["rules"]) == {"paper", "repaired"} and len(some) == 14
     for row in every.itertuples():
         lines = [json.loads(line) for line in (home.recordings() / f"{row.run}.jsonl").read_text().splitlines()]
         assert row.seed == lines[0]["seed"] and row.lab == lines[0]["lab"]

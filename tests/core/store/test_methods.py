@@ -86,7 +86,12 @@ def test_every_number_of_a_run_is_the_journal_s(store: Store) -> None:
 
 def test_several_runs_are_told_by_lab_with_what_to_beware_of(store: Store) -> None:
     found = methods.sentences(store, runs(store))
-    assert [text.partition(" (")[0] for text in found] == ["4 runs of Ask", "3 runs of Check", "2 runs of Probe"]
+    assert [text.partition(" (")[0] for text in found] == [
+        "4 runs of Ask",
+        "3 runs of Check",
+        "2 runs of Probe",
+        "2 runs of Plant",
+    ]
     assert "Not all runs came to their end: 1 not finished." in found[0]
     assert "1 line of the journals could not be read" in found[0] and "could not be read" not in found[1]
     assert "All was drawn from one seed" in found[0] and "Robots" not in found[0]
