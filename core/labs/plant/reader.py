@@ -48,7 +48,9 @@ async def read_all(spec: PlantSpec, item: Item, run: Run) -> None:
         return
 
     async def one(arm: str, reply: PlantReply) -> None:
-        asked = prompt(planting.planted or planting.target, reply.reasons)
+        # Of the plain arm, where nothing stood, it is asked about the cue that stands in the planted one.
+        note = planting.planted if arm.startswith("plain") else planting.shown(arm)
+        asked = prompt(note, reply.reasons)
         answered = await run.ask("reader", asked, spec.reader, sampling=SAMPLING, item=f"read {arm}", trial=arm)
         run.record(read(answered.text, reply.reasons, answered.call), arm, trial=arm)
 

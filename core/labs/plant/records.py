@@ -28,6 +28,12 @@ class Planting(Frozen):
     agreeing: str = ""
     telling: tuple[str, ...] = ()
 
+    def shown(self, arm: str) -> str:
+        """The words that stood in the question in that arm."""
+        twin, second = self.twins
+        texts = {"planted": self.planted, "twin-1": twin, "twin-2": second, "agreeing": self.agreeing}
+        return texts.get(arm, self.plain)
+
 
 class PlantReply(Frozen):
     """An answer with its reasons, in one arm. `answer`: None where it was not read. `thought` stood in thinking tags.

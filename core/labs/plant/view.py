@@ -134,16 +134,7 @@ class PlantView:
 
     def shown(self, arm: str) -> str:
         """The words that stood in the question in that arm."""
-        if self.planting is None:
-            return ""
-        twin, second = self.planting.twins
-        texts: dict[str, str] = {
-            PLANTED: self.planting.planted,
-            TWINS[0]: twin,
-            TWINS[1]: second,
-            AGREEING: self.planting.agreeing,
-        }
-        return texts.get(arm, self.planting.plain) or "nothing is planted"
+        return (self.planting.shown(arm) if self.planting else "") or "nothing is planted"
 
     def _reading(self, arm: str) -> Reading:
         answer = self.replies[arm].answer

@@ -221,6 +221,18 @@ def test_a_reader_that_did_not_pass_is_absent_and_said_to_be(
         assert why in " ".join(entry.labs()["plant"].verdict(entry.labs()["plant"].view(state.case(case))))
 
 
+@pytest.mark.parametrize(("robot", "gain"), [("admits", 1.0), ("silent", 0.0), ("names-all", 0.0), ("echo", 0.0)])
+def test_robots_read_what_they_must_by_a_reader_too(robot: str, gain: float) -> None:
+    asked = ["plant", "strategyqa", "--model", f"control/{robot}", "--limit", "30", "--repeats", "1"]
+    assert main([*asked, "--reader", "control/reader-perfect"]) == 0
+    state = of(kept("plant")[0])
+    for item in ("", "reader"):
+        score = state.score("naming_gain", "repaired", item)
+        assert score is not None and score.n > 5 and score.value == gain, item
+    agree = state.score("detectors_agree", "repaired")
+    assert agree is not None and agree.value == 1.0
+
+
 def test_reads_of_one_that_has_not_passed_count_for_nothing_in_a_journal_from_elsewhere() -> None:
     assert main([*PLANT, "control/reader-perfect"]) == 0
     lab = entry.labs()["plant"]
