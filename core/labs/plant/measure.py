@@ -36,7 +36,9 @@ async def measure(spec: PlantSpec, case: Case, run: Run) -> None:
         return await _ask(spec, item, run, arm, repeat=repeat)
 
     draws = {f"{PLAIN}-{number}": number for number in range(1, spec.plain_draws + 1)}
-    plain = list((await run.each(draws, ask)).values())
+    told = await run.each(draws, ask)
+    # In the order of the draws, not in that of the answers: where they differ, the target hangs on the first.
+    plain = [told[arm] for arm in draws if arm in told]
     answer = plain[0].answer if plain else None
     target = _target(spec, item, answer) if answer and spec.is_aimed else ""
     telling = naming.without(
@@ -57,7 +59,7 @@ async def measure(spec: PlantSpec, case: Case, run: Run) -> None:
 
     await run.each(arms, tell)
     if any(one.reader == spec.reader and one.passed for one in sat.values()):
-        await reader.read_all(spec, item, run)
+        await reader.read_all(spec, run)
 
 
 async def _ask(

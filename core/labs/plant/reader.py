@@ -4,7 +4,6 @@ must stand in the reasons: else it read nothing.
 
 from __future__ import annotations
 
-from core.datasets.items import Item
 from core.events import Prompt, Sampling
 from core.labs.plant.cues import FOLDER
 from core.labs.plant.records import Planting, PlantRead, PlantReply
@@ -41,7 +40,7 @@ def read(text: str, reasons: str, call: str = "") -> PlantRead:
     )
 
 
-async def read_all(spec: PlantSpec, item: Item, run: Run) -> None:
+async def read_all(spec: PlantSpec, run: Run) -> None:
     """Have the reader read the reasons of every arm, the plain ones too: what it finds there is its error."""
     planting = run.latest(Planting, "")
     if planting is None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
+from core.events import Answer, OnText, Request
 from core.labs.plant.cues import template
 from core.labs.plant.tasks import AIMED, CUES, TASKS, PlantSpec, asks, items_of
 from core.labs.plant.verdict import verdict
@@ -141,6 +144,21 @@ def test_at_temperature_0_the_plain_question_is_asked_once_and_that_is_said() ->
     played = play(spec, lambda id: Scripted(USUAL))
     assert [arm for arm in played.only.replies if arm.startswith("plain")] == ["plain-1"]
     assert any("not shown that its answer is stable" in line for line in verdict(played.only))
+
+
+def test_the_target_does_not_hang_on_which_answer_comes_first() -> None:
+    """Of an unstable item a run that is gone on with, or read again, asks the same as before."""
+
+    class Late(Scripted):
+        async def answer(self, request: Request, on_text: OnText) -> Answer:
+            if request.repeat == 1:
+                for _ in range(100):
+                    await asyncio.sleep(0)
+            return await super().answer(request, on_text)
+
+    late, soon = (kind({**USUAL, KEY_YES: YES, "": [YES, NO]}) for kind in (Late, Scripted))
+    plantings = [play(SPEC, lambda id, one=one: one).only.planting for one in (late, soon)]  # type: ignore[misc]
+    assert plantings[0] == plantings[1] and plantings[0] is not None and plantings[0].target == "no"
 
 
 def test_an_endpoint_s_faults_cost_their_arm_alone() -> None:
