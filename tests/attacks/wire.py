@@ -86,7 +86,8 @@ class Tab:
                 drawn.clear()
             elif kind == "delta" and said.delta.WhichOneof("type") == "new_element":
                 drawn.append(said.delta.new_element)
-            elif kind == "script_finished":
+            # A run that asks for another, as one that takes the host's code does, is not the last word.
+            elif kind == "script_finished" and said.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                 return drawn
 
     def want(self, file: str) -> None:
