@@ -14,6 +14,7 @@ from core.events import Event, Frozen, Model, Recorded, Rules
 from core.lab.cases import Case, View
 from core.lab.shown import READING, Judged, Judgement, Means, Metric, Note, Otherwise, Picture, Table
 from core.lab.spec import Spec
+from core.scene import Scene
 from core.score import Figure
 from core.transcript import CaseLog, Transcript
 
@@ -160,6 +161,8 @@ class Lab:
     - `is_input(record)` tells what a person, or chance, gave the run to go on with: a new reading of it must be given
       it too.
     - `check(spec)` finds out, before a run begins, what only a look at files can tell. Raises ValueError, CallFailed.
+    - `scene(view)` is the case as it is told: what was asked, claimed, tested, came of it, and the verdict, as far as it
+      has come; never raises. `core.telling.scenes` adds what every case has, and makes one of the trials without it.
     - `notes(view)` is what a reader of a case needs beside its explanation and trials; `words` are what values and
       outcomes are called on every screen; `outcomes` what those of cases and trials mean for the explanation.
     - `hidden`: a test of the instrument that has no page of its own; `wide`: its runs hold things side by side.
@@ -204,6 +207,7 @@ class Lab:
     hidden: bool = False
     wide: bool = False
     check: Callable[[Any], None] | None = None
+    scene: Callable[[Any], Scene] | None = None
     notes: Callable[[Any], Iterable[Note]] = lambda view: ()
     words: Mapping[str, str] = field(default_factory=dict)
     outcomes: Mapping[str, Means] = field(default_factory=dict)
