@@ -25,7 +25,7 @@ away or put in; the planted cue or words that tell it; words that the explanatio
 
 
 class Span(Frozen):
-    """Code points `start` to `end` (not included) of a text, and what they are. Spans lie in order, and none in another."""
+    """Code points `start` to `end` (not included) of a text, and what they are. They lie in order, none in another."""
 
     start: int
     end: int
@@ -203,7 +203,7 @@ class FigureLine(Frozen):
 
 
 class Screen(Frozen):
-    """One screen of a telling: which part of the scene it shows, and of cards and panels which one (its id or number)."""
+    """One screen of a telling: which part of the scene it shows; of cards and panels which one, by id or number."""
 
     shows: Literal["question", "claim", "card", "turned", "tiles", "panel", "plot", "truth", "bars", "verdict"]
     of: str = ""

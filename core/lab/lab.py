@@ -161,8 +161,8 @@ class Lab:
     - `is_input(record)` tells what a person, or chance, gave the run to go on with: a new reading of it must be given
       it too.
     - `check(spec)` finds out, before a run begins, what only a look at files can tell. Raises ValueError, CallFailed.
-    - `scene(view)` is the case as it is told: what was asked, claimed, tested, came of it, and the verdict, as far as it
-      has come; never raises. `core.telling.scenes` adds what every case has, and makes one of the trials without it.
+    - `scene(view)` is the case as it is told: what was asked, claimed, tested, came of it, and the verdict, as far as
+      it has come; never raises. `core.telling.scenes` adds what every case has, and makes one of the trials without it.
     - `notes(view)` is what a reader of a case needs beside its explanation and trials; `words` are what values and
       outcomes are called on every screen; `outcomes` what those of cases and trials mean for the explanation.
     - `hidden`: a test of the instrument that has no page of its own; `wide`: its runs hold things side by side.
