@@ -335,7 +335,7 @@ def _line(card: Card) -> str:
     expected = f"expected {_word(card, card.expects[0].value)}" if card.expects else ""
     came = f"it said {_word(card, card.said)}" if card.said else ""
     parts = filter(None, (expected, came, card.doubt or card.reason or card.outcome))
-    return f"{card.number}. {about}: {', '.join(parts)}"
+    return f"{about}: {', '.join(parts)}"
 
 
 def _word(card: Card, value: str) -> str:
