@@ -47,6 +47,7 @@ FLOORS: list[set[str]] = [
     {"core.commands"},
     {"core.__main__"},
     {"pages.addresses", "pages.middleware"},
+    {"pages.stage"},
     {"pages.parts"},
     {"pages"},
     {"pages.shell"},

@@ -164,6 +164,7 @@ class Lab:
     - `scene(view)` is the case as it is told: what was asked, claimed, tested, came of it, and the verdict, as far as
       it has come; never raises. `core.telling.scenes` adds what every case has, and makes one of the trials without it.
     - `readings(view)` is how each set of rules read a call's raw answer, in words: by call, then by the rules' name.
+    - `guessed(value, who)` is the record of what a reader expects of a trial; None where guesses are not kept.
     - `notes(view)` is what a reader of a case needs beside its explanation and trials; `words` are what values and
       outcomes are called on every screen; `outcomes` what those of cases and trials mean for the explanation.
     - `hidden`: a test of the instrument that has no page of its own; `wide`: its runs hold things side by side.
@@ -210,6 +211,7 @@ class Lab:
     check: Callable[[Any], None] | None = None
     scene: Callable[[Any], Scene] | None = None
     readings: Callable[[Any], Mapping[str, Mapping[str, str]]] = lambda view: {}
+    guessed: Callable[[str, str], Frozen] | None = None
     notes: Callable[[Any], Iterable[Note]] = lambda view: ()
     words: Mapping[str, str] = field(default_factory=dict)
     outcomes: Mapping[str, Means] = field(default_factory=dict)

@@ -11,30 +11,21 @@ from typing import Any
 
 from core.events import LONGEST_ANSWER, Frozen, Scored
 from core.lab.lab import Lab
-from core.scene import Drop, FigureLine
+from core.scene import Drop, FigureLine, Part
 from core.telling.document import tool_calls, turn
 from core.telling.scenes import dropped, figure
 from core.transcript import Call, Transcript
 
 
 class Behind(Frozen):
-    """One call: who was asked in which role, the exact prompt (a text a message), with which settings, and the raw
-    answer, or why there is none. `readings`: how each set of rules read it, by their name.
+    """One call: who was asked in which role, and in `parts` the raw answer, or why there is none; how each set of rules
+    read it; and the exact prompt, a text a message, with its settings.
     """
 
-    id: str
-    role: str
+    title: str
+    parts: tuple[Part, ...]
+    role: str = ""
     about: str = ""
-    model: str = ""
-    note: str = ""
-    prompt: tuple[str, ...] = ()
-    template: str = ""
-    settings: str = ""
-    tools: tuple[str, ...] = ()
-    answer: str = ""
-    failure: str = ""
-    likeliest: str = ""
-    readings: Mapping[str, str] = {}
 
 
 class FigureOf(FigureLine):
@@ -46,9 +37,9 @@ class FigureOf(FigureLine):
 
 
 class Evidence(Frozen):
-    """All that stands behind a case."""
+    """All that stands behind a case; its calls by id, in their order."""
 
-    calls: tuple[Behind, ...] = ()
+    calls: Mapping[str, Behind] = {}
     figures: tuple[FigureOf, ...] = ()
     drops: tuple[Drop, ...] = ()
     made_with: Mapping[str, Any] = {}
@@ -62,7 +53,7 @@ def of_case(lab: Lab, transcript: Transcript, case: str) -> Evidence:
     calls = log.calls if log.calls or several else transcript.calls
     own = [*(score for score in transcript.scores if not score.case), *log.scores] if several else transcript.scores
     return Evidence(
-        calls=tuple(_behind(call, readings.get(name, {})) for name, call in calls.items()),
+        calls={name: _behind(call, readings.get(name, {})) for name, call in calls.items()},
         figures=tuple(_figure(lab, score) for score in own),
         drops=dropped(log),
         made_with=made_with(transcript),
@@ -70,25 +61,31 @@ def of_case(lab: Lab, transcript: Transcript, case: str) -> Evidence:
 
 
 def _behind(call: Call, readings: Mapping[str, str]) -> Behind:
-    asked, answered = call.asked, call.answered
-    settings = asked.sampling.model_dump(exclude_none=True)
-    return Behind(
-        id=asked.call,
-        role=asked.role,
-        about=asked.item,
-        model=asked.model,
-        note=", ".join(_notes(call)),
-        prompt=tuple(map(turn, asked.messages)),
-        template=asked.prompt or "",
-        settings=", ".join(f"{name.replace('_', ' ')} {value!r}" for name, value in settings.items() if value != ()),
-        tools=tuple(f"{tool.name}: {tool.description}\n{json.dumps(tool.parameters)}" for tool in asked.tools),
-        answer="\n".join(filter(None, (call.text, tool_calls(answered.tool_calls) if answered else ""))),
-        failure=" ".join(filter(None, (call.failed.error, call.failed.message, call.failed.hint)))
-        if call.failed
-        else "",
-        likeliest=_likeliest(answered.logprobs) if answered and answered.logprobs else "",
-        readings=readings,
+    asked = call.asked
+    title = " · ".join(filter(None, (asked.role, asked.model, *_notes(call), f"call {asked.call}")))
+    parts = [Part(label=label, text=text) for label, text in _parts(call, readings) if text]
+    return Behind(title=title, parts=tuple(parts), role=asked.role, about=asked.item)
+
+
+def _parts(call: Call, readings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    asked, answered, failed = call.asked, call.answered, call.failed
+    if failed is not None:
+        yield "It failed", " ".join(filter(None, (failed.error, failed.message, failed.hint)))
+    else:
+        asks = tool_calls(answered.tool_calls) if answered else ""
+        yield "Raw answer", "\n".join(filter(None, (call.text, asks))) or "(nothing yet)"
+    yield "Read as", ", ".join(f"{value} ({rules} rules)" for rules, value in readings.items())
+    yield "First token", _likeliest(answered.logprobs) if answered and answered.logprobs else ""
+    *before, question = (*map(turn, asked.messages),) or ("",)
+    yield "Exact prompt", "\n\n".join(before)
+    yield "The question itself" if before else "Exact prompt", question
+    yield (
+        "Tools it was offered",
+        "\n\n".join(f"{tool.name}: {tool.description}\n{json.dumps(tool.parameters)}" for tool in asked.tools),
     )
+    settings = asked.sampling.model_dump(exclude_none=True)
+    shown = ", ".join(f"{name.replace('_', ' ')} {value!r}" for name, value in settings.items() if value != ())
+    yield "Made with", " · ".join(filter(None, (f"template {asked.prompt}" if asked.prompt else "", shown)))
 
 
 def _notes(call: Call) -> Iterator[str]:

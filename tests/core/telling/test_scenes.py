@@ -90,8 +90,15 @@ def test_what_stands_behind_a_case_is_every_call_with_its_prompt_and_answer(even
     assert lab is not None
     behind = evidence.of_case(lab, state, state.only)
     calls = state.case(state.only).calls
-    assert [one.id for one in behind.calls] == list(calls)
-    assert all(one.answer and one.prompt and one.model for one in behind.calls)
+    assert list(behind.calls) == list(calls)
+    for name, call in calls.items():
+        texts = [part.text for part in behind.calls[name].parts]
+        assert (
+            call.answered
+            and call.answered.text.strip() in " ".join(texts)
+            and call.asked.model in behind.calls[name].title
+        )
+        assert all(any(message.content in text for text in texts) for message in call.asked.messages)
     assert {rules for one in behind.figures for rules in [one.rules]} == {"paper", "repaired"}
     assert behind.made_with["spec"]
     named = {name for card in of(events).cards for name in card.calls}
