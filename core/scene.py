@@ -78,7 +78,9 @@ class Expect(Frozen):
 
 
 class Panel(Frozen):
-    """One of several things that were asked alike: a session, an arm, a round. `answer` is what came."""
+    """One of several things that were asked alike: a session, an arm, a round. `answer` is what came; `run` is another
+    run, where it is that one's.
+    """
 
     title: str
     parts: tuple[Part, ...] = ()
@@ -86,6 +88,7 @@ class Panel(Frozen):
     mark: Mark | None = None
     note: str = ""
     calls: tuple[str, ...] = ()
+    run: str = ""
 
 
 class Card(Frozen):
