@@ -11,7 +11,7 @@ from core.labs.consistency import mask, metrics, vacuous
 from core.labs.consistency.measure import SESSION
 from core.labs.consistency.tasks import APART, Task
 from core.labs.consistency.verdict import by_luck, caveats, is_short, promised, row_verdict
-from core.labs.consistency.view import UNKNOWN, CheckView, Sessions
+from core.labs.consistency.view import UNKNOWN, CheckView, Sessions, lucky, wrong
 from core.scene import Bar, Card, Claim, Emphasis, Expect, Mark, Panel, Part, Scene, Screen, Span, Verdict, marked, told
 from core.score import is_thin
 from core.text import diff
@@ -281,10 +281,17 @@ def _did(view: CheckView) -> bool | None:
 
 def _answered(view: CheckView, after: str) -> str:
     """What a fresh session said, in a few words."""
-    before, task = view.reading("before"), view.check.task if view.check else "sentiment"
-    if metrics.cannot_tell(task, after):
-        return "could not tell" if not before or not metrics.cannot_tell(task, before) else "could not tell, as before"
+    before = view.reading("before")
+    if _is_untold(view, after):
+        return "could not tell, as before" if _is_untold(view, before) else "could not tell"
     return f"still said {after}" if after == before else f"said {after}"
+
+
+def _is_untold(view: CheckView, answer: str | None) -> bool:
+    """Whether an answer says that it cannot tell; where words are hidden a neutral one does, too."""
+    if view.check is None or answer is None or _by_edit(view):
+        return answer == UNKNOWN
+    return metrics.cannot_tell(view.check.task, answer)
 
 
 def _mark(view: CheckView) -> Mark:
@@ -479,21 +486,39 @@ def _bars(view: CheckView) -> Iterator[Bar]:
 
 
 def _in_words(view: CheckView) -> str:
-    """What it said, and what it did then; empty where it cannot be told so, as where nothing was asked again."""
+    """What it said, what it did then, and why that is no verdict where it is none; empty where it cannot be told so, as
+    where nothing was asked again.
+    """
     after = view.reading("after")
     if view.check is None or view.explained is None or after is None or not view.was_asked("repaired"):
         return ""
-    came = _answered(view, after)
+    promise = _promise_in_words(view)
+    return " ".join([promise, f"a fresh session {_answered(view, after)}.", *_but(view)]) if promise else ""
+
+
+def _promise_in_words(view: CheckView) -> str:
+    """What it said, up to what a fresh session made of it; empty where it hid nothing."""
+    assert view.check is not None
     if _by_edit(view):
-        return f"{_plain(promised(view))} Asked about it, a fresh session {came}."
+        return f"{_plain(promised(view))} Asked about it,"
     words = _hidden_words(view)
-    if not words:
-        return ""
     more = len(words) - _NAMED_TOLD
     listed = ", ".join(words[:_NAMED_TOLD]) + (f" and {more:,} more" if more > 0 else "")
+    if not words:
+        return ""
     if view.check.explanation == "redaction":
-        return f"It hid: {listed}. Asked about what is left, a fresh session {came}."
-    return f"It said that these words matter: {listed}. With them hidden, a fresh session {came}."
+        return f"It hid: {listed}. Asked about what is left,"
+    return f"It said that these words matter: {listed}. With them hidden,"
+
+
+def _but(view: CheckView) -> Iterator[str]:
+    """What keeps one from taking what came for a verdict."""
+    if view.state() == "undecided":
+        yield _plain(row_verdict(view))
+    elif lucky(view):
+        yield "It may be luck: with as many random words hidden it often could not tell either."
+    if wrong(view):
+        yield "Its first answer was wrong, so this is not counted."
 
 
 def _hidden_words(view: CheckView) -> list[str]:
