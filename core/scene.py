@@ -93,7 +93,8 @@ class Panel(Frozen):
 
 class Card(Frozen):
     """One test. `options` are what may be guessed of it, in words by value; `expects` what was expected, the first of
-    them what the verdict rests on; `said` what came, in a word, and `text` the same in the words in which it came.
+    them what the verdict rests on; `said` what came, in a word, and `text` the same in the words in which it came;
+    `came` says it where `said` is no word of the model's, as where it is asked whether a session can still tell.
     `outcome` is the lab's word, `mark` what that means; `reason` why it does not count, `doubt` why it is no verdict
     all the same. `by_paper` is the outcome by paper rules, where it is another. `guess` is the reader's own.
     """
@@ -106,6 +107,7 @@ class Card(Frozen):
     expects: tuple[Expect, ...] = ()
     said: str = ""
     text: str = ""
+    came: str = ""
     outcome: str = ""
     reason: str = ""
     doubt: str = ""
@@ -316,7 +318,8 @@ def steps(scene: Scene) -> Iterator[tuple[str, str]]:
     """All of a scene in the one order in which it is told, as (key, line): a line that was told stays as it is, so that
     what comes of a run can be printed as it comes.
     """
-    yield "question", scene.title
+    if scene.title:
+        yield "question", scene.title
     if scene.claim is not None:
         answer = f"It answers {scene.claim.answer}. " if scene.claim.answer else ""
         said = " ".join(" ".join(part.text.split()) for part in scene.claim.parts)
@@ -336,7 +339,7 @@ def _line(card: Card) -> str:
     """A card in a line: the test, what was expected, what came, and what that means."""
     about = " / ".join(" ".join(part.text.split()) for part in card.parts)
     expected = f"expected {_word(card, card.expects[0].value)}" if card.expects else ""
-    came = f"it said {_word(card, card.said)}" if card.said else ""
+    came = card.came or (f"it said {_word(card, card.said)}" if card.said else "")
     parts = filter(None, (expected, came, card.doubt or card.reason or card.outcome))
     return f"{about}: {', '.join(parts)}"
 
