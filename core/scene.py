@@ -137,27 +137,35 @@ class Curve(Frozen):
 
 
 class Interval(Frozen):
-    """A stretch of the axis, and what is said of it."""
+    """A stretch of the axis, and what is said of it. `kind`: one of the stretches that the tested range is cut into;
+    one where nobody looked; one that is said to behave otherwise; one where the values are replaced. What came of the
+    first, and the last, is covered with the truth.
+    """
 
     low: float
     high: float
     label: str
     mark: Mark | None = None
+    kind: Literal["stretch", "unseen", "claimed", "replaced"] = "stretch"
 
 
 class Plot(Frozen):
-    """A function of numbers: what was asked of it, what is said of it, and the truth, which may be covered."""
+    """A function of numbers: what was asked of it, what is said of it, and the truth, which may be covered. The ends of
+    the axes leave out what would flatten all the rest; None where they are not known.
+    """
 
     points: tuple[Point, ...] = ()
     curves: tuple[Curve, ...] = ()
     intervals: tuple[Interval, ...] = ()
     x_label: str = "x"
     y_label: str = "f(x)"
+    x_ends: tuple[float, float] | None = None
+    y_ends: tuple[float, float] | None = None
 
 
 class Bar(Frozen):
-    """A share that decides: `hits` of `n`, as a name says. `own`: with the explanation; any other is a baseline.
-    `wins`: one that does as well as the explanation or better.
+    """A share that decides: `hits` of `n`, as a name says. `own`: with the explanation; `limit`: the most that can be
+    had; any other is a baseline. `wins`: one that does as well as the explanation or better.
     """
 
     label: str
@@ -165,6 +173,7 @@ class Bar(Frozen):
     n: int
     own: bool = False
     wins: bool = False
+    limit: bool = False
 
 
 class Verdict(Frozen):
