@@ -164,8 +164,9 @@ class Plot(Frozen):
 
 
 class Bar(Frozen):
-    """A share that decides: `hits` of `n`, as a name says. `own`: with the explanation; `limit`: the most that can be
-    had; any other is a baseline. `wins`: one that does as well as the explanation or better.
+    """A share that decides: `hits` of `n`, as a name says, with its 95 % interval where it has one. `own`: with the
+    explanation; `limit`: the most that can be had; any other is a baseline. `wins`: one that does as well as the
+    explanation or better. `faint`: too little for a rate, or nothing may be said of it.
     """
 
     label: str
@@ -174,6 +175,9 @@ class Bar(Frozen):
     own: bool = False
     wins: bool = False
     limit: bool = False
+    low: float | None = None
+    high: float | None = None
+    faint: bool = False
 
 
 class Verdict(Frozen):
@@ -256,6 +260,44 @@ class Scene(Frozen):
     differs: str = ""
     failure: tuple[Part, ...] = ()
     screens: tuple[Screen, ...] = ()
+
+
+class Tile(Frozen):
+    """A case of a run: what came of it in the lab's word, what that means there, and its sentence."""
+
+    case: str
+    number: int
+    title: str
+    mark: Mark
+    outcome: str = ""
+    sentence: Part = Part(text="")
+
+
+class Tally(Frozen):
+    """How many cases came to the same, in words, and why they decide nothing."""
+
+    n: int
+    words: str
+    mark: Mark
+    reason: str = ""
+
+
+class RunScene(Frozen):
+    """A run of several cases: the verdict on all of them with the bars that decide, a tile a case, how many came to
+    what, and every figure. `one` is what a tile stands for, `words` what the marks are called there.
+    """
+
+    schema_version: int = SCHEMA
+    lab: str
+    run: str = ""
+    status: Literal["empty", "running", "failed", "cancelled", "interrupted", "done"] = "empty"
+    planned: int = 0
+    one: str = "case"
+    words: Mapping[Mark, str] = {}
+    verdict: Verdict
+    tiles: tuple[Tile, ...] = ()
+    ledger: tuple[Tally, ...] = ()
+    figures: tuple[FigureLine, ...] = ()
 
 
 MOST_SCREENS = 12
