@@ -157,7 +157,7 @@ function Text({ part, most = 420, quoted }) {
   const [isWhole, open] = useState(false);
   const length = lengthOf(part.text), isLong = length > most * 1.2;
   const shown = isLong && !isWhole ? cut(part, most) : part;
-  return html`<div class=${quoted ? "text quoted" : "text"}>
+  return html`<div class=${`text ${quoted ? "quoted" : ""} ${length > 160 ? "is-long" : ""}`}>
     ${part.label && html`<div class="label">${part.label}</div>`}
     <p dir="auto"><${Marked} part=${shown} /></p>
     ${isLong && html`<button class="link" aria-expanded=${isWhole} onClick=${() => open(!isWhole)}>
@@ -268,7 +268,7 @@ function Tiles({ scene, go, only }) {
           <${Sign} mark=${card.mark} /></button></li>`
       : html`<li key=${card.id} class=${look} aria-label=${words} title=${words}><${Sign} mark=${card.mark} /></li>`;
   };
-  return html`<ol class=${isMany ? "tiles many" : "tiles"}>${cards.map(tile)}</ol>
+  return html`<ol class=${isMany ? "tiles many" : "tiles"} style=${`--all:${Math.max(6, cards.length)}`}>${cards.map(tile)}</ol>
     ${!only && html`<p class="legend">${tally(scene).map(([mark, n]) =>
       html`<span class=${`is-${classOf(mark)}`}><${Sign} mark=${mark} />${`${n} ${nameOf(scene, mark)}`}</span>`)}</p>`}`;
 }
@@ -281,7 +281,7 @@ function Outcome({ scene, card }) {
 function Expected({ card }) {
   const expects = card.expects[0];
   return html`<span class="expected"><span class="label">expected</span>${expects
-    ? html`<span dir="auto">${wordOf(card, expects.value)}</span>` : "–"}</span>`;
+    ? html`<span dir="auto">${wordOf(card, expects.value)}</span>` : html`<span>–</span>`}</span>`;
 }
 
 const titleOf = (card) => card.parts.map((part) => part.text).filter(Boolean);
@@ -292,13 +292,13 @@ function Card({ stage, scene, card, isOpened, toggle }) {
   if (before.current !== card.mark) isNew.current = isOpen(before.current);
   before.current = card.mark;
   const [first, ...rest] = card.parts;
-  const isWaiting = isOpen(card.mark), most = 220;
+  const most = 220;
   const shown = first && (lengthOf(first.text) > most ? cut(first, most) : first);
   const press = (event) => !event.target.closest("button, a, summary, .more") && !getSelection()?.toString() && toggle();
   return html`<li class=${`card ${classOf(card.mark)} ${isNew.current ? "arrives" : ""}`} id=${`card-${card.id}`} onClick=${press}>
     <div class="row">
       <div class="about">
-        <h4 dir="auto">${shown?.text ? html`<${Marked} part=${shown} />` : html`<span class="soft">${card.number}. ${isWaiting ? "to come" : "has no text"}</span>`}</h4>
+        <h4 dir="auto">${shown?.text ? html`<${Marked} part=${shown} />` : html`<span class="soft">${capital(scene.one)} ${card.number}</span>`}</h4>
         ${!isOpened && (card.reason || card.doubt
           ? html`<p class="small" dir="auto">${card.reason || card.doubt}</p>`
           : card.text && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`)}
@@ -416,8 +416,8 @@ function Plot({ scene, covered }) {
         ${curves.map((one) => html`<path key=${one.kind + one.label} class=${`line-${one.kind}`} d=${path(one, at)} />`)}</svg>
       ${plot.points.map((one, place) => html`<i key=${place} class=${one.number ? "point" : "point unasked"}
         style=${`left:${at.x(one.x)}%;top:${at.y(one.y)}%;--nth:${many > 1 ? (one.number || place) / many : 0}`}></i>`)}
-      <span class="tick low">${round(at.xs[0])}</span><span class="tick high">${round(at.xs[1])}</span>
-      <span class="tick bottom">${round(at.ys[0])}</span><span class="tick top">${round(at.ys[1])}</span>
+      ${at.xs.map((x) => html`<span class="tick across" style=${`left:${at.x(x)}%`}>${round(x)}</span>`)}
+      ${at.ys.map((y) => html`<span class="tick up" style=${`top:${at.y(y)}%`}>${round(y)}</span>`)}
       <span class="axis x">${plot.x_label}</span><span class="axis y">${plot.y_label}</span>
     </div>
     <figcaption>${many > 0 && html`<span><i class="point"></i>asked</span>`}
@@ -529,6 +529,8 @@ function Read({ stage, scene, name, change }) {
         <${Tiles} scene=${scene} go=${go} />
         ${scene.plot && html`<${Plot} scene=${scene} covered=${false} />`}
         <${Panels} stage=${stage} scene=${scene} panels=${scene.panels} />
+        ${!scene.cards.length && ["empty", "waiting"].includes(scene.status) && html`<div class="cards" aria-hidden="true">
+          ${[1, 2, 3, 4].map(() => html`<div class="card waiting ghost"></div>`)}</div>`}
         <ol class="cards">${cards.map((card) => html`<${Card} key=${card.id} stage=${stage} scene=${scene} card=${card}
           isOpened=${opened === card.id} toggle=${() => { at.current = card.id; open(opened === card.id ? "" : card.id); }} />`)}</ol>
         ${cards.length < scene.cards.length && html`<button class="plain" onClick=${() => whole(true)}>
@@ -616,7 +618,7 @@ function Told({ head, at, all, go, leave, hint, children, shows }) {
     <header><span dir="auto">${head}</span><button class="plain" onClick=${leave}>Leave<kbd>Esc</kbd></button></header>
     <div class="screen" ref=${body} tabindex="0" role="group" aria-label=${`Screen ${at + 1} of ${all}`} key=${shows + at}>${children}</div>
     <footer><button class="turn" onClick=${() => go(at - 1)} disabled=${at === 0} aria-label="Back">←</button>
-      <span class="hint"><progress value=${at + 1} max=${all} aria-label="How far"></progress>${at + 1} of ${all}${hint && ` · ${hint}`}</span>
+      <span class="hint"><progress value=${at + 1} max=${all} aria-label="How far"></progress>${at + 1} of ${all}${hint && html`<span class="by-key">${hint}</span>`}</span>
       <button class="turn" onClick=${() => go(at + 1)} disabled=${at === all - 1} aria-label="Next">→</button></footer>
   </article>`;
 }
@@ -655,20 +657,20 @@ function Screen({ stage, scene, name, screen, card, bet, choose }) {
   switch (screen.shows) {
     case "question": {
       const asked = (scene.parts ?? []).filter((part) => part.text && part.text !== scene.title);
-      return html`<h2 class=${sizeOf(scene.title)} dir="auto"><${Folded} text=${scene.title} most=${300} /></h2>
+      return html`<div class="opening"><${Face} who=${scene.who} name=${name} />
+          <h2 class=${sizeOf(scene.title)} dir="auto"><${Folded} text=${scene.title} most=${300} /></h2></div>
         ${asked.map((part) => html`<${Text} part=${part} />`)}`;
     }
     case "claim": return html`<${Claim} scene=${scene} name=${name} />`;
-    case "plot": return html`<div class="overline">${scene.claim?.parts[0]?.text && html`<q dir="auto">${cutText(scene.claim.parts[0].text, 140)}</q>`}</div>
-      <${Plot} scene=${scene} covered />`;
+    case "plot": return html`<${Said} scene=${scene} name=${name} /><${Plot} scene=${scene} covered />`;
     case "truth": return html`<${Plot} scene=${scene} />`;
     case "panel": {
       const panel = scene.panels[Number(screen.of)];
       return panel && html`<div class=${`panel ${classOf(panel.mark)}`}><${Panel} stage=${stage} scene=${scene} panel=${panel} /></div>`;
     }
-    case "card": return card && html`<${Said} scene=${scene} /><${Asked} card=${card} />
+    case "card": return card && html`<${Said} scene=${scene} name=${name} /><${Asked} card=${card} />
       <${Options} card=${card} chosen=${bet} choose=${(value) => choose(card, value)} />`;
-    case "turned": return card && html`<${Said} scene=${scene} /><${Turned} scene=${scene} card=${card} who="You" guess=${bet} />`;
+    case "turned": return card && html`<${Said} scene=${scene} name=${name} /><${Turned} scene=${scene} card=${card} who="You" guess=${bet} />`;
     case "tiles": return html`<${Tiles} scene=${scene} />`;
     case "bars": return html`<${Bars} bars=${scene.verdict?.bars ?? []} />`;
     default: return html`<${Ending} scene=${scene} name=${name} />`;
@@ -676,9 +678,9 @@ function Screen({ stage, scene, name, screen, card, bet, choose }) {
 }
 
 /** The claim once more, in a line: what a test is held against. */
-function Said({ scene }) {
+function Said({ scene, name }) {
   const text = scene.claim?.parts.map((one) => one.text).join(" ").trim();
-  return text ? html`<p class="overline">It said: <q dir="auto">${cutText(text, 160)}</q></p>` : null;
+  return text ? html`<p class="overline"><${Face} who=${scene.who} name=${name} /><span>It said: <q dir="auto">${cutText(text, 160)}</q></span></p>` : null;
 }
 
 function Asked({ card }) {
@@ -717,7 +719,8 @@ function Ending({ scene, name }) {
     <h2 class=${sizeOf(verdict.headline.text)} dir="auto"><${Marked} part=${verdict.headline} /></h2></div>
     ${verdict.words && html`<p class="words" dir="auto">${verdict.words}</p>`}
     ${verdict.doubt && html`<p class="doubt" dir="auto">${verdict.doubt}</p>`}
-    ${scene.who?.name && html`<p class="reveal"><${Face} who=${scene.who} name=${name} />${name} was ${scene.who.name}.</p>`}`;
+    ${scene.who?.name && html`<p class="reveal"><${Face} who=${scene.who} name=${name} />
+      <span>${scene.who.is_robot ? name : "It"} was ${scene.who.name}.</span></p>`}`;
 }
 
 // -------------------------------------------------------------------------------------------------- Guess and play
@@ -760,10 +763,10 @@ function Game({ stage, scene, name, isGuess, leave }) {
   </article>`;
 }
 
-/** The reader and the explanation over the same tests: only those that both predicted and that came. */
+/** The reader and the explanation over the same tests: only those that count and that both predicted. */
 function against(cards, guesses) {
-  const both = cards.filter((card) => guesses[card.id] && card.said && card.said in card.options && card.expects[0]
-    && ![guesses[card.id], card.expects[0].value].includes("unknown"));
+  const both = cards.filter((card) => guesses[card.id] && ["kept", "broken"].includes(card.mark)
+    && card.said in card.options && card.expects[0] && ![guesses[card.id], card.expects[0].value].includes("unknown"));
   if (!both.length) return "There is nothing that you and its explanation both foretold.";
   const mine = both.filter((card) => guesses[card.id] === card.said).length;
   const its = both.filter((card) => card.expects[0].value === card.said).length;

@@ -85,13 +85,13 @@ def ask(cards: Sequence[Card] | None = None, **changed: object) -> Scene:
     cards = [card(number, *bird) for number, bird in enumerate(_BIRDS, start=1)] if cards is None else cards
     verdict = Verdict(
         headline=told("Its reason tells you *no more* than the question does."),
-        more=(told("With its reason *4 of 8* came true; from the question alone, *5 of 8*."),),
+        more=(told("With its reason *3 of 7* came true; from the question alone, *4 of 7*."),),
         words="It said: all birds can fly. Then it said no to the ostrich, the emu and the kiwi.",
         mark="broken",
         bars=(
-            Bar(label="with its reason", hits=4, n=8, own=True),
-            Bar(label="question alone", hits=5, n=8, wins=True),
-            Bar(label="always “yes”", hits=3, n=8),
+            Bar(label="with its reason", hits=3, n=7, own=True),
+            Bar(label="question alone", hits=4, n=7, wins=True),
+            Bar(label="always “yes”", hits=3, n=7),
         ),
         meaning="It does not say that the answers are wrong: an ostrich cannot fly.",
     )
@@ -103,7 +103,7 @@ def ask(cards: Sequence[Card] | None = None, **changed: object) -> Scene:
         words={"kept": "as foretold", "broken": "not as foretold", "not settled": "left open"},
         claim=Claim(answer="yes", gold="no", parts=(marked((("All birds can fly.", "shared"), (" A penguin is a bird.", None))),), calls=("c1",)),
         cards=tuple(cards), verdict=verdict, ledger=(Drop(about="question 10", reason="asks the same again", rules="repaired"),),
-        figures=(FigureLine(title="Precision", value="0.50", help="How often it did what its explanation led to expect.", n=8, of=10),),
+        figures=(FigureLine(title="Precision", value="0.43", help="How often it did what its explanation led to expect.", n=7, of=10),),
         actions=(Action(name="question"), Action(name="fork"), Action(name="label")),
         differs="Nothing depends on whose rules read the answers.",
     )  # fmt: skip
