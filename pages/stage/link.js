@@ -83,3 +83,78 @@ export class Sayer {
     try { this.store.setItem("said", JSON.stringify(this.waiting)); } catch { /* a browser that keeps nothing */ }
   }
 }
+
+const mounts = new WeakMap();
+const theirs = new Map();
+
+/**
+ * The stage as a component of Streamlit. `component.data` is what `stage.mount` takes, and besides: `follow` ({run, case}
+ * of what goes on), `judgements` (what may be judged of a card, in pairs of words: [name, good, bad]) and `reader`, under
+ * whose name guesses are kept. Streamlit calls this again with each drawing of the page.
+ */
+export async function mounted(component, version) {
+  const place = component.parentElement.querySelector(".stage-place");
+  const { follow: followed, judgements = [], reader = "", ...data } = component.data;
+  const known = mounts.get(place);
+  if (known) {
+    known.judgements = judgements;
+    if (JSON.stringify(known.followed) !== JSON.stringify(followed)) hear(known, followed);
+    known.component = component;
+    if (!followed) known.draw(data.scenes, { mode: data.mode });
+    return known.end;
+  }
+  const here = { judgements, component, scenes: data.scenes };
+  mounts.set(place, here);
+  const from = (name) => new URL(`/stage/${name}?v=${version}`, location.origin).href;
+  const { mount } = await import(from("stage.js"));
+  const scene = () => here.scenes[0];
+  const does = {
+    guess: (on, value) => sayer(here).say({ what: "guess", run: scene().run, case: scene().case, trial: on, value, reader }),
+    label(on, number) {
+      const [name, ...words] = here.judgements[(number - 1) >> 1] ?? [];
+      if (name) sayer(here).say({ what: "judge", run: scene().run, case: scene().case, trial: on, about: name, value: words[(number - 1) % 2] });
+    },
+    cancel: () => sayer(here).say({ what: "cancel", run: scene().run }),
+    fork: (on) => location.assign(`/case?${new URLSearchParams({ run: scene().run, case: scene().case, fork: on })}`),
+    // The address says where one is, so that a reload comes back to it.
+    place: (at) => inAddress({ at: String(at + 1) }),
+    mode(to) {
+      inAddress(to === "tell" ? { present: "1" } : { present: "", at: "" });
+      // What stands around a case that was guessed comes with the page.
+      if (data.mode === "guess") here.component.setTriggerValue("went", "guessed");
+    },
+  };
+  here.stage = mount(place, {
+    ...data, evidence, library: from("preact.js"),
+    act: (name, on, value) => does[name]?.(on, value),
+  });
+  here.draw = (scenes, more) => here.stage.update((here.scenes = scenes), more);
+  here.end = () => { here.stop?.(); here.stage.unmount(); mounts.delete(place); };
+  await here.stage.ready;
+  hear(here, followed);
+  return here.end;
+}
+
+/** Hear what goes on, or nothing more. At the end the page is drawn anew, with what can be done then. */
+function hear(here, followed) {
+  here.stop?.();
+  here.followed = followed;
+  // What may be done with it the page knows.
+  const { actions } = here.scenes[0];
+  const draw = (scene) => here.draw([{ ...scene, actions }]);
+  here.stop = followed && follow(followed.run, followed.case, draw, () => here.component.setTriggerValue("went", "over"));
+}
+
+function sayer(here) {
+  if (!theirs.has("sayer")) theirs.set("sayer", new Sayer());
+  const one = theirs.get("sayer");
+  one.told = (kept, of, why) => here.draw(here.scenes, { saved: why ? `${why} (saved ${kept} of ${of})` : `saved ${kept} of ${of}` });
+  return one;
+}
+
+/** Set these in the page's address, without asking the server; what is empty is taken out. */
+function inAddress(named) {
+  const now = new URL(location.href);
+  for (const [name, value] of Object.entries(named)) value ? now.searchParams.set(name, value) : now.searchParams.delete(name);
+  history.replaceState(history.state, "", now);
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from typing import Any, Literal
@@ -15,36 +15,55 @@ from pages.stage.files import FILES
 Mode = Literal["read", "tell", "guess", "play", "beside"]
 
 _SCRIPT = """
-let library, stage;
+let link;
 export default async (component) => {
-  const from = (name) => new URL(`/stage/${name}?v=VERSION`, location.origin).href;
-  [stage, library] = [await import(from("stage.js")), await import(from("preact.js"))];
-  const place = component.parentElement.querySelector(".stage");
-  const mounted = place.mounted;
-  if (mounted) { mounted.update(component.data); return; }
-  place.mounted = stage.mount(place, {
-    ...component.data, library, went: (where) => component.setTriggerValue("went", where),
-  });
-  return () => { place.mounted?.unmount(); place.mounted = undefined; };
+  link ??= await import(new URL("/stage/link.js?v=VERSION", location.origin).href);
+  return link.mounted(component, "VERSION");
 };
 """
-"""Streamlit runs it with each drawing of the page: what is there already is given what is new."""
+
+_STYLE = """
+.stage:has(> .tell), .stage:has(> .game) {
+  position: fixed; inset: 0; z-index: 1000000; background: var(--paper); --stage-height: 100dvh;
+}
+.stage:has(> .game) { overflow: auto; padding: 12px 24px; }
+"""
+"""A telling has the whole window."""
 
 
 @cache
 def _component() -> Any:
     read = {name: path.read_text(encoding="utf-8") for name, path in FILES.items()}
+    # Files are known to a browser by what is in them.
     version = sha256("".join(read.values()).encode()).hexdigest()[:16]
     return st.components.v2.component(
-        "stage", html='<div class="stage"></div>', css=read["stage.css"], js=_SCRIPT.replace("VERSION", version)
+        "stage",
+        html='<div class="stage-place"></div>',
+        css=read["stage.css"] + _STYLE,
+        js=_SCRIPT.replace("VERSION", version),
     )
 
 
 def stage(
-    mode: Mode, scenes: Sequence[Scene], key: str, went: Callable[[], None] = lambda: None, **settings: Any
-) -> Any:
-    """Draw scenes. `settings` are further ones of the stage's own (`stage.js`); `went` is called when it wants the page
-    to move, which stands then in the session's state under `key`.
+    mode: Mode,
+    scenes: Sequence[Scene],
+    key: str,
+    *,
+    follow: Mapping[str, str] | None = None,
+    judgements: Sequence[tuple[str, str, str]] = (),
+    reader: str = "",
+    place: int = 0,
+) -> str:
+    """Draw scenes; `follow` names the run and the case of one that goes on, which the browser hears of by itself. Of
+    what may be judged by keys `judgements` gives the name, the good word and the bad one; guesses are kept under the
+    name `reader`. Gives what a person wants that only the page can do, once: "over" where what was followed is.
     """
-    data = {"mode": mode, "scenes": [scene.model_dump(mode="json") for scene in scenes], **settings}
-    return _component()(data=data, key=key, on_went_change=went)
+    data = {
+        "mode": mode,
+        "scenes": [scene.model_dump(mode="json") for scene in scenes],
+        "follow": follow,
+        "judgements": judgements,
+        "reader": reader,
+        "place": place,
+    }
+    return _component()(data=data, key=key, on_went_change=lambda: None).went or ""

@@ -15,7 +15,7 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import BaseRoute, Route
 
 from core import entry, policy
-from core.events import Frozen
+from core.events import Frozen, Recorded
 from core.lab.lab import Lab
 from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
@@ -154,8 +154,9 @@ def keep(who: Visit, one: Saying) -> None:
         if lab.guessed is None:
             raise ValueError("Guesses are not kept of this lab.")
         guess = lab.guessed(one.value, one.reader)
-        before = [event for event in run.said(one.reader) if (event.case, event.item) == (one.case, one.trial)]
-        if not before or before[-1].data != guess.model_dump(mode="json"):
+        said = (event for event in run.said(one.reader) if isinstance(event, Recorded))
+        before = [event.data for event in said if (event.case, event.item) == (one.case, one.trial)]
+        if before[-1:] != [guess.model_dump(mode="json")]:
             run.say(one.reader, one.case, guess, one.trial)
         return
     judgement = next((judgement for judgement in lab.judgements if judgement.name == one.about), None)

@@ -39,7 +39,7 @@ def against_the_truth(case: ProbeView) -> None:
     anchor("tests")
     _tests(case)
     _beside_the_truth(case)
-    _researchers(case)
+    researchers(case)
     _meaning(case)
 
 
@@ -193,7 +193,7 @@ def _metric(case: ProbeView, metric: str) -> None:
     st.metric(label, shown, help=plain(reason) or None)
 
 
-def _researchers(case: ProbeView) -> None:
+def researchers(case: ProbeView) -> None:
     """The leading figures, then every figure by both sets of rules."""
     with st.expander("For researchers", icon=":material/monitoring:", key="researchers"):
         with st.container(horizontal=True, key="headline"):
