@@ -15,8 +15,10 @@ from core.lab.lab import Lab
 from core.lab.spec import MOST_CASES, Spec
 from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
+from core.telling.scenes import who
 from core.transcript import Transcript
 from pages.parts import live, rooms, session
+from pages.parts.models import short
 from pages.parts.run import problems
 from pages.parts.text import plain, shortened
 from pages.parts.throttle import waits
@@ -35,7 +37,6 @@ TO_THE_TOP = "<script>document.querySelector('[data-testid=stMain]').scrollTo(0,
 
 def draw(lab: Lab) -> None:
     """The page of `lab`: what it shows, what to ask, and the run that the address names."""
-    st.title(lab.title, anchor=False)
     run_id = st.query_params.get("run", "")
     try:
         shown = live.look(run_id) if run_id else None
@@ -43,6 +44,7 @@ def draw(lab: Lab) -> None:
         st.error(plain(str(error)), title=error.title, icon=":material/error:")
         shown = None
     if shown is None:
+        st.title(lab.title, anchor=False)
         st.markdown(lab.about or f"**{lab.question}**")
         form(lab)
         return
@@ -67,8 +69,13 @@ def asked(lab: Lab, run_id: str, state: Transcript) -> None:
 
     words, icon = ("Close", ":material/close:") if is_open else ("Change", ":material/edit:")
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="line"):
-        first, *more = rooms.of(lab).line(spec) if spec else [lab.title]
-        st.markdown(" · ".join([f"**{plain(shortened(first))}**", *(plain(shortened(one)) for one in more if one)]))
+        model = str(getattr(spec, "model", ""))
+        about = (
+            [who(model).shown if one in (model, short(model)) else one for one in rooms.of(lab).line(spec)[1:]]
+            if spec
+            else []
+        )
+        st.markdown(f":gray[{' · '.join(plain(shortened(one)) for one in (lab.title, *about) if one)}]")
         st.button(words, icon=icon, type="tertiary", key="change", on_click=turn)
 
 

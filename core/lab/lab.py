@@ -184,7 +184,7 @@ class Lab:
     - `guessed(value, who)` is the record of what a reader expects of a trial; None where guesses are not kept.
     - `notes(view)` is what a reader of a case needs beside its explanation and trials; `words` are what values and
       outcomes are called on every screen; `outcomes` what those of cases and trials mean for the explanation.
-    - `hidden`: a test of the instrument that has no page of its own; `wide`: its runs hold things side by side.
+    - `hidden`: a test of the instrument that has no page of its own.
     """
 
     name: str
@@ -225,7 +225,6 @@ class Lab:
     about: str = ""
     icon: str = ":material/science:"
     hidden: bool = False
-    wide: bool = False
     check: Callable[[Any], None] | None = None
     scene: Callable[[Any], Scene] | None = None
     readings: Callable[[Any], Mapping[str, Mapping[str, str]]] = lambda view: {}

@@ -94,7 +94,6 @@ LAB = Lab(
     records=RECORDS,
     metrics=declared(__file__, "metric", Metric),
     pictures=PICTURES,
-    wide=True,
     prompts=prompts.hashes,
     judgements=(READING._replace(raw="classifier"), Judgement("explanation", "The explanation", "good", "bad")),
     # Masks may be drawn otherwise one day, and only those that were asked about have answers.

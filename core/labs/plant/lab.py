@@ -90,7 +90,6 @@ LAB = Lab(
     asks=asks,
     loaded=loaded,
     check=check,
-    wide=True,
     how="cue",
     principal=PLANTED,
     facets=facets,

@@ -145,7 +145,6 @@ LAB = Lab(
         guessed=True,
         given="given",
     ),
-    wide=True,
     asks=asks,
     loaded=loaded,
     # The encoder takes seconds to start, so it starts beside the run; without one, the cosine says so.
