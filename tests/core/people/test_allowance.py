@@ -48,23 +48,27 @@ def test_calls_of_today_are_counted_from_the_journals_and_then_as_they_are_made(
     before = asked(jobs, ran(jobs, "ann"))
     assert before > 0
     calls = CallsToday(tmp_path)
-    assert (calls.of("ann"), calls.of("bob"), calls.of(None)) == (before, 0, before)
+    assert [calls.taken(of).calls for of in ("ann", "bob", None)] == [before, 0, before]
     calls.note("bob", call())
-    assert (calls.of("ann"), calls.of("bob"), calls.of(None)) == (before, 1, before + 1)
+    assert [calls.taken(of).calls for of in ("ann", "bob", None)] == [before, 1, before + 1]
+    assert CallsToday(tmp_path).taken(None).calls == before + 1, "as any other process counts"
 
 
 def test_a_new_day_begins_at_nothing(jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ran(jobs, "ann")
+    run = ran(jobs, "ann")
     calls = CallsToday(tmp_path)
-    assert calls.of("ann")
+    assert calls.taken("ann").calls
+    today = allowance._today
     monkeypatch.setattr(allowance, "_today", lambda: "2999-01-01")
     calls.note("ann", call())
-    assert calls.of(None) == 0, "what was made between two looks stands in the journals"
+    assert calls.taken("ann").calls == calls.taken(None).calls == 1
+    monkeypatch.setattr(allowance, "_today", today)
+    assert calls.taken("ann").calls == asked(jobs, run), "the clock was set back: the journals tell"
 
 
 def test_words_of_a_prompt_are_no_calls(jobs: Jobs, tmp_path: Path) -> None:
     run = ran(jobs, "ann", EchoSpec(words=('"kind":"asked"', "b"), times=1))
-    assert CallsToday(tmp_path).of("ann") == asked(jobs, run)
+    assert CallsToday(tmp_path).taken("ann").calls == asked(jobs, run)
 
 
 @pytest.mark.parametrize(("limit", "second"), [("CALLS_A_DAY", "ann"), ("CALLS_OF_ALL_A_DAY", "bob")])
@@ -226,7 +230,7 @@ def test_only_calls_of_this_day_count_whatever_else_lies_there(tmp_path: Path, m
     written("at midnight", midnight)
     written("of the evening", midnight - second)
     calls = CallsToday(tmp_path)
-    assert (calls.of("ann"), calls.of(None)) == (3, 3)
+    assert calls.taken("ann").calls == calls.taken(None).calls == 3
 
 
 @pytest.mark.parametrize(("age", "kept"), [(0, True), (1, False), (-1, True)])
