@@ -78,6 +78,7 @@ class Allowance:
     def __init__(self, folder: Path, charge: Charge = free_of_charge) -> None:
         self.today = CallsToday(folder, charge)
         self._folder = folder
+        self._charge = charge
 
     def begin(self, run: str, owner: str, calls: int | None) -> int | None:
         """Count one more run, of so many calls at most, or none that counts (None). Its number among those of all
@@ -120,7 +121,7 @@ class Allowance:
                         raise _out_of_reach(words)
                     if number is not None:
                         self.today.counted.asked(number)
-                self.today.note(owner, event)
+                _count(self.today.counted, self._charge, owner, event)
         except home.HomeUnusable as error:
             if isinstance(event, Asked):
                 raise _out_of_reach(str(error)) from None
@@ -230,8 +231,8 @@ class CallsToday:
     """What calls the runs of `folder` have made since midnight (UTC), and what these took, by the name of whose they
     are, counted by all processes of this home.
 
-    What stands in journals is counted once; from then on `note` counts. May be used from any thread; everything raises
-    HomeUnusable.
+    What stands in journals is counted once; from then on `Allowance.admit` counts. May be used from any thread;
+    everything raises HomeUnusable.
     """
 
     def __init__(self, folder: Path, charge: Charge = free_of_charge) -> None:
@@ -249,19 +250,13 @@ class CallsToday:
         """Whether calls of that model count."""
         return self._charge(model, 0, 0) is not None
 
-    def note(self, owner: str, event: Event) -> None:
-        """That happens in a run of `owner`, and is not yet in its journal."""
-        self.look()
-        with self.counted.at_once():
-            _count(self.counted, self._charge, owner, event)
-
     def taken(self, owner: str | None) -> Taken:
         """What that person's runs took; everybody's for None."""
         self.look()
         return self.counted.taken(owner)
 
     def look(self) -> None:
-        """Count what journals tell of this day, unless a process did."""
+        """Count what journals tell of this day, unless a process did. Not within one step: it takes its time."""
         if self._day == _today():
             return
         with self._looking:
@@ -269,7 +264,7 @@ class CallsToday:
                 day = _today()
                 is_read = self.counted.is_read(day)
             if not is_read:
-                # No process notes a call of that day before its journals are read, by whichever is first.
+                # No process counts a call of that day before its journals are read, by whichever is first.
                 self.counted.read(day, of_journals(self._folder, day, self._charge))
             self._day = day
 

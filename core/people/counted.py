@@ -226,12 +226,10 @@ class Counted:
         with self.at_once() as database:
             if seconds := self.wait(who):
                 return seconds
-            now = time.time()
-            database.execute("delete from wrong where at <= ?", (now - _FORGOTTEN,))
             for one in (who, _ALL):
                 database.execute(
                     "insert into wrong values (?, 1, ?) on conflict do update set times = times + 1, at = excluded.at",
-                    (one, now),
+                    (one, time.time()),
                 )
             return 0.0
 
@@ -251,9 +249,9 @@ class Counted:
             now = time.time()
             # The clock was set back: they are of this moment, so that no wait is longer than it can be.
             database.execute("update wrong set at = ? where at > ?", (now, now))
+            database.execute("delete from wrong where at <= ?", (now - _FORGOTTEN,))
             rows = database.execute("select who, times, at from wrong where who in (?, ?)", (who, _ALL)).fetchall()
-        waits: list[float] = [_wait(one, times) - (now - at) for one, times, at in rows if now - at < _FORGOTTEN]
-        return max([0.0, *waits])
+        return float(max((max(_wait(one, times) - (now - at), 0) for one, times, at in rows), default=0))
 
     def tab_opened(self, visitor: str, tab: str) -> int:
         """Count a tab of the visitor's; one that is known is counted once. Which of their open tabs it is, in the order

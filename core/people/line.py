@@ -69,9 +69,9 @@ class Line:
             waiting, over = dict(self._waiting), set(self._over)
         if not waiting and not over:
             return
-        counted = self._allowance.today.counted
         # Where nothing can be counted just now, the next look may.
         with suppress(HomeUnusable):
+            counted = self._allowance.today.counted
             with counted.at_once():
                 for number in over:
                     counted.over(number)
