@@ -316,7 +316,8 @@ def steps(scene: Scene) -> Iterator[tuple[str, str]]:
     """All of a scene in the one order in which it is told, as (key, line): a line that was told stays as it is, so that
     what comes of a run can be printed as it comes.
     """
-    yield "question", scene.title
+    if scene.title:
+        yield "question", scene.title
     if scene.claim is not None:
         answer = f"It answers {scene.claim.answer}. " if scene.claim.answer else ""
         said = " ".join(" ".join(part.text.split()) for part in scene.claim.parts)
