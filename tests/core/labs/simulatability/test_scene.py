@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -301,6 +302,8 @@ def hold(shown: Scene, case: AskView) -> None:
     assert [part.text for part in (shown.verdict.headline, *shown.verdict.more)][: len(sentences(case))] == [
         sentence.replace("*", "") for sentence in sentences(case)
     ]
+    came = {part.text for card in shown.cards if card.mark == shown.verdict.mark for part in card.parts}
+    assert set(re.findall("“([^”]*)”", shown.verdict.words.partition("Then it said")[2])) <= came
     hold_bars(shown, case)
 
 
