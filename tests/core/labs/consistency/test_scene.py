@@ -319,8 +319,8 @@ def test_an_attribution_that_was_kept_to() -> None:
     )
     assert order(made) == ["question", "panel 0", "claim", "panel 1", "card session", "turned session", "panel 3",
                            "panel 4", "panel 5", "panel 6", "bars", "verdict"]  # fmt: skip
-    assert [(one.title, one.answer, one.note) for one in made.grid] == [
-        ("Asked whether it can tell at all", "yes", "Its answer, positive, fits that.")
+    assert [(one.title, one.answer, one.mark, one.note) for one in made.grid] == [
+        ("Asked whether it can tell at all", "yes", None, "Its answer, positive, fits that.")
     ]
     assert "self-consistency (Parcalabescu and Frank 2024)" in made.verdict.meaning and "*" not in made.verdict.meaning
     assert view.unread == 0
