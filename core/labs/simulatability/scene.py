@@ -104,14 +104,23 @@ class _Telling:
     @cached_property
     def due(self) -> Sequence[tuple[int, str]]:
         """Who else predicts each new question, and judges, with their numbers; none of a run that is over."""
-        if self.view.log.status is not None or self.view.spec is None:
+        if self.is_over or self.view.spec is None:
             return ()
         unfit = self.view.unfit_further()
         return [(n, who) for n, who in enumerate(self.view.spec.further_simulators, start=2) if who not in unfit]
 
+    @cached_property
+    def options(self) -> Mapping[str, str]:
+        is_pair = self.view.spec is not None and self.view.spec.task == "shp"
+        return words.OF_TWO if is_pair else words.YES_OR_NO
+
     @property
     def is_over(self) -> bool:
         return self.view.log.status is not None
+
+    @cached_property
+    def is_measured(self) -> bool:
+        return bool(self.view.log.of("result"))
 
     @property
     def title(self) -> str:
@@ -161,7 +170,7 @@ class _Telling:
             number=number,
             mark="in doubt" if doubt else words.MARKS[outcome],
             parts=self.new_question(row),
-            options={} if one is None else words.OF_TWO if one.response_1 else words.YES_OR_NO,
+            options={} if one is None and row.simulation is None else self.options,
             expects=tuple(self.expects(row)),
             said=_value(answer.repaired) if answer else "",
             text=_quote(call, (answer.explanation or "") if answer else ""),
@@ -176,6 +185,8 @@ class _Telling:
         )
 
     def is_awaited(self, row: Row) -> bool:
+        if self.is_measured and not row.by_hand:
+            return False
         came = {one.simulator for one in row.further}
         return any(who not in came and f"{row.item}/simulator-{n}" not in self.lost_places for n, who in self.due)
 
@@ -261,20 +272,25 @@ class _Telling:
     def verdict(self) -> Verdict | None:
         """The verdict of a case that is measured, or that does not go on."""
         outcome = self.view.outcome("repaired")
-        if not self.is_over and (outcome == "waiting" or not self.view.log.of("result")):
+        if not self.is_over and (outcome == "waiting" or not self.is_measured):
             return None
         more = [*notes(self.view), lost(self.view), by_reader(self.view), against_reader(self.view)]
-        doubts = [row.doubt("repaired") for row in self.view.counted() if row.counts("repaired")]
-        in_doubt = "; ".join(filter(None, dict.fromkeys(doubts))) if outcome == "in doubt" else ""
         return Verdict(
             headline=told(headline(self.view)),
             more=tuple(told(sentence) for sentence in more if sentence),
             words=self.in_words(outcome),
             mark=words.MEANT.get(outcome, "set aside"),
             bars=tuple(self.bars(outcome)),
-            doubt=self.view.unjudged or in_doubt,
+            doubt=self.doubts(outcome),
             meaning="\n".join((*words.MEANS, *words.MEANS_NOT)),
         )
+
+    def doubts(self, outcome: str) -> str:
+        """Why what was predicted is no verdict on the explanation; empty where it is one, and where nothing was."""
+        if outcome in ("not judged", "not settled"):
+            return self.view.unjudged
+        rows = [row for row in self.view.counted() if row.counts("repaired")] if outcome == "in doubt" else []
+        return "; ".join(filter(None, dict.fromkeys(row.doubt("repaired") for row in rows)))
 
     def bars(self, outcome: str) -> Iterator[Bar]:
         """What came true with the explanation, and by each baseline over the same questions; none where no prediction
@@ -296,18 +312,19 @@ class _Telling:
         means = words.OUTCOMES.get(outcome)
         if means not in ("kept", "broken"):
             return ""
-        rows = [
-            row
+        tested = [
+            (row.counterfactual, row.answer)
             for row in self.view.counted()
             if words.OUTCOMES.get(row.outcome("repaired")) == means and not row.reading("repaired").doubt
         ]
         begun, task = (self.view.explanation or "")[:_READ], self.view.spec.task if self.view.spec else "strategyqa"
-        it_said = first_sentence(reasons(begun, task) or begun, QUOTED)
+        line = " ".join((reasons(begun, task) or begun).split())
+        it_said = line if len(line) <= QUOTED else first_sentence(line, QUOTED)
         answers: dict[str, list[str]] = {}
-        for row in rows[:_MOST_NAMED]:
-            assert row.counterfactual is not None and row.answer is not None
-            text = row.counterfactual.context or row.counterfactual.text
-            answers.setdefault(said(row.answer.repaired), []).append(f"“{first_sentence(text, _BRIEF)}”")
+        named = [(one, answer) for one, answer in tested if one and answer]
+        for one, answer in named[:_MOST_NAMED]:
+            question = first_sentence(one.context or one.text, _BRIEF)
+            answers.setdefault(said(answer.repaired), []).append(f"“{question}”")
         to = [f"{answer} to {_and(questions)}" for answer, questions in answers.items()]
         as_expected = ", as one would expect from that" if means == "kept" else ""
         return f"It said: “{it_said}” Then it said {_and(to)}{as_expected}." if it_said and to else ""

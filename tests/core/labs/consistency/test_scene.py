@@ -319,8 +319,8 @@ def test_an_attribution_that_was_kept_to() -> None:
     )
     assert order(made) == ["question", "panel 0", "claim", "panel 1", "card session", "turned session", "panel 3",
                            "panel 4", "panel 5", "panel 6", "bars", "verdict"]  # fmt: skip
-    assert [(one.title, one.answer, one.note) for one in made.grid] == [
-        ("Asked whether it can tell at all", "yes", "Its answer, positive, fits that.")
+    assert [(one.title, one.answer, one.mark, one.note) for one in made.grid] == [
+        ("Asked whether it can tell at all", "yes", None, "Its answer, positive, fits that.")
     ]
     assert "self-consistency (Parcalabescu and Frank 2024)" in made.verdict.meaning and "*" not in made.verdict.meaning
     assert view.unread == 0
@@ -485,3 +485,34 @@ def test_a_thousand_checks_and_a_paragraph_of_a_thousand_named_words() -> None:
     ((_, one),) = scenes(by(HONEST, items=(long,)).events)
     assert len(one.panels[1].parts[0].spans) == 1500
     assert time.process_time() - begun < 60, "linear"
+
+
+def test_what_was_asked_is_told_of_every_task() -> None:
+    labels = {task: [part.label for part in only(task)[1].parts] for task in TASKS}
+    assert labels == {
+        "sentiment": ["Question", "Paragraph"],
+        "multi_choice": ["Question", "Paragraph", "Answers"],
+        "entailment": ["Question", "Paragraph", "Statement"],
+    }
+    view, made = only("multi_choice")
+    assert view.item is not None
+    assert [part.text for part in made.parts] == [
+        view.item.question, view.item.paragraph, ", ".join(view.item.choices)
+    ]  # fmt: skip
+    view, made = only("entailment")
+    assert view.item is not None and made.parts[2].text == made.title == view.item.hypothesis
+
+
+def test_what_too_few_checks_decide_is_in_doubt() -> None:
+    view, made = only("any words")
+    assert made.verdict is not None and view.log.score("faithfulness", "repaired") is not None
+    assert made.verdict.doubt == "Only 0 of 1 check could be decided. Do not lean on the figures."
+    _, clear = only("lucky")
+    assert clear.verdict is not None and clear.verdict.doubt == ""
+
+
+def test_a_card_holds_what_the_session_said_in_its_own_words() -> None:
+    view, made = only("noisy")
+    call = view.call("again")
+    assert call is not None and made.cards[0].text == " ".join(call.text.split()) != ""
+    assert made.cards[0].calls == (call.asked.call,)
