@@ -22,17 +22,19 @@ from core.labs.find.functions.entities import EntityFunction, concepts
 from core.labs.find.functions.modules import Backbone, outputs_of
 from core.labs.find.module_calls import ModuleCalls, item
 from core.labs.find.prompts import MODULES
+from core.labs.find.reliability.scene import scene_of
 from core.runs.run import Run
+from core.scene import Scene
 from core.score import Figure, Score, undefined
 from core.text.embed import NoEncoder
 from core.text.templates import load
 from core.transcript import CaseLog, Reader, Transcript
 
-PAPER = {"same": 0.846, "random": 0.079}
-"""Means of the paper's module, Vicuna-13b, over its 140 concepts (table A1)."""
-
 Kind = Literal["same", "random"]
 KINDS: tuple[Kind, ...] = ("same", "random")
+
+PAPER: dict[Kind, float] = {"same": 0.846, "random": 0.079}
+"""Means of the paper's module, Vicuna-13b, over its 140 concepts (table A1)."""
 
 
 class ReliabilitySpec(Spec):
@@ -89,6 +91,12 @@ class Reliability(Frozen):
     values: tuple[float | None, ...]
     how: tuple[str, ...]
     problems: tuple[str, ...]
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if len({len(one) for one in (self.words, self.of, self.values, self.how, self.problems)}) > 1:
+            raise ValueError("there is not one value a word")
+        return self
 
     def of_concept(self, name: str) -> list[float]:
         """The values there are for the words of `name`."""
@@ -247,6 +255,11 @@ def sentences(view: ReliabilityView) -> list[str]:
     return [_judge([view.reliability], view.spec)[1]]
 
 
+def scene(view: ReliabilityView) -> Scene:
+    """The case as it is told; see `scene_of`."""
+    return scene_of(view, sentences(view)[0], PAPER)
+
+
 class Report:
     """A run of this kind as far as it has come, folded from a transcript that keeps all cases.
 
@@ -386,6 +399,7 @@ LAB = Lab(
     asks=lambda spec, cases: {"module": calls(spec, cases)},
     summary=lambda transcript: verdict(Report(transcript)),
     upgrade=upgrade,
+    scene=scene,
     hidden=True,
     command=Command(parameters=PARAMETERS, from_options=fields, narrate=narrate, group="find"),
 )
