@@ -7,8 +7,8 @@ import streamlit as st
 
 from core.labs.find import charts
 from core.labs.find.module_calls import item
-from core.labs.find.reliability.lab import PAPER, Kind, Reliability, Report, softmax, verdict
 from core.labs.find.reliability.scene import CARRIED_OUT, HOW
+from core.labs.find.reliability.view import PAPER, Kind, Reliability, Report, softmax, verdict
 from pages.parts.calls import inspector
 from pages.parts.pictures import PLAIN
 from pages.parts.text import plain

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from core.labs.find.reliability.view import PAPER, Kind, Reliability, ReliabilityView, sentences
 from core.labs.find.trials import MARKS
 from core.scene import Card, Expect, Mark, Panel, Part, Scene, Screen, Verdict, screens
-
-if TYPE_CHECKING:
-    from core.labs.find.reliability.lab import Kind, Reliability, ReliabilityView
 
 OPTIONS = {"1": "It belongs", "0": "It does not"}
 """What may be guessed of a word."""
@@ -23,12 +20,13 @@ HOW = {"logprobs": "from the probabilities of 0 and 1", "answer": "from the digi
 """What a model's values are read from."""
 
 
-def scene_of(view: ReliabilityView, sentence: str, paper: dict[Kind, float]) -> Scene:
-    """The function of one concept: its own words first, then the others, the highest values before the lower. `paper`
-    holds the means of the paper's module. Never raises.
+def scene(view: ReliabilityView) -> Scene:
+    """The function of one concept: its own words first, then the others, the highest values before the lower. Never
+    raises.
     """
     one, spec = view.reliability, view.spec
     by = (spec.model or CARRIED_OUT.get(spec.backbone, spec.backbone)) if spec else ""
+    is_over = view.outcome("repaired") != "waiting" and bool(view.log.of("result") or view.log.status)
     made = Scene(
         lab="Reliability",
         title=view.title,
@@ -37,13 +35,14 @@ def scene_of(view: ReliabilityView, sentence: str, paper: dict[Kind, float]) -> 
         words=WORDS,
         parts=tuple(_asked(view)),
         cards=tuple(_cards(view, by)),
-        panels=tuple(_means(one, paper)) if one else (),
-        verdict=Verdict(headline=Part(text=sentence)) if view.outcome("repaired") != "waiting" else None,
+        panels=tuple(_means(one)) if one else (),
+        verdict=Verdict(headline=Part(text=sentences(view)[0])) if is_over else None,
     )
-    told = [one for one in screens(made) if one.shows != "panel"]
-    place = next((n for n, one in enumerate(told) if one.shows in ("tiles", "verdict")), len(told))
+    # The means would give away what one bets on.
+    *others, last = [screen for screen in screens(made) if screen.shows != "panel"]
     means = [Screen(shows="panel", of=str(number)) for number in range(len(made.panels))]
-    return made.model_copy(update={"screens": (*told[:place], *means, *told[place:])})
+    order = (*others, *means, last) if last.shows == "verdict" else (*others, last, *means)
+    return made.model_copy(update={"screens": order})
 
 
 def _asked(view: ReliabilityView) -> Iterator[Part]:
@@ -84,11 +83,11 @@ def _cards(view: ReliabilityView, by: str) -> Iterator[Card]:
         )
 
 
-def _means(one: Reliability, paper: dict[Kind, float]) -> Iterator[Panel]:
+def _means(one: Reliability) -> Iterator[Panel]:
     named: dict[Kind, tuple[str, list[float]]] = {
         "same": ("Own words", one.same),
         "random": ("Words of others", one.random),
     }
     for kind, (title, values) in named.items():
         mean = f"{sum(values) / len(values):.2f} on average" if values else "no value"
-        yield Panel(title=title, answer=mean, note=f"{paper[kind]} in the paper (Vicuna-13b, 140 subjects).")
+        yield Panel(title=title, answer=mean, note=f"{PAPER[kind]} in the paper (Vicuna-13b, 140 subjects).")
