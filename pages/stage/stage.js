@@ -522,7 +522,7 @@ function Read({ stage, scene, name, change }) {
         <${Meaning} scene=${scene} />
         ${asked.map((part) => html`<${Text} part=${part} />`)}
         ${scene.claim && scene.coming?.map((part) => html`<div class="coming"><div class="label">being written${part.label && `: ${part.label}`}</div>
-          <p dir="auto">${part.text}</p></div>`)}
+          <p dir="auto">${Array.from(part.text).slice(-240).join("")}</p></div>`)}
         <${Calls} stage=${stage} scene=${scene} calls=${scene.claim?.calls} />
       </section>
       <section class="right" aria-label="What it did">
@@ -615,7 +615,7 @@ function Told({ head, at, all, go, leave, hint, children, shows }) {
   const body = useRef(null);
   useLayoutEffect(() => { body.current.scrollTop = 0; }, [at]);
   return html`<article class="tell" data-shows=${shows} ...${swiping(go, at)}>
-    <header><span dir="auto">${head}</span><button class="plain" onClick=${leave}>Leave<kbd>Esc</kbd></button></header>
+    <header><span dir="auto">${cutText(head, 70)}</span><button class="plain" onClick=${leave}>Leave<kbd>Esc</kbd></button></header>
     <div class="screen" ref=${body} tabindex="0" role="group" aria-label=${`Screen ${at + 1} of ${all}`} key=${shows + at}>${children}</div>
     <footer><button class="turn" onClick=${() => go(at - 1)} disabled=${at === 0} aria-label="Back">←</button>
       <span class="hint"><progress value=${at + 1} max=${all} aria-label="How far"></progress>${at + 1} of ${all}${hint && html`<span class="by-key">${hint}</span>`}</span>
@@ -840,7 +840,8 @@ function TellBeside({ stage, scenes, names, place, leave }) {
   ];
   const [at, go] = useScreens(stage, screens, place, leave), { shows, of } = screens[at];
   const row = rows.find((one) => one.key === of);
-  const body = shows === "question" ? html`<h2 class=${sizeOf(scenes[0].title)} dir="auto">${cutText(scenes[0].title, 300)}</h2>`
+  const body = shows === "question" ? html`<div class="opening">${scenes.map((scene, n) => html`<${Face} who=${scene.who} name=${names[n]} />`)}
+      <h2 class=${sizeOf(scenes[0].title)} dir="auto">${cutText(scenes[0].title, 300)}</h2></div>`
     : shows === "claim" ? inColumns(scenes, names, (scene, name) => html`<${Claim} scene=${scene} name=${name} most=${200} />`)
     : shows === "bars" ? inColumns(scenes, names, (scene, name) => html`<h3>${name}</h3><${Bars} bars=${scene.verdict?.bars ?? []} />`)
     : shows === "verdict" ? inColumns(scenes, names, (scene, name) => html`<h3>${name}</h3><${Ending} scene=${scene} name=${name} />`)
