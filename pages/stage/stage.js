@@ -416,8 +416,8 @@ function Plot({ scene, covered }) {
         ${curves.map((one) => html`<path key=${one.kind + one.label} class=${`line-${one.kind}`} d=${path(one, at)} />`)}</svg>
       ${plot.points.map((one, place) => html`<i key=${place} class=${one.number ? "point" : "point unasked"}
         style=${`left:${at.x(one.x)}%;top:${at.y(one.y)}%;--nth:${many > 1 ? (one.number || place) / many : 0}`}></i>`)}
-      ${at.xs.map((x) => html`<span class="tick across" style=${`left:${at.x(x)}%`}>${round(x)}</span>`)}
-      ${at.ys.map((y) => html`<span class="tick up" style=${`top:${at.y(y)}%`}>${round(y)}</span>`)}
+      ${[...new Set(at.xs)].map((x) => html`<span class="tick along" style=${`left:${at.x(x)}%`}>${round(x)}</span>`)}
+      ${[...new Set(at.ys)].map((y) => html`<span class="tick up" style=${`top:${at.y(y)}%`}>${round(y)}</span>`)}
       <span class="axis x">${plot.x_label}</span><span class="axis y">${plot.y_label}</span>
     </div>
     <figcaption>${many > 0 && html`<span><i class="point"></i>asked</span>`}
