@@ -4,7 +4,7 @@
 // On Preact and htm: a scene comes again and again while a run goes on, and what a reader has opened, typed or focused
 // must stay. The library is handed in, as a module or as its address, so that one file serves an app and a page on a disk.
 
-let html, render, useState, useEffect, useLayoutEffect, useRef;
+let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
 
 /**
  * Draw scenes into an element.
@@ -35,7 +35,7 @@ export function mount(element, options) {
   const press = (event) => pressed(event, stage.keys);
   if (given.keys !== false) document.addEventListener("keydown", press, true);
   const take = (module) => {
-    ({ html, render, useState, useEffect, useLayoutEffect, useRef } = module);
+    ({ html, render, useState, useEffect, useLayoutEffect, useMemo, useRef } = module);
     draw();
   };
   const ready = typeof given.library === "string" ? import(given.library).then(take) : Promise.resolve(take(given.library));
@@ -473,7 +473,7 @@ function Actions({ stage, scene, on = "" }) {
 
 // ----------------------------------------------------------------------------------------------------------- Read
 
-const FIRST = 60;
+const FIRST = 40;
 
 function Read({ stage, scene, name, change }) {
   const [opened, open] = useState(""), [isWhole, whole] = useState(false);
@@ -509,6 +509,17 @@ function Read({ stage, scene, name, change }) {
     had.current = Boolean(scene.verdict);
   }, [Boolean(scene.verdict)]);
   const cards = isWhole ? scene.cards : scene.cards.slice(0, FIRST);
+  // What is drawn already and has not changed is handed over as it is, and not compared again.
+  const kept = useMemo(() => new Map(), [scene]);
+  const drawn = (card) => {
+    const key = `${card.id} ${opened === card.id}`;
+    if (!kept.has(key)) {
+      const toggle = () => { at.current = card.id; open((now) => (now === card.id ? "" : card.id)); };
+      kept.set(key, html`<${Card} key=${card.id} stage=${stage} scene=${scene} card=${card} isOpened=${opened === card.id} toggle=${toggle} />`);
+    }
+    return kept.get(key);
+  };
+  const tiles = useMemo(() => html`<${Tiles} scene=${scene} go=${go} />`, [scene]);
   const asked = (scene.parts ?? []).filter((part) => part.text && part.text !== scene.title);
   return html`<article class="read" ref=${here}>
     <header><${H} dir="auto"><${Folded} text=${scene.title || scene.question || "A case"} most=${150} /></${H}>
@@ -526,13 +537,12 @@ function Read({ stage, scene, name, change }) {
         <${Calls} stage=${stage} scene=${scene} calls=${scene.claim?.calls} />
       </section>
       <section class="right" aria-label="What it did">
-        <${Tiles} scene=${scene} go=${go} />
+        ${tiles}
         ${scene.plot && html`<${Plot} scene=${scene} covered=${false} />`}
         <${Panels} stage=${stage} scene=${scene} panels=${scene.panels} />
         ${!scene.cards.length && ["empty", "waiting"].includes(scene.status) && html`<div class="cards" aria-hidden="true">
           ${[1, 2, 3, 4].map(() => html`<div class="card waiting ghost"></div>`)}</div>`}
-        <ol class="cards">${cards.map((card) => html`<${Card} key=${card.id} stage=${stage} scene=${scene} card=${card}
-          isOpened=${opened === card.id} toggle=${() => { at.current = card.id; open(opened === card.id ? "" : card.id); }} />`)}</ol>
+        <ol class="cards">${cards.map(drawn)}</ol>
         ${cards.length < scene.cards.length && html`<button class="plain" onClick=${() => whole(true)}>
           Show all ${counted(scene.cards.length, scene.one)}</button>`}
       </section>
@@ -803,7 +813,7 @@ function Cell({ scene, card }) {
 }
 
 const inColumns = (scenes, names, draw) => html`<div class="across">${scenes.map((scene, at) =>
-  html`<section aria-label=${names[at]}>${draw(scene, names[at])}</section>`)}</div>`;
+  html`<div role="group" aria-label=${names[at]}>${draw(scene, names[at])}</div>`)}</div>`;
 
 function Row({ scenes, names, row, stage }) {
   return html`<h4 dir="auto"><${Folded} text=${titleOf(row.card).join(" / ") || `${row.card.number}.`} most=${220} /></h4>
