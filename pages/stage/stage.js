@@ -107,6 +107,7 @@ const STATES = {
   done: ["It came to an end without a verdict.", ""],
 };
 
+const isGoing = (scene) => ["waiting", "running"].includes(scene.status);
 const isOpen = (mark) => mark === "waiting" || mark === "stopped";
 const nameOf = (scene, mark) => scene.words?.[mark] || MARKS[mark];
 const wordOf = (card, value) => (card.options?.[value] ?? value).toLowerCase();
@@ -216,7 +217,7 @@ function Claim({ scene, name, most }) {
   const { claim } = scene, coming = scene.coming?.[0];
   if (!claim && !coming) {
     return html`<div class="claim is-empty"><div class="speaker"><${Face} who=${scene.who} name=${name} />${name}</div>
-      <p>${scene.status === "running" ? "It is about to speak." : "It has said nothing."}</p></div>`;
+      <p>${isGoing(scene) ? "It is about to speak." : "It has said nothing."}</p></div>`;
   }
   const parts = claim ? claim.parts : [coming], has = claim && parts.some((one) => one.text);
   return html`<div class="claim">
@@ -457,10 +458,13 @@ function Verdict({ scene, headline }) {
     ${verdict.bars.length > 0 && html`<${Bars} bars=${verdict.bars} />`}</div>`;
 }
 
+/** How much is done; and the places of the bars, empty, while they are still to come. */
 function Progress({ scene }) {
   const all = scene.cards.length, came = scene.cards.filter((card) => !isOpen(card.mark)).length;
-  if (!all || !["running", "cancelled", "interrupted", "failed"].includes(scene.status)) return null;
-  return html`<progress value=${came} max=${all} aria-label=${`${came} of ${all}`}></progress>`;
+  if (!isGoing(scene) && (!all || scene.status === "done" || scene.status === "empty")) return null;
+  return html`<div class="far">
+    ${all > 0 && html`<progress value=${came} max=${all} aria-label=${`${came} of ${all}`}></progress>`}
+    ${isGoing(scene) && html`<div class="unlit" aria-hidden="true">${Array.from({ length: 6 }, () => html`<i></i>`)}</div>`}</div>`;
 }
 
 /** What comes next. */
@@ -478,8 +482,8 @@ const FIRST = 40;
 function Read({ stage, scene, name, change }) {
   const [opened, open] = useState(""), [isWhole, whole] = useState(false);
   const here = useRef(null), headline = useRef(null), had = useRef(Boolean(scene.verdict));
-  const H = `h${stage.level}`;
-  const at = useRef("");
+  const H = `h${stage.level}`, at = useRef(""), watched = useRef(false);
+  watched.current ||= isGoing(scene);
   const go = (id) => {
     at.current = id;
     if (scene.cards.findIndex((card) => card.id === id) >= FIRST) whole(true);
@@ -521,7 +525,7 @@ function Read({ stage, scene, name, change }) {
   };
   const tiles = useMemo(() => html`<${Tiles} scene=${scene} go=${go} />`, [scene]);
   const asked = (scene.parts ?? []).filter((part) => part.text && part.text !== scene.title);
-  return html`<article class="read" ref=${here}>
+  return html`<article class=${watched.current ? "read watched" : "read"} ref=${here}>
     <header><${H} dir="auto"><${Folded} text=${scene.title || scene.question || "A case"} most=${150} /></${H}>
       ${scene.screens?.length > 1 && html`<button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd></button>`}</header>
     <${Verdict} scene=${scene} headline=${headline} />
