@@ -4,7 +4,7 @@
 // On Preact and htm: a scene comes again and again while a run goes on, and what a reader has opened, typed or focused
 // must stay. The library is handed in, as a module or as its address, so that one file serves an app and a page on a disk.
 
-let html, render, useState, useEffect, useLayoutEffect, useRef;
+let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
 
 /**
  * Draw scenes into an element.
@@ -35,7 +35,7 @@ export function mount(element, options) {
   const press = (event) => pressed(event, stage.keys);
   if (given.keys !== false) document.addEventListener("keydown", press, true);
   const take = (module) => {
-    ({ html, render, useState, useEffect, useLayoutEffect, useRef } = module);
+    ({ html, render, useState, useEffect, useLayoutEffect, useMemo, useRef } = module);
     draw();
   };
   const ready = typeof given.library === "string" ? import(given.library).then(take) : Promise.resolve(take(given.library));
@@ -107,6 +107,7 @@ const STATES = {
   done: ["It came to an end without a verdict.", ""],
 };
 
+const isGoing = (scene) => ["waiting", "running"].includes(scene.status);
 const isOpen = (mark) => mark === "waiting" || mark === "stopped";
 const nameOf = (scene, mark) => scene.words?.[mark] || MARKS[mark];
 const wordOf = (card, value) => (card.options?.[value] ?? value).toLowerCase();
@@ -216,7 +217,7 @@ function Claim({ scene, name, most }) {
   const { claim } = scene, coming = scene.coming?.[0];
   if (!claim && !coming) {
     return html`<div class="claim is-empty"><div class="speaker"><${Face} who=${scene.who} name=${name} />${name}</div>
-      <p>${scene.status === "running" ? "It is about to speak." : "It has said nothing."}</p></div>`;
+      <p>${isGoing(scene) ? "It is about to speak." : "It has said nothing."}</p></div>`;
   }
   const parts = claim ? claim.parts : [coming], has = claim && parts.some((one) => one.text);
   return html`<div class="claim">
@@ -416,8 +417,8 @@ function Plot({ scene, covered }) {
         ${curves.map((one) => html`<path key=${one.kind + one.label} class=${`line-${one.kind}`} d=${path(one, at)} />`)}</svg>
       ${plot.points.map((one, place) => html`<i key=${place} class=${one.number ? "point" : "point unasked"}
         style=${`left:${at.x(one.x)}%;top:${at.y(one.y)}%;--nth:${many > 1 ? (one.number || place) / many : 0}`}></i>`)}
-      ${at.xs.map((x) => html`<span class="tick across" style=${`left:${at.x(x)}%`}>${round(x)}</span>`)}
-      ${at.ys.map((y) => html`<span class="tick up" style=${`top:${at.y(y)}%`}>${round(y)}</span>`)}
+      ${[...new Set(at.xs)].map((x) => html`<span class="tick along" style=${`left:${at.x(x)}%`}>${round(x)}</span>`)}
+      ${[...new Set(at.ys)].map((y) => html`<span class="tick up" style=${`top:${at.y(y)}%`}>${round(y)}</span>`)}
       <span class="axis x">${plot.x_label}</span><span class="axis y">${plot.y_label}</span>
     </div>
     <figcaption>${many > 0 && html`<span><i class="point"></i>asked</span>`}
@@ -457,10 +458,13 @@ function Verdict({ scene, headline }) {
     ${verdict.bars.length > 0 && html`<${Bars} bars=${verdict.bars} />`}</div>`;
 }
 
+/** How much is done; and the places of the bars, empty, while they are still to come. */
 function Progress({ scene }) {
   const all = scene.cards.length, came = scene.cards.filter((card) => !isOpen(card.mark)).length;
-  if (!all || !["running", "cancelled", "interrupted", "failed"].includes(scene.status)) return null;
-  return html`<progress value=${came} max=${all} aria-label=${`${came} of ${all}`}></progress>`;
+  if (!isGoing(scene) && (!all || scene.status === "done" || scene.status === "empty")) return null;
+  return html`<div class="far">
+    ${all > 0 && html`<progress value=${came} max=${all} aria-label=${`${came} of ${all}`}></progress>`}
+    ${isGoing(scene) && html`<div class="unlit" aria-hidden="true">${Array.from({ length: 6 }, () => html`<i></i>`)}</div>`}</div>`;
 }
 
 /** What comes next. */
@@ -473,13 +477,13 @@ function Actions({ stage, scene, on = "" }) {
 
 // ----------------------------------------------------------------------------------------------------------- Read
 
-const FIRST = 60;
+const FIRST = 40;
 
 function Read({ stage, scene, name, change }) {
   const [opened, open] = useState(""), [isWhole, whole] = useState(false);
   const here = useRef(null), headline = useRef(null), had = useRef(Boolean(scene.verdict));
-  const H = `h${stage.level}`;
-  const at = useRef("");
+  const H = `h${stage.level}`, at = useRef(""), watched = useRef(false);
+  watched.current ||= isGoing(scene);
   const go = (id) => {
     at.current = id;
     if (scene.cards.findIndex((card) => card.id === id) >= FIRST) whole(true);
@@ -509,8 +513,19 @@ function Read({ stage, scene, name, change }) {
     had.current = Boolean(scene.verdict);
   }, [Boolean(scene.verdict)]);
   const cards = isWhole ? scene.cards : scene.cards.slice(0, FIRST);
+  // What is drawn already and has not changed is handed over as it is, and not compared again.
+  const kept = useMemo(() => new Map(), [scene]);
+  const drawn = (card) => {
+    const key = `${card.id} ${opened === card.id}`;
+    if (!kept.has(key)) {
+      const toggle = () => { at.current = card.id; open((now) => (now === card.id ? "" : card.id)); };
+      kept.set(key, html`<${Card} key=${card.id} stage=${stage} scene=${scene} card=${card} isOpened=${opened === card.id} toggle=${toggle} />`);
+    }
+    return kept.get(key);
+  };
+  const tiles = useMemo(() => html`<${Tiles} scene=${scene} go=${go} />`, [scene]);
   const asked = (scene.parts ?? []).filter((part) => part.text && part.text !== scene.title);
-  return html`<article class="read" ref=${here}>
+  return html`<article class=${watched.current ? "read watched" : "read"} ref=${here}>
     <header><${H} dir="auto"><${Folded} text=${scene.title || scene.question || "A case"} most=${150} /></${H}>
       ${scene.screens?.length > 1 && html`<button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd></button>`}</header>
     <${Verdict} scene=${scene} headline=${headline} />
@@ -522,17 +537,16 @@ function Read({ stage, scene, name, change }) {
         <${Meaning} scene=${scene} />
         ${asked.map((part) => html`<${Text} part=${part} />`)}
         ${scene.claim && scene.coming?.map((part) => html`<div class="coming"><div class="label">being written${part.label && `: ${part.label}`}</div>
-          <p dir="auto">${part.text}</p></div>`)}
+          <p dir="auto">${Array.from(part.text).slice(-240).join("")}</p></div>`)}
         <${Calls} stage=${stage} scene=${scene} calls=${scene.claim?.calls} />
       </section>
       <section class="right" aria-label="What it did">
-        <${Tiles} scene=${scene} go=${go} />
+        ${tiles}
         ${scene.plot && html`<${Plot} scene=${scene} covered=${false} />`}
         <${Panels} stage=${stage} scene=${scene} panels=${scene.panels} />
         ${!scene.cards.length && ["empty", "waiting"].includes(scene.status) && html`<div class="cards" aria-hidden="true">
           ${[1, 2, 3, 4].map(() => html`<div class="card waiting ghost"></div>`)}</div>`}
-        <ol class="cards">${cards.map((card) => html`<${Card} key=${card.id} stage=${stage} scene=${scene} card=${card}
-          isOpened=${opened === card.id} toggle=${() => { at.current = card.id; open(opened === card.id ? "" : card.id); }} />`)}</ol>
+        <ol class="cards">${cards.map(drawn)}</ol>
         ${cards.length < scene.cards.length && html`<button class="plain" onClick=${() => whole(true)}>
           Show all ${counted(scene.cards.length, scene.one)}</button>`}
       </section>
@@ -615,7 +629,7 @@ function Told({ head, at, all, go, leave, hint, children, shows }) {
   const body = useRef(null);
   useLayoutEffect(() => { body.current.scrollTop = 0; }, [at]);
   return html`<article class="tell" data-shows=${shows} ...${swiping(go, at)}>
-    <header><span dir="auto">${head}</span><button class="plain" onClick=${leave}>Leave<kbd>Esc</kbd></button></header>
+    <header><span dir="auto">${cutText(head, 70)}</span><button class="plain" onClick=${leave}>Leave<kbd>Esc</kbd></button></header>
     <div class="screen" ref=${body} tabindex="0" role="group" aria-label=${`Screen ${at + 1} of ${all}`} key=${shows + at}>${children}</div>
     <footer><button class="turn" onClick=${() => go(at - 1)} disabled=${at === 0} aria-label="Back">←</button>
       <span class="hint"><progress value=${at + 1} max=${all} aria-label="How far"></progress>${at + 1} of ${all}${hint && html`<span class="by-key">${hint}</span>`}</span>
@@ -803,7 +817,7 @@ function Cell({ scene, card }) {
 }
 
 const inColumns = (scenes, names, draw) => html`<div class="across">${scenes.map((scene, at) =>
-  html`<section aria-label=${names[at]}>${draw(scene, names[at])}</section>`)}</div>`;
+  html`<div role="group" aria-label=${names[at]}>${draw(scene, names[at])}</div>`)}</div>`;
 
 function Row({ scenes, names, row, stage }) {
   return html`<h4 dir="auto"><${Folded} text=${titleOf(row.card).join(" / ") || `${row.card.number}.`} most=${220} /></h4>
@@ -840,7 +854,8 @@ function TellBeside({ stage, scenes, names, place, leave }) {
   ];
   const [at, go] = useScreens(stage, screens, place, leave), { shows, of } = screens[at];
   const row = rows.find((one) => one.key === of);
-  const body = shows === "question" ? html`<h2 class=${sizeOf(scenes[0].title)} dir="auto">${cutText(scenes[0].title, 300)}</h2>`
+  const body = shows === "question" ? html`<div class="opening">${scenes.map((scene, n) => html`<${Face} who=${scene.who} name=${names[n]} />`)}
+      <h2 class=${sizeOf(scenes[0].title)} dir="auto">${cutText(scenes[0].title, 300)}</h2></div>`
     : shows === "claim" ? inColumns(scenes, names, (scene, name) => html`<${Claim} scene=${scene} name=${name} most=${200} />`)
     : shows === "bars" ? inColumns(scenes, names, (scene, name) => html`<h3>${name}</h3><${Bars} bars=${scene.verdict?.bars ?? []} />`)
     : shows === "verdict" ? inColumns(scenes, names, (scene, name) => html`<h3>${name}</h3><${Ending} scene=${scene} name=${name} />`)

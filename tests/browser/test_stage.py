@@ -1,0 +1,484 @@
+"""The stage in a browser, without the app: keys, places, colours, and that a text stays a text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib.metadata
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from core.scene import Claim, Part, Scene, marked
+from tests.browser import stage_scenes as scenes
+from tests.browser.test_readable import MOVING, SCHEMES, TOO_FAINT
+
+pytestmark = pytest.mark.browser
+
+STAGE = Path(__file__).resolve().parents[2] / "pages" / "stage"
+LIBRARY = next(
+    file for file in importlib.metadata.files("datasette-preact") or () if file.name.startswith("preact-")
+).locate()  # fmt: skip
+HOME = "http://127.0.0.1:9"
+"""Nothing listens there: the test answers itself."""
+
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>whole</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="stylesheet" href="/stage.css">
+<style>body { margin: 0 } main { padding: 12px } .tell { margin: -12px }</style><h1>The stage</h1><input id="field">
+<main data-testid="stApp"></main><script type="module">
+import {mount} from "/stage.js";
+const place = document.querySelector("main");
+window.draw = async (options) => {
+  window.stage?.unmount();
+  window.acts = [];
+  document.querySelector("h1").hidden = document.querySelector("input").hidden = options.mode !== "fields";
+  window.stage = mount(place, {library: "/preact.js", act: (...one) => { window.acts.push(one); }, ...options});
+  await window.stage.ready;
+};
+window.isThere = true;
+</script></html>"""
+
+FILES = {
+    "/": ("text/html", PAGE),
+    "/stage.css": ("text/css", (STAGE / "stage.css").read_text(encoding="utf-8")),
+    "/stage.js": ("text/javascript", (STAGE / "stage.js").read_text(encoding="utf-8")),
+    "/preact.js": ("text/javascript", Path(str(LIBRARY)).read_text(encoding="utf-8")),
+}
+
+PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+CUT = """() => {
+  // Texts that leave the window at a side, or are cut by something they lie in that does not scroll.
+  const found = [], texts = document.createTreeWalker(document.querySelector(".stage"), NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const one = texts.currentNode.parentElement, range = document.createRange();
+    if (!texts.currentNode.data.trim() || !one.checkVisibility() || one.closest(".unseen")) continue;
+    range.selectNodeContents(texts.currentNode);
+    const box = range.getBoundingClientRect();
+    let scrolls = false, isCut = false;
+    for (let at = one; at && !scrolls; at = at.parentElement) {
+      const { overflowX, overflowY } = getComputedStyle(at), edge = at.getBoundingClientRect();
+      scrolls = overflowX === "auto";
+      if (overflowX === "visible" && overflowY === "visible" || overflowX === "clip") continue;
+      isCut ||= !scrolls && (box.left < edge.left - 1 || box.right > edge.right + 1);
+      isCut ||= overflowY === "hidden" && (box.top < edge.top - 4 || box.bottom > edge.bottom + 4);
+    }
+    if (isCut || (!scrolls && (box.left < -1 || box.right > innerWidth + 1))) found.push(texts.currentNode.data.slice(0, 60));
+  }
+  return document.documentElement.scrollWidth > innerWidth ? [...found, "the page scrolls sideways"] : found;
+}"""
+
+SIZES = """() => {
+  const found = {}, texts = document.createTreeWalker(document.querySelector(".stage"), NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const one = texts.currentNode.parentElement;
+    if (!texts.currentNode.data.trim() || one.closest(".unseen, .hint, .plain, .turn, kbd, .tick, .axis")) continue;
+    found[texts.currentNode.data.slice(0, 40)] = parseFloat(getComputedStyle(one).fontSize);
+  }
+  return found;
+}"""
+
+Draw = Callable[..., None]
+
+
+def data(of: Scene | Sequence[Scene]) -> list[Any]:
+    return [one.model_dump(mode="json") for one in ([of] if isinstance(of, Scene) else of)]
+
+
+def answer(route: Route) -> None:
+    kind, body = FILES.get(urlsplit(route.request.url).path, ("text/plain", ""))
+    route.fulfill(content_type=kind, body=body)
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Browser) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme="light", reduced_motion="reduce")
+    page.set_default_timeout(60_000)
+    page.route("**/*", answer)
+    page.goto(HOME)
+    page.wait_for_function("window.isThere")
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def page(opened: Page) -> Iterator[Page]:
+    """One page for all of them, as large, light and still as at first."""
+    faults: list[str] = []
+    note = lambda error: faults.append(str(error))  # noqa: E731
+    opened.on("pageerror", note)
+    opened.set_viewport_size({"width": 1280, "height": 720})
+    opened.emulate_media(color_scheme="light", reduced_motion="reduce")
+    yield opened
+    opened.remove_listener("pageerror", note)
+    assert faults == []
+
+
+def draw(page: Page, mode: str, of: Scene | Sequence[Scene], **more: object) -> None:
+    page.evaluate("(options) => window.draw(options)", {"mode": mode, "scenes": data(of), **more})
+    page.evaluate(PAINTED)
+
+
+def update(page: Page, of: Scene | Sequence[Scene]) -> None:
+    page.evaluate("(scenes) => window.stage.update(scenes)", data(of))
+    page.evaluate(PAINTED)
+
+
+def acts(page: Page) -> list[list[Any]]:
+    found: list[list[Any]] = page.evaluate("window.acts")
+    return found
+
+
+def shown(page: Page) -> str:
+    return page.locator(".tell").get_attribute("data-shows") or ""
+
+
+# ------------------------------------------------------------------------------------------------------------ Keys
+
+
+def test_a_story_goes_on_back_and_home_by_keys_and_none_is_lost(page: Page) -> None:
+    scene = scenes.ask()
+    draw(page, "tell", scene)
+    told = [one.shows for one in scene.screens]
+    seen = [shown(page)]
+    for key in ["ArrowRight", " "] * 5:
+        page.keyboard.press(key)
+        seen.append(shown(page))
+    assert seen == told
+    for key, screen in (("ArrowLeft", told[-2]), ("Home", told[0]), ("ArrowLeft", told[0]), ("End", told[-1])):
+        page.keyboard.press(key)
+        assert shown(page) == screen
+    assert acts(page)[:2] == [["place", 1], ["place", 2]]
+    page.keyboard.press("Escape")
+    expect(page.locator(".read")).to_be_visible()
+    page.keyboard.press("t")
+    expect(page.locator(".tell")).to_be_visible()
+
+
+def test_what_a_key_does_is_drawn_before_the_next_frame(page: Page) -> None:
+    """Nothing waits for a timer or a server: the frame after the key has it, for 200 cards too."""
+    draw(page, "tell", scenes.many(200))
+    pressed = """(key) => new Promise((done) => {
+      document.body.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, composed: true}));
+      requestAnimationFrame(() => done(document.querySelector(".tell")?.dataset.shows ?? "read"));
+    })"""
+    assert page.evaluate(pressed, "ArrowRight") == "claim"
+    assert page.evaluate(pressed, "End") == "verdict"
+    assert page.evaluate(pressed, "Escape") == "read"
+
+
+def test_the_hall_bets_by_number_and_a_broken_card_steps_out_of_line(page: Page) -> None:
+    draw(page, "tell", scenes.ask())
+    page.keyboard.press("4")
+    assert acts(page) == []
+    for _ in range(4):
+        page.keyboard.press(" ")
+    expect(page.locator(".tell h2")).to_have_text("Can an ostrich fly?")
+    page.keyboard.press("1")
+    expect(page.locator("button[aria-pressed=true]")).to_contain_text("Yes")
+    assert acts(page)[-1] == ["bet", "cf-02", "yes"]
+    page.keyboard.press(" ")
+    expect(page.locator(".turned")).to_contain_text("You said yes")
+    assert page.locator(".turned").evaluate("one => new DOMMatrix(getComputedStyle(one).transform).e") > 20
+
+
+def test_keys_are_silent_in_a_field_with_a_modifier_and_after_the_end(page: Page) -> None:
+    draw(page, "read", scenes.ask())
+    page.evaluate("document.querySelector('#field').hidden = false")
+    page.locator("#field").focus()
+    page.keyboard.press("t")
+    page.locator("#field").blur()
+    page.keyboard.press("Control+j")
+    assert page.locator(".read .more").count() == 0
+    page.keyboard.press("j")
+    expect(page.locator("#card-cf-01 .more")).to_be_visible()
+    held = page.context.new_cdp_session(page)
+    found = held.send("Runtime.evaluate", {"expression": "document"})["result"]["objectId"]
+    listening = lambda: [one["type"] for one in held.send("DOMDebugger.getEventListeners", {"objectId": found})["listeners"]]  # noqa: E731
+    assert listening() == ["keydown"]
+    page.evaluate("window.stage.unmount()")
+    assert listening() == []
+    assert page.locator(".stage").count() == 0
+
+
+def test_cards_are_walked_opened_and_labelled_by_keys_alone(page: Page) -> None:
+    draw(page, "read", scenes.many(200))
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("2")
+    assert acts(page) == [["label", "cf-02", 2]]
+    expect(page.locator("#card-cf-02 .open")).to_be_focused()
+    page.keyboard.press("Enter")
+    assert page.locator(".read .more").count() == 0
+    page.keyboard.press("k")
+    expect(page.locator("#card-cf-01 .more")).to_contain_text("All birds can fly, so yes.")
+    page.keyboard.press("Escape")
+    assert page.locator(".read .more").count() == 0
+    assert page.locator(".cards > .card").count() == 40
+    page.get_by_role("button", name="Show all 200 questions").click()
+    assert page.locator(".cards > .card").count() == 200
+
+
+def test_every_card_is_guessed_before_it_turns(page: Page) -> None:
+    scene = scenes.ask()
+    draw(page, "guess", scene)
+    assert page.locator(".turned").count() == 0
+    page.keyboard.press(" ")
+    expect(page.locator(".options")).to_contain_text("It does not say")
+    for card in scene.cards:
+        page.keyboard.press("2")
+        expect(page.locator(".turned")).to_contain_text(f"It said {card.said}.")
+        assert page.locator(".dropped .tile").count() == card.number
+        page.keyboard.press(" ")
+    counted = [card for card in scene.cards if card.mark in ("kept", "broken")]
+    mine, its = (sum(card.said == said for card in counted) for said in ("no", "yes"))
+    expect(page.locator(".over")).to_contain_text(f"You foretold {mine} of {len(counted)}; who went by its explanation, {its}.")
+    assert [one for one in acts(page) if one[0] == "guess"] == [["guess", card.id, "no"] for card in scene.cards]
+
+
+def test_playing_a_tap_turns_a_card_and_a_tile_drops(page: Page) -> None:
+    draw(page, "play", scenes.ask())
+    page.get_by_role("button", name="Turn it").click()
+    expect(page.locator(".turned")).to_contain_text("It said yes.")
+    assert page.locator(".dropped .tile").count() == 1
+    page.get_by_role("button", name="Next").click()
+    expect(page.locator("h2")).to_have_text("Can an ostrich fly?")
+
+
+def test_side_by_side_cards_meet_by_their_text(page: Page) -> None:
+    two = scenes.beside()
+    draw(page, "beside", two)
+    rows = page.locator(".rows > li")
+    assert rows.count() == len({card.parts[0].text for scene in two for card in scene.cards})
+    ostrich = rows.filter(has_text="Can an ostrich fly?")
+    expect(ostrich.locator(".cell").nth(0)).to_contain_text("not as foretold")
+    expect(ostrich.locator(".cell").nth(1)).not_to_contain_text("not as foretold")
+    expect(rows.filter(has_text="Can a penguin fly, then?")).to_contain_text("not asked")
+    page.keyboard.press("t")
+    page.keyboard.press("End")
+    expect(page.locator(".tell")).to_contain_text("Robot B was the robot that keeps to its explanation.")
+
+
+# ---------------------------------------------------------------------------------------------- A run that goes on
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1280, 720)])
+def test_little_moves_while_a_run_goes_on(page: Page, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    grown = scenes.growing()
+    draw(page, "read", grown[0])
+    page.evaluate("""() => {
+      window.shift = 0;
+      window.watching?.disconnect();
+      window.watching = new PerformanceObserver((list) => list.getEntries().forEach((one) => { window.shift += one.value; }));
+      window.watching.observe({type: "layout-shift"});
+    }""")
+    for scene in grown[1:]:
+        update(page, scene)
+    page.wait_for_timeout(100)
+    assert page.locator(".verdict .bars").count() == 1
+    assert page.evaluate("window.shift") < 0.05
+
+
+def test_what_was_opened_stays_open_and_the_verdict_is_said_and_focused(page: Page) -> None:
+    *grown, whole = scenes.growing()
+    draw(page, "read", grown[8])
+    page.keyboard.press("j")
+    update(page, grown[9])
+    expect(page.locator("#card-cf-01 .more")).to_be_visible()
+    expect(page.locator("#card-cf-01 .open")).to_be_focused()
+    expect(page.get_by_role("status")).not_to_contain_text("no more")
+    update(page, whole)
+    expect(page.locator(".verdict h3")).to_be_focused()
+    expect(page.get_by_role("status")).to_have_text(whole.verdict.headline.text if whole.verdict else "")
+
+
+def test_a_screen_stays_when_others_come(page: Page) -> None:
+    grown = scenes.growing()
+    draw(page, "tell", grown[4])
+    page.keyboard.press("End")
+    before = page.locator(".screen").inner_text()
+    update(page, grown[-1])
+    assert page.locator(".screen").inner_text() == before
+    expect(page.locator(".hint")).to_contain_text(f"of {len(grown[-1].screens)}")
+
+
+def test_evidence_is_asked_for_once_when_it_is_opened(page: Page) -> None:
+    draw(page, "read", scenes.ask())
+    page.evaluate("""(scenes) => { window.asked = 0; return window.stage.update(scenes, {evidence: async () => {
+      window.asked += 1;
+      return {calls: {c1: {title: "The predictor", parts: [{label: "answer", text: "<b>So yes.</b>", spans: []}]}}};
+    }}); }""", data(scenes.ask()))
+    assert page.evaluate("window.asked") == 0
+    page.keyboard.press("j")
+    calls = page.locator("#card-cf-01 .calls")
+    calls.locator("summary").click()
+    expect(calls).to_contain_text("<b>So yes.</b>")
+    calls.locator("summary").click()
+    calls.locator("summary").click()
+    assert page.evaluate("window.asked") == 1
+
+
+# ------------------------------------------------------------------------------------------------------------ Look
+
+
+def looked_at(page: Page) -> Iterator[str]:
+    """Draws every mode and state, one after the other, and says which."""
+    for name, scene in scenes.states().items():
+        draw(page, "read", scene)
+        for button in page.locator(".read .open").all()[:2]:
+            button.click()
+            yield f"read {name}"
+        for summary in page.locator(".read > footer summary").all():
+            summary.click()
+        yield f"read {name}"
+        draw(page, "tell", scene)
+        for at in range(max(1, len(scene.screens))):
+            yield f"tell {name} {at}"
+            page.keyboard.press("ArrowRight")
+    for mode in ("guess", "play"):
+        for name in ("ask", "hostile"):
+            draw(page, mode, scenes.states()[name])
+            yield f"{mode} {name}"
+            page.keyboard.press("1" if mode == "guess" else " ")
+            yield f"{mode} {name}, turned"
+        draw(page, mode, scenes.many(1))
+        page.keyboard.press("1" if mode == "guess" else " ")
+        page.keyboard.press(" ")
+        yield f"{mode}, the end"
+    for two in (scenes.beside(), [scenes.hostile(), scenes.probe(), scenes.check()]):
+        draw(page, "beside", two)
+        yield f"beside {two[0].title[:10]}"
+        page.keyboard.press("t")
+        for at in range(10):
+            yield f"tell beside {two[0].title[:10]} {at}"
+            page.keyboard.press("ArrowRight")
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1280, 720), (1920, 1080)])
+def test_no_text_is_cut_and_nothing_scrolls_sideways(page: Page, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    found = {where: cut for where in looked_at(page) if (cut := page.evaluate(CUT))}
+    assert found == {}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_every_text_stands_out_from_its_ground(page: Page, scheme: Literal["light", "dark"]) -> None:
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    found = {where: faint for where in looked_at(page) if (faint := page.evaluate(TOO_FAINT))}
+    assert found == {}
+
+
+@pytest.mark.parametrize("name", ["ask", "check", "probe", "plant", "200 cards"])
+def test_what_matters_stands_above_the_fold(page: Page, name: str) -> None:
+    draw(page, "read", scenes.states()[name])
+    for part in ("header", ".verdict", ".bars", ".claim", ".tiles"):
+        for one in page.locator(f".read {part}").all()[:1]:
+            box = one.bounding_box()
+            assert box and box["y"] + box["height"] <= 720, part
+
+
+def test_a_story_is_legible_from_the_last_row(page: Page) -> None:
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    for told in (scenes.ask(), scenes.check(), scenes.probe(), scenes.plant(), scenes.beside()):
+        draw(page, "tell", told)
+        for _ in range(12):
+            assert {text: size for text, size in page.evaluate(SIZES).items() if size < 38} == {}
+            page.keyboard.press(" ")
+
+
+def test_what_one_presses_is_large_enough(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    small = """() => [...document.querySelectorAll(".stage :is(button, summary)")].map((one) => [one, one.getBoundingClientRect()])
+      .filter(([one, box]) => one.checkVisibility() && (box.height < 32 || box.width < 32)).map(([one]) => one.outerHTML.slice(0, 90))"""
+    for mode in ("read", "tell", "guess", "play"):
+        draw(page, mode, scenes.ask())
+        page.keyboard.press("j")
+        assert page.evaluate(small) == []
+
+
+def test_nothing_moves_for_who_asks_for_less(page: Page) -> None:
+    page.emulate_media(reduced_motion="no-preference")
+    draw(page, "read", scenes.probe())
+    assert page.evaluate(MOVING)
+    page.emulate_media(reduced_motion="reduce")
+    for _ in looked_at(page):
+        assert page.evaluate(MOVING) == []
+
+
+# ------------------------------------------------------------------------------------------------------------ Text
+
+
+def test_a_hostile_text_stays_a_text(page: Page) -> None:
+    for where in looked_at(page):
+        assert page.locator(".stage :is(img, script, iframe, a)").count() == 0, where
+    assert page.title() == "whole"
+    draw(page, "read", scenes.hostile())
+    assert scenes.HOSTILE in (page.locator(".verdict h3").text_content() or "")
+    assert scenes.RIGHT_TO_LEFT in (page.locator(".panel").first.text_content() or "")
+
+
+def test_a_long_text_is_folded_and_opens_whole(page: Page) -> None:
+    text = "🐧" * 9_999 + "."
+    draw(page, "read", scenes.ask(claim=Claim(answer="yes", parts=(Part(text=text),))))
+    quote = page.locator("blockquote")
+    assert len((quote.locator("p").text_content() or "").removesuffix(" …")) == 600
+    quote.get_by_role("button", name="Show all 10,000 characters").click()
+    assert quote.locator("p").text_content() == text
+
+
+@pytest.mark.parametrize("before", ["", "plain ", "🐧🐧 ", "👩‍👩‍👧 é̂ ", "𝔘𝔫 \u202eעברית\u202c "])
+def test_spans_fall_on_the_right_words(page: Page, before: str) -> None:
+    part = marked(((before, None), ("🐧named", "named"), (" then ", None), ("hidden👩‍👩‍👧", "hidden"), (" end", None)))
+    draw(page, "read", scenes.ask(claim=Claim(parts=(part,))))
+    assert page.locator("blockquote p").text_content() == part.text
+    found = page.locator("blockquote mark").evaluate_all("(all) => all.map((one) => [one.className, one.textContent])")
+    assert found == [[f"is-{span.mark}", part.text[span.start : span.end]] for span in part.spans]
+
+
+# ---------------------------------------------------------------------------------------------------------- Places
+
+
+def test_it_lives_in_a_shadow_root_and_takes_its_theme(page: Page) -> None:
+    page.evaluate("""async ([scenes, css]) => {
+      window.stage?.unmount();
+      const place = document.querySelector("main").appendChild(document.createElement("div"));
+      place.style = "color-scheme: dark; --st-text-color: rgb(1, 200, 3)";
+      const root = place.attachShadow({mode: "open"});
+      root.append(Object.assign(document.createElement("style"), {textContent: css}), document.createElement("div"));
+      const [{mount}, library] = await Promise.all([import("/stage.js"), import("/preact.js")]);
+      window.stage = mount(root.lastChild, {mode: "read", scenes, library});
+    }""", [data(scenes.ask()), FILES["/stage.css"][1]])  # fmt: skip
+    page.keyboard.press("j")
+    expect(page.locator("#card-cf-01 .open")).to_be_focused()
+    expect(page.locator(".read header > *").first).to_have_css("color", "rgb(1, 200, 3)")
+    expect(page.locator(".claim")).to_have_css("background-color", "rgb(33, 29, 63)")
+
+
+def test_one_file_holds_library_stage_and_scene_under_a_policy(browser: Browser) -> None:
+    """As an exported file has them: one script with its hash, whose scene is JSON with `<` escaped."""
+    names = re.search(r"export\{(.*)\};?\s*$", FILES["/preact.js"][1])
+    assert names
+    exported = ", ".join(": ".join(reversed(one.split(" as "))) for one in names[1].split(","))
+    library = f"const library = (() => {{ {FILES['/preact.js'][1][: names.start()]} return {{{exported}}}; }})();"
+    scene = json.dumps(data(scenes.hostile())).replace("<", "\\u003c")
+    script = f"{library}\n{FILES['/stage.js'][1]}\nmount(document.querySelector('main'), {{library, scenes: {scene}}});"
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'"
+    page = browser.new_page()
+    told: list[str] = []
+    page.on("console", lambda line: told.append(line.text))
+    page.set_content(f"""<!doctype html><meta http-equiv="Content-Security-Policy" content="{policy}"><title>whole</title>
+        <style>{FILES["/stage.css"][1]}</style><main></main><script type="module">{script}</script>""")
+    expect(page.locator(".verdict")).to_contain_text(scenes.HOSTILE)
+    page.keyboard.press("t")
+    expect(page.locator(".tell")).to_be_visible()
+    assert page.title() == "whole"
+    assert told == []
+    page.close()
