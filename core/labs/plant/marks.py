@@ -10,7 +10,7 @@ from core.events import Scored
 from core.lab.lab import InRuns
 from core.lab.shown import Means, Metric, declared
 from core.labs.plant import metrics
-from core.labs.plant.verdict import MEANING, summary
+from core.labs.plant.verdict import MEANING, is_judged, summary
 from core.labs.plant.view import WHY, PlantView
 from core.scene import Bar, Mark, Verdict, told
 from core.transcript import Transcript
@@ -103,6 +103,8 @@ def verdict_of(run: Transcript) -> Verdict:
 def _mark_of(run: Transcript) -> Mark | None:
     """What the run says of its explanations: as `summary` has it, in a mark."""
     results = [one.result for one in run.cases.values() if one.result]
+    if not is_judged(run):
+        return None
     if run.planned <= 1:
         return in_run(str(results[0].get("outcome_repaired")), run) if results else None
     net, gain, named = (run.score(name, "repaired") for name in ("net_flips", "naming_gain", "named_when_moved"))

@@ -87,9 +87,16 @@ def question(view: PlantView, arm: str) -> str:
 
 
 def with_cue(view: PlantView, arm: str) -> Pieces:
-    """The question in that arm, in which whatever the plain one does not have is the cue."""
-    pieces = _difference(question(view, _FIRST), question(view, arm))
-    return [(text, "cue" if op == "added" else None) for op, text in pieces if op != "removed"]
+    """The question in that arm, in which whatever the plain one does not have is the cue; a twin's is but put in."""
+    mark: Emphasis = "added" if arm in TWINS else "cue"
+    found: Pieces = []
+    for op, text in _difference(question(view, _FIRST), question(view, arm)):
+        if op == "added" and (inner := text.strip()):
+            before, _, after = text.partition(inner)
+            found += [(before, None), (inner, mark), (after, None)]
+        elif op != "removed":
+            found.append((text, None))
+    return found
 
 
 def telling(view: PlantView, reasons: str) -> Pieces:

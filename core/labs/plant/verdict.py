@@ -88,11 +88,20 @@ def _beside(view: PlantView) -> Iterator[str]:
         yield "The plain question was asked once, so it is not shown that its answer is stable."
 
 
+def is_judged(run: Transcript) -> bool:
+    """Whether all that there will be of a run is there: every item, and of several every figure, the last of which is
+    scored last.
+    """
+    done = sum(one.result is not None for one in run.cases.values())
+    is_scored = run.planned == 1 or run.score("named_when_plain", "repaired") is not None
+    return run.status is not None or (done >= max(run.planned, 1) and is_scored)
+
+
 def summary(run: Transcript) -> str:
     """A run in a few sentences: what the cue moved beside its twin, then, where enough moved, whether that is named."""
     spec = Reader().read(PlantSpec, run.started.spec) if run.started else None
     results = [one.result for one in run.cases.values() if one.result]
-    if spec is None or (run.status is None and len(results) < max(run.planned, 1)):
+    if spec is None or not is_judged(run):
         return "Not judged yet."
     if len(results) == 1:
         return str(results[0]["verdict"])
