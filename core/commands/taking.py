@@ -1,4 +1,4 @@
-"""`query`, `export`, `page`, `scene`, `methods` and `import`: what is taken out of store and journals, and what comes in."""
+"""`query`, `export`, `import`, `page`, `scene`, `methods`: what is taken out of store and journals, and comes in."""
 
 from __future__ import annotations
 

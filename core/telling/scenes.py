@@ -12,6 +12,7 @@ from core.lab.lab import Lab
 from core.lab.shown import Means
 from core.models.ids import CONTROL, is_control
 from core.scene import Card, Claim, Drop, Expect, FigureLine, Part, Scene, Verdict, Who, screens, told
+from core.telling.run_scene import in_run
 from core.transcript import CaseLog, Transcript
 
 COMING = 4_000
@@ -49,6 +50,7 @@ def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False) -
     begun = transcript.cases.get(case)
     goes_on = active and not (begun and begun.result)
     scene = lab.scene(view) if lab.scene is not None else of_trials(lab, view)
+    scene = in_run(scene, lab, transcript, view.outcome("repaired"))
     if not goes_on:
         scene = _stopped(scene)
     elif scene.verdict is not None:
@@ -88,10 +90,10 @@ def dropped(log: CaseLog) -> tuple[Drop, ...]:
 
 def _stopped(scene: Scene) -> Scene:
     """The same, where nothing more will come."""
-    cards = tuple(
-        card.model_copy(update={"mark": "stopped"}) if card.mark == "waiting" else card for card in scene.cards
-    )
-    return scene.model_copy(update={"cards": cards})
+    update = {"mark": "stopped"}
+    cards = tuple(card.model_copy(update=update) if card.mark == "waiting" else card for card in scene.cards)
+    panels = tuple(panel.model_copy(update=update) if panel.mark == "waiting" else panel for panel in scene.panels)
+    return scene.model_copy(update={"cards": cards, "panels": panels})
 
 
 def _status(transcript: Transcript, log: CaseLog, goes_on: bool) -> str:
