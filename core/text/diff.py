@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import Indel, Levenshtein
 
 _UNIT = re.compile(r"(\[[A-Z]+\]|\w+(?:[’'-]\w+)*|[^\w\s]|(?=^\s))(\s*)")
 _MANY, _REPEATS = 4_000, 300_000
@@ -72,16 +72,18 @@ def letters(original: str, edited: str) -> list[Piece]:
     """The difference letter by letter, as `pieces` has it; empty where they have little in common, or are long."""
     if max(len(original), len(edited)) > _LETTERS:
         return []
-    matcher = SequenceMatcher(None, original, edited, autojunk=False)
-    if original != edited and matcher.ratio() < _ALIKE:
+    if original != edited and Indel.normalized_similarity(original, edited) < _ALIKE:
         return []
     found: list[Piece] = []
-    for op, low, high, first, last in matcher.get_opcodes():
-        if op == "equal":
-            _add(found, "same", original[low:high])
-        else:
-            _add(found, "removed", original[low:high])
-            _add(found, "added", edited[first:last])
+    gone = came = ""
+    for op, low, high, first, last in [*Indel.opcodes(original, edited), ("equal", 0, 0, 0, 0)]:
+        if op != "equal":
+            gone, came = gone + original[low:high], came + edited[first:last]
+            continue
+        _add(found, "removed", gone)
+        _add(found, "added", came)
+        _add(found, "same", original[low:high])
+        gone = came = ""
     return found
 
 

@@ -37,7 +37,8 @@ def cards(view: ProbeView) -> tuple[Card, ...]:
     """The tests as far as they have come. One of texts has its trial's id; of a function of numbers, whose trial is all
     of its test points, a few points stand for them.
     """
-    return (*_points(view), *_trials(view))
+    points = tuple(_points(view))
+    return (*points, *_trials(view, len(points)))
 
 
 def _front(view: ProbeView, given: _Given) -> dict[str, object]:
@@ -77,10 +78,11 @@ def _points(view: ProbeView) -> Iterator[Card]:
         )
 
 
-def _trials(view: ProbeView) -> Iterator[Card]:
+def _trials(view: ProbeView, before: int) -> Iterator[Card]:
+    """The trials of texts and examples; so many cards stand `before` them."""
     arms = _arms(view)
     trials = {name: trial for name, trial in view.trials.items() if name != GRID}
-    for number, (name, trial) in enumerate(trials.items(), start=1):
+    for number, (name, trial) in enumerate(trials.items(), start=before + 1):
         reading, paper = trial.repaired, trial.paper
         fields: dict[str, object] = {
             "id": name,
