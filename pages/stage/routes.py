@@ -15,11 +15,12 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import BaseRoute, Route
 
 from core import entry, policy
-from core.events import Frozen
+from core.events import Frozen, Recorded
 from core.lab.lab import Lab
 from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
 from core.people.visit import Seen, Visit, Visitor, code_in, name_of_visitor
+from core.scene import as_json
 from core.telling import evidence, scenes
 from core.transcript import Transcript
 from pages.middleware import COOKIE
@@ -74,7 +75,7 @@ async def _scene(request: Request) -> Response:
     def made() -> str:
         run, case = _named(request)
         active = run.active()
-        return scenes.of_case(*_state(run, case), active).model_dump_json()
+        return as_json(scenes.of_case(*_state(run, case), active))
 
     return Response(await run_in_threadpool(made), media_type="application/json", headers=_FRESH)
 
@@ -82,7 +83,7 @@ async def _scene(request: Request) -> Response:
 @_refused
 async def _evidence(request: Request) -> Response:
     def made() -> str:
-        return evidence.of_case(*_state(*_named(request))).model_dump_json()
+        return as_json(evidence.of_case(*_state(*_named(request))))
 
     return Response(await run_in_threadpool(made), media_type="application/json", headers=_FRESH)
 
@@ -154,8 +155,9 @@ def keep(who: Visit, one: Saying) -> None:
         if lab.guessed is None:
             raise ValueError("Guesses are not kept of this lab.")
         guess = lab.guessed(one.value, one.reader)
-        before = [event for event in run.said(one.reader) if (event.case, event.item) == (one.case, one.trial)]
-        if not before or before[-1].data != guess.model_dump(mode="json"):
+        said = (event for event in run.said(one.reader) if isinstance(event, Recorded))
+        before = [event.data for event in said if (event.case, event.item) == (one.case, one.trial)]
+        if before[-1:] != [guess.model_dump(mode="json")]:
             run.say(one.reader, one.case, guess, one.trial)
         return
     judgement = next((judgement for judgement in lab.judgements if judgement.name == one.about), None)
