@@ -6,6 +6,7 @@ in any other way. It is JSON by itself. Texts are plain: what marks parts of the
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
@@ -300,8 +301,18 @@ class RunScene(Frozen):
     figures: tuple[FigureLine, ...] = ()
 
 
+ENDING = ("truth", "tiles", "bars", "verdict")
+"""Screens that come with the verdict."""
+
 MOST_SCREENS = 12
 """Of a telling. The rest is one key away."""
+
+
+def as_json(made: Frozen) -> str:
+    """A scene, or what stands behind one, as JSON. Half a character, which a model may write, is escaped in it: UTF-8
+    has no such thing.
+    """
+    return json.dumps(made.model_dump(), separators=(",", ":"))
 
 
 def told(text: str, label: str = "") -> Part:

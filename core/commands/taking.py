@@ -16,6 +16,7 @@ from core.commands.running import DONE, aligned, begun, index_of_all, into_the_s
 from core.lab.lab import Lab
 from core.runs import bundle
 from core.runs.bundle import BundleRefused
+from core.scene import as_json
 from core.store import listing, sql
 from core.store.filters import Filter
 from core.store.sql import Found
@@ -195,7 +196,7 @@ def _scene(run: str, case: str | None, evidence: bool) -> int:
     lab, state, _ = _state_of(run)
     _has(state, run, case)
     of_case = proof.of_case if evidence else scenes.of_case
-    print(of_case(lab, state, case or state.only).model_dump_json(indent=1))
+    print(as_json(of_case(lab, state, case or state.only)))
     return DONE
 
 

@@ -11,7 +11,20 @@ from core.lab.cases import Trial, View
 from core.lab.lab import Lab
 from core.lab.shown import Means
 from core.models.ids import CONTROL, is_control
-from core.scene import Card, Claim, Drop, Expect, FigureLine, Part, Scene, Verdict, Who, screens, told
+from core.scene import (
+    ENDING,
+    Card,
+    Claim,
+    Drop,
+    Expect,
+    FigureLine,
+    Part,
+    Scene,
+    Verdict,
+    Who,
+    screens,
+    told,
+)
 from core.telling.run_scene import in_run
 from core.transcript import CaseLog, Transcript
 
@@ -55,7 +68,8 @@ def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False) -
         scene = _stopped(scene)
     elif scene.verdict is not None:
         # What a run that goes on comes to may yet change.
-        scene = scene.model_copy(update={"verdict": None})
+        so_far = tuple(screen for screen in scene.screens if screen.shows not in ENDING)
+        scene = scene.model_copy(update={"verdict": None, "screens": so_far})
     started = transcript.started
     scene = scene.model_copy(
         update={

@@ -92,7 +92,7 @@ class Following:
 
 def _event(name: str, data: dict[str, Any]) -> str:
     # JSON has no line breaks of its own: one line of data is one event.
-    return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False, separators=(',', ':'))}\n\n"
+    return f"event: {name}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n"
 
 
 _FOLLOWED: dict[tuple[str, str], Following] = {}
@@ -126,6 +126,6 @@ def _looking(run: str, case: str) -> Callable[[], tuple[dict[str, Any], bool]]:
         if lab is None:
             return {}, active
         scene = scenes.of_case(lab, state, case or state.only, active)
-        return scene.model_dump(mode="json"), active
+        return scene.model_dump(), active
 
     return look

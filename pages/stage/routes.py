@@ -20,6 +20,7 @@ from core.lab.lab import Lab
 from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
 from core.people.visit import Seen, Visit, Visitor, code_in, name_of_visitor
+from core.scene import as_json
 from core.telling import evidence, scenes
 from core.transcript import Transcript
 from pages.middleware import COOKIE
@@ -74,7 +75,7 @@ async def _scene(request: Request) -> Response:
     def made() -> str:
         run, case = _named(request)
         active = run.active()
-        return scenes.of_case(*_state(run, case), active).model_dump_json()
+        return as_json(scenes.of_case(*_state(run, case), active))
 
     return Response(await run_in_threadpool(made), media_type="application/json", headers=_FRESH)
 
@@ -82,7 +83,7 @@ async def _scene(request: Request) -> Response:
 @_refused
 async def _evidence(request: Request) -> Response:
     def made() -> str:
-        return evidence.of_case(*_state(*_named(request))).model_dump_json()
+        return as_json(evidence.of_case(*_state(*_named(request))))
 
     return Response(await run_in_threadpool(made), media_type="application/json", headers=_FRESH)
 

@@ -12,7 +12,7 @@ import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from core import home
-from core.scene import Scene
+from core.scene import Scene, as_json
 from tests.attacks.wire import Reply, Tab, cookie, send
 from tests.browser.conftest import Server
 from tests.conftest import WITHOUT_ENCODER
@@ -61,7 +61,7 @@ def heard(app: Server, cookies: str, path: str) -> list[tuple[str, Any]]:
 def test_a_recording_is_told_to_everybody_with_all_that_stands_behind_it(app: Server) -> None:
     scene = Scene.model_validate_json(send(app, "GET", f"/scene/{RECORDED}/").words)
     assert scene.run == RECORDED and scene.cards and scene.verdict
-    assert send(app, "GET", f"/scene/{RECORDED}/{quote(scene.case)}").words == scene.model_dump_json()
+    assert send(app, "GET", f"/scene/{RECORDED}/{quote(scene.case)}").words == as_json(scene)
     behind = json.loads(send(app, "GET", f"/evidence/{RECORDED}/{quote(scene.case)}").words)
     assert {name for card in scene.cards for name in card.calls} <= set(behind["calls"])
     events = heard(app, "", f"/told/{RECORDED}/")

@@ -114,9 +114,7 @@ REVIEW = "Our room looked out on a wall. The carpet was filthy, the shower broke
 
 
 def _emphasised(*words: tuple[str, str]) -> Part:
-    spans = [
-        {"start": REVIEW.index(word), "end": REVIEW.index(word) + len(word), "mark": mark} for word, mark in words
-    ]
+    spans = [{"start": REVIEW.index(word), "end": REVIEW.index(word) + len(word), "mark": mark} for word, mark in words]
     return Part.model_validate({"text": REVIEW, "spans": sorted(spans, key=lambda one: one["start"])})
 
 
@@ -236,7 +234,13 @@ def growing() -> list[Scene]:
     """A run as it goes on: the question, the claim as it is written, the claim, card after card, the verdict."""
     whole = ask()
     empty = tuple(waiting(at) for at in range(1, 11))
-    going: dict[str, object] = {"status": "running", "verdict": None, "ledger": (), "figures": (), "actions": (Action(name="cancel"),)}
+    going: dict[str, object] = {
+        "status": "running",
+        "verdict": None,
+        "ledger": (),
+        "figures": (),
+        "actions": (Action(name="cancel"),),
+    }
     grown = [
         ask(empty, **{**going, "status": "waiting", "claim": None}),
         ask(empty, **going, claim=None, coming=(Part(text="All birds"),)),
@@ -273,7 +277,10 @@ def states() -> dict[str, Scene]:
 
 def beside() -> list[Scene]:
     """Two robots over the same questions, one of which keeps to what it says."""
-    keeps = [one.model_copy(update={"mark": "kept", "said": "yes" if one.mark == "kept" else "no"}) for one in ask().cards[:7]]
+    keeps = [
+        one.model_copy(update={"mark": "kept", "said": "yes" if one.mark == "kept" else "no"})
+        for one in ask().cards[:7]
+    ]
     verdict = Verdict(
         headline=told("Its reason *foretells* what it does."), mark="kept",
         bars=(Bar(label="with its reason", hits=7, n=7, own=True), Bar(label="question alone", hits=5, n=7)),

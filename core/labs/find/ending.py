@@ -55,7 +55,8 @@ def differs(view: ProbeView) -> str:
     """What paper rules come to, where that is something else."""
     if verdict_of(view) is None or view.outcome("paper") == view.outcome("repaired"):
         return ""
-    return f"By paper rules: {view.judgements['paper'].sentence}"
+    sentence = view.judgements["paper"].sentence
+    return sentence if sentence.startswith("By paper rules") else f"By paper rules: {sentence}"
 
 
 def remarks(view: ProbeView) -> list[str]:

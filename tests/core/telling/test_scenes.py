@@ -11,7 +11,7 @@ from core import entry, home, journal
 from core.__main__ import main
 from core.events import Event, Finished, Recorded, Started
 from core.lab.lab import Lab
-from core.scene import MOST_SCREENS, Card, Part, Scene, Screen, picked, steps, told
+from core.scene import MOST_SCREENS, Card, Part, Scene, Screen, as_json, picked, steps, told
 from core.telling import evidence, scenes
 from core.transcript import transcript
 from tests.attacks.pages import run_of
@@ -45,7 +45,7 @@ def parts_of(scene: Scene) -> list[Part]:
 
 def is_whole(scene: Scene) -> None:
     """What holds of every scene, be it finished or not."""
-    assert Scene.model_validate_json(scene.model_dump_json()) == scene
+    assert Scene.model_validate_json(as_json(scene)) == scene
     ids = [card.id for card in scene.cards]
     assert len(ids) == len(set(ids)) and [card.number for card in scene.cards] == list(range(1, len(ids) + 1))
     for screen in scene.screens:

@@ -260,6 +260,14 @@ def test_an_evaluators_pick_is_quoted_and_leads_to_its_call() -> None:
     assert set(LAB.readings(view)) >= {one.call for card in told.cards for one in card.expects}
 
 
+def test_what_paper_rules_come_to_is_said_where_it_is_something_else() -> None:
+    view, _ = made(**by_hand("2*x", code="2*x", answers="schema"))
+    told = scene(view)
+    assert (view.outcome("repaired"), view.outcome("paper")) == ("found", "not tested")
+    assert told.differs == judge(view, "paper").sentence and told.differs.startswith("By paper rules nothing")
+    assert ending("close").differs == ""
+
+
 def test_before_the_truth_is_out_nothing_gives_it_away() -> None:
     """What the function is, and how far the box keeps to it, input by input, comes with the truth."""
     view, events = made(**DONE["a subject"][0])
