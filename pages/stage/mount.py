@@ -10,7 +10,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from core.scene import Scene
-from pages.stage.files import FILES
+from core.telling.stage_files import stage_files
 
 Mode = Literal["read", "tell", "guess", "play", "beside"]
 
@@ -33,7 +33,7 @@ _STYLE = """
 
 @cache
 def _component() -> Any:
-    read = {name: path.read_text(encoding="utf-8") for name, path in FILES.items()}
+    read = {name: path.read_text(encoding="utf-8") for name, path in stage_files().items()}
     # Files are known to a browser by what is in them.
     version = sha256("".join(read.values()).encode()).hexdigest()[:16]
     return st.components.v2.component(

@@ -22,9 +22,9 @@ from core.people.looking import NoSuchRun
 from core.people.visit import Seen, Visit, Visitor, code_in, name_of_visitor
 from core.scene import as_json
 from core.telling import evidence, scenes
+from core.telling.stage_files import stage_files
 from core.transcript import Transcript
 from pages.middleware import COOKIE
-from pages.stage.files import FILES
 from pages.stage.following import TooMany, following
 
 LONGEST = 1_000_000
@@ -174,7 +174,7 @@ def keep(who: Visit, one: Saying) -> None:
 
 
 async def _file(request: Request) -> Response:
-    if (path := FILES.get(request.path_params["name"])) is None:
+    if (path := stage_files().get(request.path_params["name"])) is None:
         return JSONResponse({"title": "Not here", "why": "The stage has no such file."}, status_code=404)
     # Asked for again each time, and sent again only when it changed.
     return FileResponse(path, headers={"cache-control": "no-cache"})
