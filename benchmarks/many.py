@@ -55,7 +55,7 @@ def measured(runs: int) -> dict[str, str]:
             process = psutil.Process(app._process.pid)
 
             def taken(process: psutil.Process = process) -> float:
-                return sum(process.cpu_times()[:2])
+                return float(sum(process.cpu_times()[:2]))
 
             try:
                 found[f"{start}: it answers"] = f"{taken():.1f} s"
