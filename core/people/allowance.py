@@ -307,9 +307,15 @@ def of_journals(folder: Path, day: str, charge: Charge = free_of_charge) -> Tall
 def forget(folder: Path, days: int) -> list[str]:
     """Delete visitors' runs that nothing was added to for so many days, in packs too, with what people said about them;
     not those that are shared, nor those of the command line. And what visitors said so long ago of runs that are not
-    here, as recordings are not. Returns the runs.
+    here, as recordings are not. What was added to on a day that is yet to come, as the clock says after it was set
+    back, is as old as today from then on. Returns the runs.
     """
-    oldest = time.time() - days * 24 * 3600
+    now = time.time()
+    oldest = now - days * 24 * 3600
+    for path in folder.glob("*.jsonl"):
+        with _else_kept(path):
+            if path.stat().st_mtime > now + 24 * 3600:
+                os.utime(path, (now, now))
     forgotten = []
     packed: defaultdict[Path, dict[str, list[Path]]] = defaultdict(dict)
     for path in journal.listed(folder):

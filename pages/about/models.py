@@ -17,6 +17,7 @@ from core.models.download import HubModel, offered
 from core.models.endpoint import list_models
 from core.models.settings import PRESETS, EndpointConfig
 from core.people.allowance import TooMuch
+from core.sandbox import sandbox
 from pages import addresses
 from pages.parts import reader_accuracy, session
 from pages.parts.run import problems
@@ -226,8 +227,21 @@ def allowed() -> None:
                 f"{'no limit' if most is None else f':orange[at most {most:,}]'} · {plain(limit.what)} "
                 f":gray[{plain(limit.why)} Change: {plain(limit.variable)}]"
             )
+        _walls()
         if not policy.allows("others"):
             _host()
+
+
+def _walls() -> None:
+    """What holds the programs that models write, on this machine."""
+    st.markdown("What holds the programs that models write:")
+    try:
+        walls = sandbox.walls()
+    except RuntimeError as error:
+        st.markdown(f":orange[not known] · {plain(str(error))}")
+        return
+    for holds, what in walls.told:
+        st.markdown(f"{':green[holds]' if holds else ':orange[does not hold here]'} · {plain(what)}")
 
 
 def _host() -> None:

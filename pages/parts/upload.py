@@ -43,7 +43,7 @@ def upload() -> None:
         st.error(plain(str(refused)), title="Nothing was imported", icon=":material/error:")
         return
     entry.keeper().wake()
-    sentence = f"{len(taken.runs)} imported, {len(taken.same)} here already."
+    sentence = f"{len(taken.runs)} imported, {len(taken.same)} here already; {plain(taken.signed.words)}."
     st.success(sentence, icon=":material/check:")
     for run in taken.runs:
         if run not in anew:

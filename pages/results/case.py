@@ -320,7 +320,10 @@ def _sender(run_id: str) -> None:
     origin = verify.origin(home.journals(), run_id)
     if origin is None:
         return
-    st.caption(f":material/move_to_inbox: Imported. As the file says, from {plain(origin.sender or 'nobody named')}.")
+    signed = f"Signed by {plain(origin.signed)}." if origin.signed else "Whose it is was not signed, or not checked."
+    st.caption(
+        f":material/move_to_inbox: Imported. As the file says, from {plain(origin.sender or 'nobody named')}. {signed}"
+    )
     if origin.verified is None:
         st.caption("It was not scored anew from its raw answers.")
     elif origin.verified.differ:
