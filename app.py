@@ -21,6 +21,7 @@ from core.people import allowance
 from core.store.store import StoreError
 from pages import logs, shell
 from pages.middleware import Door
+from pages.stage.routes import ROUTES
 
 
 @asynccontextmanager
@@ -59,7 +60,9 @@ except home.HomeUnusable as error:
 
 logs.shorten()
 policy.serve(st.get_option("server.address"))
-app = st.App(Path(__file__).parent / "pages" / "shell.py", lifespan=lifespan, middleware=[Middleware(Door)])
+app = st.App(
+    Path(__file__).parent / "pages" / "shell.py", lifespan=lifespan, routes=ROUTES, middleware=[Middleware(Door)]
+)
 
 if __name__ == "__main__":
     shell.main()

@@ -6,6 +6,7 @@ in any other way. It is JSON by itself. Texts are plain: what marks parts of the
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
@@ -78,7 +79,9 @@ class Expect(Frozen):
 
 
 class Panel(Frozen):
-    """One of several things that were asked alike: a session, an arm, a round. `answer` is what came."""
+    """One of several things that were asked alike: a session, an arm, a round. `answer` is what came; `run` is another
+    run, where it is that one's.
+    """
 
     title: str
     parts: tuple[Part, ...] = ()
@@ -86,11 +89,13 @@ class Panel(Frozen):
     mark: Mark | None = None
     note: str = ""
     calls: tuple[str, ...] = ()
+    run: str = ""
 
 
 class Card(Frozen):
     """One test. `options` are what may be guessed of it, in words by value; `expects` what was expected, the first of
-    them what the verdict rests on; `said` what came, in a word, and `text` the same in the words in which it came.
+    them what the verdict rests on; `said` what came, in a word, and `text` the same in the words in which it came;
+    `came` says it where `said` is no word of the model's, as where it is asked whether a session can still tell.
     `outcome` is the lab's word, `mark` what that means; `reason` why it does not count, `doubt` why it is no verdict
     all the same. `by_paper` is the outcome by paper rules, where it is another. `guess` is the reader's own.
     """
@@ -103,6 +108,7 @@ class Card(Frozen):
     expects: tuple[Expect, ...] = ()
     said: str = ""
     text: str = ""
+    came: str = ""
     outcome: str = ""
     reason: str = ""
     doubt: str = ""
@@ -132,27 +138,36 @@ class Curve(Frozen):
 
 
 class Interval(Frozen):
-    """A stretch of the axis, and what is said of it."""
+    """A stretch of the axis, and what is said of it. `kind`: one of the stretches that the tested range is cut into;
+    one where nobody looked; one that is said to behave otherwise; one where the values are replaced. What came of the
+    first, and the last, is covered with the truth.
+    """
 
     low: float
     high: float
     label: str
     mark: Mark | None = None
+    kind: Literal["stretch", "unseen", "claimed", "replaced"] = "stretch"
 
 
 class Plot(Frozen):
-    """A function of numbers: what was asked of it, what is said of it, and the truth, which may be covered."""
+    """A function of numbers: what was asked of it, what is said of it, and the truth, which may be covered. The ends of
+    the axes leave out what would flatten all the rest; None where they are not known.
+    """
 
     points: tuple[Point, ...] = ()
     curves: tuple[Curve, ...] = ()
     intervals: tuple[Interval, ...] = ()
     x_label: str = "x"
     y_label: str = "f(x)"
+    x_ends: tuple[float, float] | None = None
+    y_ends: tuple[float, float] | None = None
 
 
 class Bar(Frozen):
-    """A share that decides: `hits` of `n`, as a name says. `own`: with the explanation; any other is a baseline.
-    `wins`: one that does as well as the explanation or better.
+    """A share that decides: `hits` of `n`, as a name says, with its 95 % interval where it has one. `own`: with the
+    explanation; `limit`: the most that can be had; any other is a baseline. `wins`: one that does as well as the
+    explanation or better. `faint`: too little for a rate, or nothing may be said of it.
     """
 
     label: str
@@ -160,6 +175,10 @@ class Bar(Frozen):
     n: int
     own: bool = False
     wins: bool = False
+    limit: bool = False
+    low: float | None = None
+    high: float | None = None
+    faint: bool = False
 
 
 class Verdict(Frozen):
@@ -244,8 +263,56 @@ class Scene(Frozen):
     screens: tuple[Screen, ...] = ()
 
 
+class Tile(Frozen):
+    """A case of a run: what came of it in the lab's word, what that means there, and its sentence."""
+
+    case: str
+    number: int
+    title: str
+    mark: Mark
+    outcome: str = ""
+    sentence: Part = Part(text="")
+
+
+class Tally(Frozen):
+    """How many cases came to the same, in words, and why they decide nothing."""
+
+    n: int
+    words: str
+    mark: Mark
+    reason: str = ""
+
+
+class RunScene(Frozen):
+    """A run of several cases: the verdict on all of them with the bars that decide, a tile a case, how many came to
+    what, and every figure. `one` is what a tile stands for, `words` what the marks are called there.
+    """
+
+    schema_version: int = SCHEMA
+    lab: str
+    run: str = ""
+    status: Literal["empty", "running", "failed", "cancelled", "interrupted", "done"] = "empty"
+    planned: int = 0
+    one: str = "case"
+    words: Mapping[Mark, str] = {}
+    verdict: Verdict
+    tiles: tuple[Tile, ...] = ()
+    ledger: tuple[Tally, ...] = ()
+    figures: tuple[FigureLine, ...] = ()
+
+
+ENDING = ("truth", "tiles", "bars", "verdict")
+"""Screens that come with the verdict."""
+
 MOST_SCREENS = 12
 """Of a telling. The rest is one key away."""
+
+
+def as_json(made: Frozen) -> str:
+    """A scene, or what stands behind one, as JSON. Half a character, which a model may write, is escaped in it: UTF-8
+    has no such thing.
+    """
+    return json.dumps(made.model_dump(), separators=(",", ":"))
 
 
 def told(text: str, label: str = "") -> Part:
@@ -313,7 +380,8 @@ def steps(scene: Scene) -> Iterator[tuple[str, str]]:
     """All of a scene in the one order in which it is told, as (key, line): a line that was told stays as it is, so that
     what comes of a run can be printed as it comes.
     """
-    yield "question", scene.title
+    if scene.title:
+        yield "question", scene.title
     if scene.claim is not None:
         answer = f"It answers {scene.claim.answer}. " if scene.claim.answer else ""
         said = " ".join(" ".join(part.text.split()) for part in scene.claim.parts)
@@ -333,9 +401,9 @@ def _line(card: Card) -> str:
     """A card in a line: the test, what was expected, what came, and what that means."""
     about = " / ".join(" ".join(part.text.split()) for part in card.parts)
     expected = f"expected {_word(card, card.expects[0].value)}" if card.expects else ""
-    came = f"it said {_word(card, card.said)}" if card.said else ""
+    came = card.came or (f"it said {_word(card, card.said)}" if card.said else "")
     parts = filter(None, (expected, came, card.doubt or card.reason or card.outcome))
-    return f"{card.number}. {about}: {', '.join(parts)}"
+    return f"{about}: {', '.join(parts)}"
 
 
 def _word(card: Card, value: str) -> str:

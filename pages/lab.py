@@ -15,9 +15,10 @@ from core.lab.lab import Lab
 from core.lab.spec import MOST_CASES, Spec
 from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
+from core.telling.scenes import who
 from core.transcript import Transcript
-from pages.parts import present, rooms, session
-from pages.parts.live import look, stage
+from pages.parts import live, rooms, session
+from pages.parts.models import short
 from pages.parts.run import problems
 from pages.parts.text import plain, shortened
 from pages.parts.throttle import waits
@@ -36,23 +37,21 @@ TO_THE_TOP = "<script>document.querySelector('[data-testid=stMain]').scrollTo(0,
 
 def draw(lab: Lab) -> None:
     """The page of `lab`: what it shows, what to ask, and the run that the address names."""
-    if st.query_params.get("present") and present.run(lab):
-        return
-    st.title(lab.title, anchor=False)
     run_id = st.query_params.get("run", "")
     try:
-        shown = look(run_id) if run_id else None
+        shown = live.look(run_id) if run_id else None
     except NoSuchRun as error:
         st.error(plain(str(error)), title=error.title, icon=":material/error:")
         shown = None
     if shown is None:
+        st.title(lab.title, anchor=False)
         st.markdown(lab.about or f"**{lab.question}**")
         form(lab)
         return
     asked(lab, run_id, shown[0])
     if st.session_state.get(CHANGING) == run_id:
         form(lab)
-    stage(lab, run_id, *shown)
+    live.page(lab, run_id, *shown)
     if st.session_state.pop(BEGUN, False):
         st.html(TO_THE_TOP, unsafe_allow_javascript=True)
 
@@ -70,10 +69,14 @@ def asked(lab: Lab, run_id: str, state: Transcript) -> None:
 
     words, icon = ("Close", ":material/close:") if is_open else ("Change", ":material/edit:")
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="line"):
-        first, *more = rooms.of(lab).line(spec) if spec else [lab.title]
-        st.markdown(" · ".join([f"**{plain(shortened(first))}**", *(plain(shortened(one)) for one in more if one)]))
+        model = str(getattr(spec, "model", ""))
+        about = (
+            [who(model).shown if one in (model, short(model)) else one for one in rooms.of(lab).line(spec)[1:]]
+            if spec
+            else []
+        )
+        st.markdown(f":gray[{' · '.join(plain(shortened(one)) for one in (lab.title, *about) if one)}]")
         st.button(words, icon=icon, type="tertiary", key="change", on_click=turn)
-        present.link(lab, run_id)
 
 
 def spec_of(lab: Lab, state: Transcript) -> Spec | None:

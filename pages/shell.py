@@ -57,11 +57,10 @@ def main() -> None:
 
     labs.furnish()
     page = st.navigation(list(_pages()), position="top")
-    run = st.query_params.get("run", "")
     wide = set(WIDE)
-    for lab in entry.labs().values():
-        if lab.wide and f"-{lab.name}-" in run:
-            wide |= {lab.path, "case"}
+    if st.query_params.get("run"):
+        # A run stands on the stage, which holds what it said beside what it did.
+        wide |= {"case", *(lab.path for lab in entry.labs().values())}
     # Once a run: of two layouts set in one run, the browser may keep the first.
     st.set_page_config(
         page_title="Explain Yourself",

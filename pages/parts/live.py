@@ -9,22 +9,23 @@ import streamlit as st
 
 from core import entry, policy
 from core.datasets.items import BROKEN, Loaded
-from core.lab.cases import View
 from core.lab.lab import Lab
 from core.people.looking import NoSuchRun
 from core.runs.watch import Watch
+from core.telling import scenes
 from core.transcript import Transcript
 from pages import addresses
 from pages.parts import rooms, session
 from pages.parts.run import actions, damage, go_on, stopped
 from pages.parts.text import plain
 from pages.parts.throttle import PACE
+from pages.stage.mount import Mode, stage
 
 SECONDS = 0.4
-"""Between two looks at a run that goes on."""
+"""Between two looks at a run that begins."""
 
-SECONDS_OF_MANY = 2.0
-"""The same of a run of many cases."""
+SECONDS_LATER = 2.0
+"""The same once its first case has begun: how far it is, and the list of several cases, may be drawn that late."""
 
 SETTLED = 10.0
 """Seconds after which a browser has what was drawn last, and no longer asks for more. On a server with much to do that
@@ -46,7 +47,7 @@ def named_run(show: Callable[[str], None]) -> None:
             st.error(plain(str(error)), title=error.title, icon=":material/error:")
 
 
-def stage(lab: Lab, run_id: str, state: Transcript, active: bool) -> None:
+def page(lab: Lab, run_id: str, state: Transcript, active: bool) -> None:
     """The run as `look` gave it, live while it goes on; and what can be done with it once it is over."""
     if state.started and state.started.lab != lab.name:
         # The run of another lab opens as a case.
@@ -69,21 +70,16 @@ def stage(lab: Lab, run_id: str, state: Transcript, active: bool) -> None:
         actions(run_id, state, here=lab.path)
 
 
-def watched(
-    lab: Lab, run_id: str, state: Transcript, began_active: bool, drawn_by: Callable[..., None] | None = None
-) -> bool:
-    """Draw the run, again and again while it goes on, at the pace that all who watch leave; as `draw` does, or
-    `drawn_by`, which takes the same. Whether it goes on.
+def watched(lab: Lab, run_id: str, state: Transcript, began_active: bool) -> bool:
+    """Draw the run. A case that goes on is followed by the browser itself; the list of several cases is drawn again and
+    again, at the pace that all who watch leave. Whether it goes on.
     """
     case = _address()
     watch = follow(run_id, state) if began_active else None
-    many = _many(state)
-    least = SECONDS_OF_MANY if many else SECONDS
-    seconds = PACE.seconds(least)
+    shown = _several(state), state.started is not None, bool(state.cases)
     drawn = time.monotonic()
-    began = state.started is not None
 
-    @st.fragment(run_every=seconds if began_active else None)
+    @st.fragment(run_every=PACE.seconds(SECONDS_LATER if state.cases else SECONDS) if began_active else None)
     def live() -> None:
         if _address() != case:
             # What stands around the case is about another one now, and of many cases only one is kept whole.
@@ -93,17 +89,23 @@ def watched(
         if watch is not None:
             watch.look()
             now = watch.transcript
-            if _many(now) != many or (now.started is not None) != began:
-                # What was asked is said above. How many cases there are is known once the first has begun: from here
-                # on only one is kept.
+            if (_several(now), now.started is not None, bool(now.cases)) != shown:
+                # What was asked is said above. How many cases there are is known once the first has begun.
                 st.rerun()
         hear(now, run_id)
         with PACE.drawing(session.tab()):
-            (drawn_by or draw)(lab, now, run_id, active)
+            around(lab, now, run_id, active)
         end(began_active, active, drawn)
 
     live()
+    if state.cases:
+        with PACE.drawing(session.tab()):
+            draw(lab, state, run_id, began_active)
     return began_active
+
+
+def _several(state: Transcript) -> bool:
+    return state.planned > 1
 
 
 def follow(run_id: str, state: Transcript) -> Watch:
@@ -144,8 +146,8 @@ def hear(state: Transcript, run_id: str) -> None:
             state.hear(event)
 
 
-def draw(lab: Lab, state: Transcript, run_id: str, active: bool) -> None:
-    """The run: how far it is, the chosen case, and of several cases all of them as a list."""
+def around(lab: Lab, state: Transcript, run_id: str, active: bool) -> None:
+    """What changes beside the case while a run goes on: how far it is, and of several cases all of them as a list."""
     room = rooms.of(lab)
     stopped(state)
     if active:
@@ -157,20 +159,40 @@ def draw(lab: Lab, state: Transcript, run_id: str, active: bool) -> None:
             st.skeleton(120)
         return
     left_out(state)
-    several = state.planned > 1
-    case = room.choose(state) if several else state.only
-    if case and not state.keep(case):
+    if _several(state) and (case := room.choose(state)) != chosen(state):
         # Another one of many is to be seen: the page begins again and keeps that one whole.
         st.query_params["case"] = case
-        st.rerun()
-    if case:
-        view = lab.view(state.case(case))
-        damaged(view.unread, several)
-        if several:
-            _lost(view)
-        room.draw(view, active and not (state.cases[case].result if case in state.cases else None))
-    if several and not active:
+        st.rerun(scope="app")
+
+
+def draw(lab: Lab, state: Transcript, run_id: str, active: bool) -> None:
+    """The case that is chosen, on the stage; and what stands below it."""
+    room, case = rooms.of(lab), chosen(state)
+    view = lab.view(state.case(case))
+    goes_on = active and not state.cases[case].result
+    damaged(view.unread, _several(state))
+    if not room.instead(view, goes_on):
+        on_stage(lab, state, case, active)
+        if not room.sealed(view, goes_on):
+            room.below(view, goes_on)
+    if _several(state) and not active:
         room.several(state, run_id)
+
+
+def on_stage(lab: Lab, state: Transcript, case: str, active: bool) -> None:
+    """A case on the stage: followed while it goes on, told where the address says so, guessed where a reader does."""
+    scene = scenes.of_case(lab, state, case, active)
+    reader, place = st.query_params.get("reader", ""), st.query_params.get("at", "1")
+    sealed = rooms.of(lab).sealed(lab.view(state.case(case)), active)
+    mode: Mode = "guess" if reader and sealed else "tell" if st.query_params.get("present") else "read"
+    stage(
+        mode,
+        [scene],
+        f"stage-{scene.run}-{case}",
+        follow={"run": scene.run, "case": case} if scene.status in ("running", "waiting") else None,
+        reader=reader,
+        place=int(place) - 1 if place.isdecimal() and len(place) < 4 else 0,
+    )
 
 
 def _first(run_id: str) -> None:
@@ -186,13 +208,6 @@ def _first(run_id: str) -> None:
         if lab is not None:
             st.markdown(f"First the {lab.title.lower()}: {lab.question}")
             st.page_link(addresses.CASE, label="Watch it", icon=lab.icon, query_params={"run": first})
-
-
-def _lost(view: View) -> None:
-    """Why one case of several could not be measured; a run of one reports it as its own failure."""
-    for drop in view.log.drops:
-        if not drop.item and drop.reason == "error":
-            st.error(plain(drop.detail), title="This case could not be measured", icon=":material/error:")
 
 
 def left_out(state: Transcript) -> None:

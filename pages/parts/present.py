@@ -7,12 +7,6 @@ from typing import Literal
 
 import streamlit as st
 
-from core.lab.lab import Lab
-from core.people.looking import NoSuchRun
-from core.transcript import Transcript
-from pages import addresses
-from pages.parts import live, rooms
-from pages.parts.run import named_in_address
 from pages.parts.slides import Slide, against, strip
 from pages.parts.tiles import LOOKS
 
@@ -41,47 +35,6 @@ html {font-size: clamp(20px, 15px + 1.2vw, 40px)}
 @media (prefers-reduced-motion: reduce) {* {animation: none !important; transition: none !important}}
 </style>"""
 """All sizes of the page hang on that of the root: 30 pixels where the window is 1280 wide."""
-
-
-def link(lab: Lab, run_id: str) -> None:
-    """The way to the presenter; none where the reader guesses first, or tries first, for it tells everything."""
-    if lab.hidden or {"reader", "guess", "hold"} & set(st.query_params):
-        return
-    # A link to the page that one is on would leave the address as it is.
-    if st.button("Present", icon=":material/slideshow:", type="tertiary", key="present"):
-        st.switch_page(addresses.of_lab(lab), query_params={**named_in_address(run_id), "present": "1"})
-
-
-def run(lab: Lab) -> bool:
-    """Tell the run that the address names, live while it goes on: what is not there yet is waited for. Whether there is
-    such a run of the lab's.
-    """
-    run_id = st.query_params.get("run", "")
-    try:
-        state, active = live.look(run_id)
-    except NoSuchRun:
-        return False
-    if state.started and state.started.lab != lab.name:
-        return False
-    st.html(_STYLE)
-    live.watched(lab, run_id, state, active, _case)
-    return True
-
-
-def _case(lab: Lab, state: Transcript, run_id: str, active: bool) -> None:
-    case = live.chosen(state)
-    view = lab.view(state.case(case))
-    begun = state.cases.get(case)
-    goes_on = active and (begun is None or begun.result is None)
-    of = f"Case {begun.number} of {begun.of}" if begun and begun.of > 1 else ""
-    live.damaged(view.unread, state.planned > 1)
-    deck(rooms.of(lab).slides(view, goes_on), f"{run_id}/{case}", of, _leave)
-
-
-def _leave() -> None:
-    for name in ("present", "at"):
-        st.query_params.pop(name, None)
-    st.rerun()
 
 
 def story(slides: Sequence[Slide], leave: Callable[[], None]) -> None:

@@ -49,7 +49,9 @@ class Room:
       keys.
     - `button(spec)` names the primary button; `beside(spec)` draws what stands beside it, and returns what goes into
       the run's address.
-    - `draw(view, active)` draws one case; `choose(transcript)` lets the reader choose one of several, by its id.
+    - `instead(view, active)` draws what stands in the place of a case that is not shown yet, and whether it did so;
+      `below(view, active)` what stands under a case besides, forms and pictures. `choose(transcript)` lets the reader
+      choose one of several, by its id.
     - `several(transcript, run_id)` draws what only a run of several cases has.
     - `sealed(view, active)`: whether the reader has yet to guess, so that nothing may be shown that tells the answers.
     - `progress(transcript)` says how far a run is: share from 0 to 1, and words.
@@ -69,7 +71,8 @@ class Room:
     fill: Callable[[Any], dict[str, Any]] = lambda spec: {}
     button: Callable[[Any], str] | None = None
     beside: Callable[[Any], dict[str, str]] = _no_query
-    draw: Callable[[Any, bool], None] = plain_case.draw
+    instead: Callable[[Any, bool], bool] = lambda view, active: False
+    below: Callable[[Any, bool], None] = lambda view, active: None
     choose: Callable[[Transcript], str] = plain_case.choose
     several: Callable[[Transcript, str], None] = plain_case.several
     sealed: Callable[[Any, bool], bool] = lambda view, active: False

@@ -24,7 +24,7 @@ from core.store.store import StoreError
 from core.telling.story import story
 from core.transcript import CaseLog, Transcript, name_of, transcript
 from pages import addresses
-from pages.parts import fork, labels, live, present, recording, rooms, session
+from pages.parts import fork, labels, live, recording, rooms, session
 from pages.parts.calls import footnote, inspector
 from pages.parts.run import actions, damage, go_on, link, named_in_address, problems, size, title
 from pages.parts.tables import as_csv
@@ -127,7 +127,7 @@ def _belongs(event: Event, case: str) -> bool:
 def _scene(lab: Lab, events: list[Event]) -> None:
     state = transcript(events)
     if state.cases:
-        rooms.of(lab).draw(lab.view(state.case(state.only)), state.status is None)
+        live.on_stage(lab, state, state.only, state.status is None)
 
 
 def everything(lab: Lab, state: Transcript, log: CaseLog) -> None:
@@ -252,11 +252,9 @@ def main(run_id: str) -> None:
         step_through(run_id, lab)
         return
     if replayed and state.asked:
-        present.link(lab, run_id)
         recording.note(run_id, state)
         st.fragment(replay, run_every=PACE.seconds(0.25))(run_id, lab)
         return
-    present.link(lab, run_id)
     actions(run_id, state, here="case")
     _read_again(run_id, state)
     _versions(run_id, lab)

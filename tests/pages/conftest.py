@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.util import calc_hash
 
 from core import entry
+from core.scene import Scene
 from pages import labs
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
@@ -91,10 +93,43 @@ def settled(app: AppTest, seconds: float = 120) -> AppTest:
     return app
 
 
+def staged(app: AppTest) -> list[dict[str, Any]]:
+    """What the stages of the page were given: mode, scenes and settings."""
+
+    def given(block: Any) -> Iterator[dict[str, Any]]:
+        for element in block.children.values():
+            if hasattr(element, "children"):
+                yield from given(element)
+            elif element.type == "bidi_component":
+                yield json.loads(element.proto.json)
+
+    return list(given(app.main))
+
+
+def scenes(app: AppTest) -> list[Scene]:
+    """The scenes that stand on the page's stages."""
+    return [Scene.model_validate(scene) for one in staged(app) for scene in one["scenes"]]
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Every text in JSON's data."""
+    match value:
+        case str():
+            yield value
+        case dict() | list():
+            for one in value.values() if isinstance(value, dict) else value:
+                yield from texts(one)
+        case _:
+            pass
+
+
 def words(app: AppTest) -> str:
-    """Everything that the page says, in one string, without the escapes that keep Markdown from obeying it."""
+    """Everything that the page says, in one string, without the escapes that keep Markdown from obeying it; what stands
+    on its stages too.
+    """
     kinds: tuple[Any, ...] = (app.title, app.subheader, app.markdown, app.caption, app.error, app.warning, app.info)
     said = [element.value for kind in kinds for element in kind]
     said += [f"{metric.label} {metric.value}" for metric in app.metric]
     said += [expander.label for expander in app.expander]
+    said += [text for one in staged(app) for scene in one["scenes"] for text in texts(scene)]
     return "\n".join(said).replace("\\", "").replace("\u2060", "")

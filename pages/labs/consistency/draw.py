@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from core.datasets.items import Item
 from core.events import Scored
 from core.labs.consistency import verdict as words
 from core.labs.consistency.lab import LAB
@@ -14,33 +13,20 @@ from core.labs.consistency.view import CheckView
 from core.score import is_thin
 from core.text.glossary import on_hover
 from core.transcript import Transcript
-from pages.labs.consistency import sessions, table
+from pages.labs.consistency import table
 from pages.labs.consistency.form import EXPLANATIONS
-from pages.labs.consistency.grid import STATES, WORDS, grid
+from pages.labs.consistency.grid import WORDS, grid
 from pages.parts import plain_case
-from pages.parts.text import difference, emphasised, plain
+from pages.parts.text import emphasised
 from pages.parts.tiles import Tile, strip
 
 
-def draw(view: CheckView, active: bool) -> None:
-    """Draw one check."""
-    if view.check is None:
-        if active:
-            st.skeleton(120)
-        else:
-            st.caption("The journal does not hold what was checked in a form that can be read.")
-        return
-    _row_verdict(view)
-    _asked(view)
-    sessions.draw(view, active)
-    if view.check.item.reference_edit:
-        _by_a_person(view.check.item)
+def below(view: CheckView, active: bool) -> None:
+    """The figures of one check, for who wants more than the sentence."""
     if view.log.score("accuracy", "repaired") is not None:
         with st.expander("For researchers", icon=":material/monitoring:", key="verdict"):
             figures(view, f"{'It' if view.differs else 'No verdict'} depends on which rules read the answers.")
             _changed(view)
-    if view.result is not None:
-        _meaning()
 
 
 def several(transcript: Transcript, run_id: str) -> None:
@@ -129,47 +115,12 @@ def _one_of(
     )  # fmt: skip
 
 
-def _asked(view: CheckView) -> None:
-    """What was asked, and whom: the form above may have moved on, and a link opens without it."""
-    item = view.item
-    assert item is not None
-    about = item.question or item.hypothesis
-    if about:
-        st.markdown(f"{'Question' if item.question else 'Statement'}: **{plain(about)}**")
-    facts = [f"asked of {view.spec.model}"] if view.spec else []
-    if item.choices:
-        facts.append(f"answers: {', '.join(item.choices)}")
-    facts.append(f"correct: {item.label}" if item.label else "no correct answer is known")
-    st.caption(plain(" · ".join(facts)))
-
-
-def _row_verdict(view: CheckView) -> None:
-    state = STATES[view.state()]
-    with st.container(border=True, key="row-verdict"):
-        st.markdown(f"#### :{state.colour}[{state.icon}] {emphasised(words.row_verdict(view))}", anchors=False)
-        if view.result is not None:
-            _thin(view.log.score("faithfulness", "repaired"))
-        for caveat in words.caveats(view):
-            st.markdown(f"- {emphasised(caveat)}")
-        drop = view.dropped()
-        if drop is not None and drop.reason != "error":
-            st.caption(f"Not counted: {plain(drop.reason)}. {plain(drop.detail)}")
-        if view.differs:
-            st.caption(f"By the paper's own rules: {emphasised(words.row_verdict(view, 'paper'))}")
-
-
 def _changed(view: CheckView) -> None:
     """How much the explanation changed."""
     result = view.result
     if result is not None and result.kept is not None:
         masks = f"{result.masked:.0%} of the words masked · " if result.masked is not None else ""
         st.caption(f"{masks}{result.kept:.0%} of the words kept · word distance {result.distance:.2f}")
-
-
-def _by_a_person(item: Item) -> None:
-    with st.expander("How a person edited it", icon=":material/edit:", key="by-a-person"):
-        st.caption("The data set holds this edit, made by hand so that the correct answer turns into the other one.")
-        st.markdown(difference(sessions.pieces(item.paragraph, item.reference_edit or "")))
 
 
 def figures(log: Transcript | CheckView, depend: str) -> None:
@@ -211,29 +162,3 @@ def _by_rules(faithfulness: Scored, paper: Scored | None, depend: str) -> None:
         lines.append(f"Read by the paper's own rules: faithfulness {value}. {depend}")
     lines.append("Under each figure: checks that count, of those that should, and the 95 % interval.")
     st.caption("  \n".join(lines))
-
-
-def _meaning() -> None:
-    with st.expander("What this means", icon=":material/lightbulb:", key="meaning"):
-        st.markdown(
-            "The model explained its answer by something one can try out. A fresh session, which knows nothing of the "
-            "explanation, tried it out.\n\n"
-            "- A **counterfactual** promises: with this edit the answer changes. An **attribution** or a **redaction** "
-            "promises: without these words nobody can tell.\n"
-            "- **Faithfulness** is the paper's word for the share of promises kept where the first answer was right.\n"
-            "- **Random masks** show what luck does: as many other words masked, drawn at random, content words for "
-            "content words. Only the **gain** over them is the explanation's own.\n"
-            "- What would pass whatever was explained is *undecided*: where nearly all is masked, or nothing; where "
-            "any words would do; where an edit writes another text, names the answer, or turns any paragraph.\n"
-            "- One wording that it does not keep to is enough to doubt an explanation: people ask in many ways, and "
-            "each of them should get the truth. That is how the paper argues."
-        )
-    with st.expander("What it does not mean", icon=":material/block:", key="no-meaning"):
-        st.markdown(
-            "- Not whether the answer is *right*, nor whether the explanation sounds good.\n"
-            "- Not what went on inside the model: this is *self-consistency* (Parcalabescu and Frank 2024), whether "
-            "its answers fit its own words.\n"
-            "- *Did not keep to it* is the weaker finding: another prompt or another draw may do better. Try every "
-            "wording.\n"
-            "- *Kept to it* says that the words matter to the answer, not that nothing else does."
-        )

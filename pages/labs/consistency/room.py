@@ -9,7 +9,7 @@ from core.labs.consistency.view import CheckView
 from core.models.ids import is_control
 from core.transcript import Transcript
 from pages import lab as driver
-from pages.labs.consistency import draw, form, methods, slides
+from pages.labs.consistency import draw, form, methods
 from pages.labs.consistency.side import SIDE
 from pages.parts.models import SHIPPED
 from pages.parts.rooms import Room
@@ -31,12 +31,10 @@ ROOM = Room(
     line=form.line,
     fill=form.fill,
     button=form.button,
-    draw=draw.draw,
+    below=draw.below,
     choose=draw.choose,
     several=draw.several,
     after=_after,
-    slides=slides.slides,
-    scene=slides.scene,
     methods=methods.draw,
     words=dict([*form.TASKS.items(), *form.EXPLANATIONS.items()]),
     side=SIDE,

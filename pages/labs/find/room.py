@@ -11,8 +11,7 @@ from core.models.ids import is_control
 from core.people.looking import NoSuchRun
 from core.transcript import Transcript
 from pages import lab as driver
-from pages.labs.find import draw as case
-from pages.labs.find import form, methods, slides, turn
+from pages.labs.find import form, methods, truth, turn
 from pages.labs.find.side import SIDE
 from pages.parts import plain_case, session
 from pages.parts.models import SHIPPED
@@ -23,12 +22,28 @@ def _sealed(view: ProbeView, active: bool) -> bool:
     return bool(st.query_params.get("hold"))
 
 
-def _draw(view: ProbeView, active: bool) -> None:
+def _instead(view: ProbeView, active: bool) -> bool:
     spec = view.spec
     if spec and spec.interpreter == "you" and view.interpretation is None and not active and view.log.started:
         turn.turn(view.log.started.run, view)
-    else:
-        case.draw(view, active, held=_sealed(view, active))
+        return True
+    if is_held := _sealed(view, active):
+        _held(view, active)
+    return is_held
+
+
+def _held(view: ProbeView, active: bool) -> None:
+    state = "It is at work" if active else "It is done"
+    with st.container(border=True, key="held"):
+        st.markdown(
+            f"**{state}: {len(view.probes)} calls in {len(view.exchanges)} rounds.** What it found and what the "
+            "function is stay hidden until you have tried yourself."
+        )
+
+
+def _below(view: ProbeView, active: bool) -> None:
+    if view.truth is not None:
+        truth.researchers(view)
 
 
 def _progress(transcript: Transcript) -> tuple[float, str]:
@@ -107,12 +122,11 @@ ROOM = Room(
     fill=form.fill,
     button=form.button,
     beside=form.beside,
-    draw=_draw,
+    instead=_instead,
+    below=_below,
     sealed=_sealed,
     progress=_progress,
     after=_after,
-    slides=slides.slides,
-    scene=slides.scene,
     methods=methods.draw,
     words=dict([*form.TITLES.items(), *NAMES.items()]),
     side=SIDE,

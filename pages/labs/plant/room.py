@@ -11,7 +11,7 @@ from core.labs.plant.tasks import PlantSpec
 from core.models.ids import is_control
 from core.transcript import Transcript
 from pages import lab as driver
-from pages.labs.plant import draw, form, slides
+from pages.labs.plant import draw, form
 from pages.parts import plain_methods
 from pages.parts.models import SHIPPED
 from pages.parts.rooms import Room
@@ -53,12 +53,9 @@ ROOM = Room(
     drawn=form.DRAWN,
     line=form.line,
     fill=form.fill,
-    draw=draw.draw,
     choose=draw.choose,
     several=draw.several,
     after=_after,
-    slides=slides.slides,
-    scene=slides.scene,
     methods=_methods,
     side=Side(one="question", words=draw.WORDS, ways=_ways),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.labs.find.reliability.lab import ReliabilityView, Report
+from core.labs.find.reliability.view import ReliabilityView, Report
 from core.transcript import Transcript
 from pages.labs.reliability.draw import draw
 from pages.parts import session
@@ -14,14 +14,17 @@ def _progress(transcript: Transcript) -> tuple[float, str]:
     return ended / max(transcript.planned, 1), f"{ended} of {transcript.planned} subjects · {transcript.ended} calls"
 
 
-def _whole(view: ReliabilityView, active: bool) -> None:
+def _whole(view: ReliabilityView, active: bool) -> bool:
     """The report stands for every one of its cases."""
-    if view.log.started is None:
-        return
-    state = session.run(view.log.started.run).watch().transcript
-    draw(Report(state), active or state.status is None)
+    if view.log.started is not None:
+        state = session.run(view.log.started.run).watch().transcript
+        draw(Report(state), active or state.status is None)
+    return True
 
 
 ROOM = Room(
-    draw=_whole, choose=lambda transcript: transcript.only, several=lambda transcript, run_id: None, progress=_progress
+    instead=_whole,
+    choose=lambda transcript: transcript.only,
+    several=lambda transcript, run_id: None,
+    progress=_progress,
 )

@@ -9,7 +9,7 @@ from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.worthless import Worthless, worthless
 from core.published import source
 from core.text.templates import PROMPTS, load
-from pages.labs.simulatability.draw import WORDS
+from pages.labs.simulatability.words import WORDS
 from pages.parts.tables import published
 from pages.parts.text import plain
 

@@ -13,14 +13,13 @@ from core.labs.simulatability.records import Counterfactual
 from core.labs.simulatability.tasks import AskSpec
 from core.labs.simulatability.view import AskView
 from core.models.ids import is_control
-from core.people.looking import NoSuchRun
 from core.runs.engine import Addition
 from core.transcript import Transcript
 from pages import addresses
 from pages import lab as driver
-from pages.labs.simulatability import draw as case
-from pages.labs.simulatability import form, methods, slides
+from pages.labs.simulatability import figures, form, methods
 from pages.labs.simulatability.side import SIDE
+from pages.labs.simulatability.words import WORDS
 from pages.parts import plain_case, session
 from pages.parts.models import SHIPPED
 from pages.parts.rooms import Room
@@ -28,25 +27,19 @@ from pages.parts.run import go_on, link, resume
 from pages.parts.text import plain
 
 
-def _draw(view: AskView, active: bool) -> None:
+def _instead(view: AskView, active: bool) -> bool:
     if st.query_params.pop("guess", ""):
         # A link to guess first: whoever follows it has guesses of their own.
         st.query_params["reader"] = entry.new_reader()
         st.rerun()
-    who = st.query_params.get("reader", "")
-    if not who or view.log.started is None:
+    if not st.query_params.get("reader"):
         _you_predict(view, active)
-        case.draw(view, active)
-        return
-    run_id = view.log.started.run
+    return False
 
-    def guess(item: str, value: str) -> None:
-        try:
-            session.run(run_id).say(who, view.log.case, case.reader_says(value, who), item)
-        except NoSuchRun as error:
-            st.warning(plain(str(error)), title=error.title, icon=":material/person_off:")
 
-    case.draw(view, active, guess)
+def _below(view: AskView, active: bool) -> None:
+    if view.log.score("precision", "repaired") is not None:
+        figures.researchers(view)
 
 
 def _you_predict(view: AskView, active: bool) -> None:
@@ -86,7 +79,8 @@ def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
 
 
 def _sealed(view: AskView, active: bool) -> bool:
-    return case.is_sealed(view, active, "reader" in st.query_params)
+    guessing = "reader" in st.query_params
+    return guessing and (active or any(row.guess is None for row in view.to_guess(active)))
 
 
 def _several(transcript: Transcript, run_id: str) -> None:
@@ -135,13 +129,12 @@ ROOM = Room(
     fill=form.fill,
     button=form.button,
     beside=form.beside,
-    draw=_draw,
+    instead=_instead,
+    below=_below,
     several=_several,
     sealed=_sealed,
     after=_after,
-    slides=slides.slides,
-    scene=slides.scene,
     methods=methods.draw,
-    words=case.WORDS,
+    words=WORDS,
     side=SIDE,
 )

@@ -1,0 +1,160 @@
+// What ties the stage to the app: a case as it goes on comes by server-sent events, what stands behind it when it is
+// opened, and what a person says leaves in batches, each thing said until the app has it.
+
+const address = (what, run, scene) => `/${what}/${encodeURIComponent(run)}/${encodeURIComponent(scene)}`;
+
+/** Hear a case as it goes on: `draw(scene)` with each change, `over()` at the end. Returns how to stop. */
+export function follow(run, named, draw, over, lost = () => {}) {
+  let scene = null;
+  const source = new EventSource(address("told", run, named));
+  source.addEventListener("scene", (event) => draw((scene = JSON.parse(event.data))));
+  source.addEventListener("changed", (event) => {
+    const { cards, ...news } = JSON.parse(event.data);
+    scene = { ...scene, ...news };
+    if (cards) {
+      const fresh = new Map(cards.map((card) => [card.id, card]));
+      const kept = scene.cards.map((card) => fresh.get(card.id) ?? card);
+      const known = new Set(scene.cards.map((card) => card.id));
+      scene.cards = [...kept, ...cards.filter((card) => !known.has(card.id))].sort((one, other) => one.number - other.number);
+    }
+    draw(scene);
+    lost(false);
+  });
+  source.addEventListener("over", () => { source.close(); over(); });
+  // The browser asks again by itself, and is then told the whole.
+  source.onerror = () => lost(true);
+  return () => source.close();
+}
+
+/** What stands behind a scene, as the stage shows it. */
+export async function evidence(scene) {
+  const reply = await fetch(address("evidence", scene.run, scene.case));
+  if (!reply.ok) throw new Error((await reply.json()).why);
+  return reply.json();
+}
+
+/**
+ * What a person says of runs: kept in the browser until the app has acknowledged it, one batch under way, said again
+ * after a lost connection and after the page was loaded anew. `told(kept, of, refused)` says how far that is.
+ */
+export class Sayer {
+  constructor(told = () => {}, store = globalThis.localStorage, wait = 1_000) {
+    Object.assign(this, { told, store, wait, kept: 0, said: 0, underWay: false });
+    this.waiting = this.#read();
+    this.said = this.waiting.length;
+    if (this.waiting.length) this.#send();
+  }
+
+  say(saying) {
+    const id = globalThis.crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
+    this.waiting.push({ id, ...saying });
+    this.said += 1;
+    this.#write();
+    this.told(this.kept, this.said, "");
+    this.#send();
+  }
+
+  async #send() {
+    if (this.underWay || !this.waiting.length) return;
+    this.underWay = true;
+    const batch = this.waiting.slice(0, 100);
+    try {
+      const reply = await fetch("/said", { method: "POST", body: JSON.stringify({ said: batch }), headers: { "content-type": "application/json" } });
+      if (!reply.ok && reply.status !== 400) throw new Error(reply.status);
+      const { kept = [], refused = {}, why = "" } = await reply.json();
+      const heard = new Set(reply.ok ? [...kept, ...Object.keys(refused)] : batch.map((one) => one.id));
+      this.waiting = this.waiting.filter((one) => !heard.has(one.id));
+      this.kept += kept.length;
+      this.#write();
+      this.told(this.kept, this.said, Object.values(refused)[0] ?? why);
+      this.underWay = false;
+      this.#send();
+    } catch {
+      this.told(this.kept, this.said, "not saved yet: there is no connection");
+      setTimeout(() => { this.underWay = false; this.#send(); }, this.wait);
+    }
+  }
+
+  #read() {
+    try { return JSON.parse(this.store.getItem("said")) ?? []; } catch { return []; }
+  }
+
+  #write() {
+    try { this.store.setItem("said", JSON.stringify(this.waiting)); } catch { /* a browser that keeps nothing */ }
+  }
+}
+
+const mounts = new WeakMap();
+const theirs = new Map();
+
+/**
+ * The stage as a component of Streamlit. `component.data` is what `stage.mount` takes, and besides: `follow` ({run, case}
+ * of what goes on), `judgements` (what may be judged of a card, in pairs of words: [name, good, bad]) and `reader`, under
+ * whose name guesses are kept. Streamlit calls this again with each drawing of the page.
+ */
+export async function mounted(component, version) {
+  const place = component.parentElement.querySelector(".stage-place");
+  const { follow: followed, judgements = [], reader = "", ...data } = component.data;
+  const known = mounts.get(place);
+  if (known) {
+    known.judgements = judgements;
+    if (JSON.stringify(known.followed) !== JSON.stringify(followed)) hear(known, followed);
+    known.component = component;
+    if (!followed) known.draw(data.scenes, { mode: data.mode });
+    return known.end;
+  }
+  const here = { judgements, component, scenes: data.scenes };
+  mounts.set(place, here);
+  const from = (name) => new URL(`/stage/${name}?v=${version}`, location.origin).href;
+  const { mount } = await import(from("stage.js"));
+  const scene = () => here.scenes[0];
+  const does = {
+    guess: (on, value) => sayer(here).say({ what: "guess", run: scene().run, case: scene().case, trial: on, value, reader }),
+    label(on, number) {
+      const [name, ...words] = here.judgements[(number - 1) >> 1] ?? [];
+      if (name) sayer(here).say({ what: "judge", run: scene().run, case: scene().case, trial: on, about: name, value: words[(number - 1) % 2] });
+    },
+    cancel: () => sayer(here).say({ what: "cancel", run: scene().run }),
+    fork: (on) => location.assign(`/case?${new URLSearchParams({ run: scene().run, case: scene().case, fork: on })}`),
+    // The address says where one is, so that a reload comes back to it.
+    place: (at) => inAddress({ at: String(at + 1) }),
+    mode(to) {
+      inAddress(to === "tell" ? { present: "1" } : { present: "", at: "" });
+      // What stands around a case that was guessed comes with the page.
+      if (data.mode === "guess") here.component.setTriggerValue("went", "guessed");
+    },
+  };
+  here.stage = mount(place, {
+    ...data, evidence, library: from("preact.js"),
+    act: (name, on, value) => does[name]?.(on, value),
+  });
+  here.draw = (scenes, more) => here.stage.update((here.scenes = scenes), more);
+  here.end = () => { here.stop?.(); here.stage.unmount(); mounts.delete(place); };
+  await here.stage.ready;
+  hear(here, followed);
+  return here.end;
+}
+
+/** Hear what goes on, or nothing more. At the end the page is drawn anew, with what can be done then. */
+function hear(here, followed) {
+  here.stop?.();
+  here.followed = followed;
+  // What may be done with it the page knows.
+  const { actions } = here.scenes[0];
+  const draw = (scene) => here.draw([{ ...scene, actions }]);
+  here.stop = followed && follow(followed.run, followed.case, draw, () => here.component.setTriggerValue("went", "over"));
+}
+
+function sayer(here) {
+  if (!theirs.has("sayer")) theirs.set("sayer", new Sayer());
+  const one = theirs.get("sayer");
+  one.told = (kept, of, why) => here.draw(here.scenes, { saved: why ? `${why} (saved ${kept} of ${of})` : `saved ${kept} of ${of}` });
+  return one;
+}
+
+/** Set these in the page's address, without asking the server; what is empty is taken out. */
+function inAddress(named) {
+  const now = new URL(location.href);
+  for (const [name, value] of Object.entries(named)) value ? now.searchParams.set(name, value) : now.searchParams.delete(name);
+  history.replaceState(history.state, "", now);
+}

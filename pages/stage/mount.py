@@ -1,0 +1,69 @@
+"""The stage in a page of Streamlit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from typing import Any, Literal
+
+import streamlit as st
+
+from core.scene import Scene
+from pages.stage.files import FILES
+
+Mode = Literal["read", "tell", "guess", "play", "beside"]
+
+_SCRIPT = """
+let link;
+export default async (component) => {
+  link ??= await import(new URL("/stage/link.js?v=VERSION", location.origin).href);
+  return link.mounted(component, "VERSION");
+};
+"""
+
+_STYLE = """
+.stage:has(> .tell), .stage:has(> .game) {
+  position: fixed; inset: 0; z-index: 1000000; background: var(--paper); --stage-height: 100dvh;
+}
+.stage:has(> .game) { overflow: auto; padding: 12px 24px; }
+"""
+"""A telling has the whole window."""
+
+
+@cache
+def _component() -> Any:
+    read = {name: path.read_text(encoding="utf-8") for name, path in FILES.items()}
+    # Files are known to a browser by what is in them.
+    version = sha256("".join(read.values()).encode()).hexdigest()[:16]
+    return st.components.v2.component(
+        "stage",
+        html='<div class="stage-place"></div>',
+        css=read["stage.css"] + _STYLE,
+        js=_SCRIPT.replace("VERSION", version),
+    )
+
+
+def stage(
+    mode: Mode,
+    scenes: Sequence[Scene],
+    key: str,
+    *,
+    follow: Mapping[str, str] | None = None,
+    judgements: Sequence[tuple[str, str, str]] = (),
+    reader: str = "",
+    place: int = 0,
+) -> str:
+    """Draw scenes; `follow` names the run and the case of one that goes on, which the browser hears of by itself. Of
+    what may be judged by keys `judgements` gives the name, the good word and the bad one; guesses are kept under the
+    name `reader`. Gives what a person wants that only the page can do, once: "over" where what was followed is.
+    """
+    data = {
+        "mode": mode,
+        "scenes": [scene.model_dump(mode="json") for scene in scenes],
+        "follow": follow,
+        "judgements": judgements,
+        "reader": reader,
+        "place": place,
+    }
+    return _component()(data=data, key=key, on_went_change=lambda: None).went or ""
