@@ -14,9 +14,10 @@ let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
  * - `evidence`: what stands behind the scenes, `{calls: {id: {title, parts: [{label, text}]}}}`, or a function of a
  *   scene that promises it; asked when it is first opened.
  * - `act(name, on, value)`: called when a person does something: the names of a scene's actions, and *guess*, *bet*,
- *   *label* (value: a number), *place* (on: a screen of the telling), *mode*. Where it returns true for *mode*, the
- *   caller changes it.
+ *   *label* (value: a number), *place* (on: a screen of the telling), *open* (on: another run), *mode*. Where it
+ *   returns true for *mode*, the caller changes it.
  * - `keys: false`: listen to no keys. `place`: the screen a telling begins at. `level`: of the title's heading.
+ * - `saved`: how far what was said is kept, in words.
  *
  * Returns `update(scenes, options)`, `unmount()` and `ready`, a promise of the first drawing.
  */
@@ -28,9 +29,9 @@ export function mount(element, options) {
   let given = { mode: "read", level: 2, ...options }, isGone = false;
   const draw = () => {
     if (isGone || !html) return;
-    const { scenes, mode, place, level, evidence, act } = given;
+    const { scenes, mode, place, level, evidence, act, saved } = given;
     Object.assign(stage, { level, evidence, act: act ?? (() => {}) });
-    render(html`<${Stage} stage=${stage} scenes=${[scenes].flat()} mode=${mode} place=${place} />`, root);
+    render(html`<${Stage} ...${{ stage, scenes: [scenes].flat(), mode, place, saved }} />`, root);
   };
   const press = (event) => pressed(event, stage.keys);
   if (given.keys !== false) document.addEventListener("keydown", press, true);
@@ -160,7 +161,8 @@ function Text({ part, most = 420, quoted }) {
   const [isWhole, open] = useState(false);
   const length = lengthOf(part.text), isLong = length > most * 1.2;
   const shown = isLong && !isWhole ? cut(part, most) : part;
-  return html`<div class=${`text ${quoted ? "quoted" : ""} ${length > 160 ? "is-long" : ""}`}>
+  const size = length > 160 ? "is-long" : part.label && length + lengthOf(part.label) < 30 ? "is-short" : "";
+  return html`<div class=${`text ${quoted ? "quoted" : ""} ${size}`}>
     ${part.label && html`<div class="label">${part.label}</div>`}
     <p dir="auto"><${Marked} part=${shown} /></p>
     ${isLong && html`<button class="link" aria-expanded=${isWhole} onClick=${() => open(!isWhole)}>
@@ -241,13 +243,15 @@ function Claim({ scene, name, most }) {
 function Bars({ bars }) {
   const own = bars.find((one) => one.own && one.n), isCountable = Math.max(...bars.map((one) => one.n)) <= 24;
   return html`<ul class="bars">${bars.map((bar) => html`
-    <li class=${`${bar.own ? "own" : "other"} ${bar.wins ? "wins" : ""}`}>
+    <li class=${["own", "wins", "limit", "faint"].filter((one) => bar[one]).join(" ")}>
       <span class="name">${bar.label}</span>
       <span class="track" aria-hidden="true">
         ${isCountable
           ? Array.from({ length: bar.n }, (_, at) => html`<i class=${at < bar.hits ? "full" : ""}></i>`)
           : html`<i style=${`flex:${bar.n}`}><i class="full" style=${`width:${(100 * bar.hits) / (bar.n || 1)}%`}></i>
               </i>`}
+        ${bar.low != null && bar.high != null && html`<u
+          style=${`left:${100 * bar.low}%;width:${100 * (bar.high - bar.low)}%`}></u>`}
         ${own && html`<s style=${`left:${(100 * own.hits) / own.n}%`}></s>`}</span>
       <span class="count"><b>${bar.hits}</b> of ${bar.n}${bar.wins &&
         html`<span class="unseen"> (as good as with the explanation, or better)</span>`}</span>
@@ -362,20 +366,46 @@ function Behind({ stage, scene, card }) {
         calls=${[...card.calls, ...card.expects.map((one) => one.call).filter(Boolean)]} />`;
 }
 
-/** The raw calls, fetched when they are first opened. */
+/** What stands behind the scene, fetched when a part of it is first opened: [it, or null; what asks for it]. */
+function useEvidence(stage, scene) {
+  const [found, set] = useState(null), isAsked = useRef(false);
+  const open = (event) => {
+    if (!event.target.open || isAsked.current) return;
+    isAsked.current = true;
+    const asked = typeof stage.evidence === "function" ? stage.evidence(scene) : stage.evidence;
+    Promise.resolve(asked).then((one) => set(one ?? {}), () => { isAsked.current = false; set({}); });
+  };
+  return [found, open];
+}
+
+/** The raw calls. */
 function Calls({ stage, scene, calls }) {
-  const [found, set] = useState(null);
+  const [found, open] = useEvidence(stage, scene);
   const ids = [...new Set(calls ?? [])];
   if (!ids.length || !stage.evidence) return null;
-  const open = (event) => {
-    if (!event.target.open || found) return;
-    const asked = typeof stage.evidence === "function" ? stage.evidence(scene) : stage.evidence;
-    Promise.resolve(asked).then((one) => set(one?.calls ?? {}), () => set({}));
-  };
   return html`<details class="calls" onToggle=${open}><summary>${counted(ids.length, "call")} word for word</summary>
     ${!found ? html`<p class="small">Being fetched …</p>` : ids.map((id) => html`<section>
-      <h5>${found[id]?.title ?? "This call is not there."}</h5>
-      ${(found[id]?.parts ?? []).map((part) => html`<${Text} part=${part} most=${900} />`)}</section>`)}</details>`;
+      <h5>${found.calls?.[id]?.title ?? "This call is not there."}</h5>
+      ${(found.calls?.[id]?.parts ?? []).map((part) => html`<${Text} part=${part} most=${900} />`)}</section>`)}
+  </details>`;
+}
+
+/** All figures of the case and its run, and what it was made with. */
+function Whole({ stage, scene }) {
+  const [found, open] = useEvidence(stage, scene);
+  const made = JSON.stringify(found?.made_with ?? {}, null, 2);
+  return stage.evidence && html`<details class="calls" onToggle=${open}><summary>What stands behind it</summary>
+    ${!found ? html`<p class="small">Being fetched …</p>` : html`
+      <${Figures} figures=${found.figures ?? []} />
+      <${Text} part=${{ label: "Made with", text: made }} most=${900} />`}</details>`;
+}
+
+function Figures({ figures }) {
+  const notes = (one) => [one.about, one.rules && `${one.rules} rules`, one.help, one.made_with].filter(Boolean);
+  return html`<dl class="figures">${figures.map((one) => html`<div>
+    <dt>${one.title}${notes(one).map((text) => html`<span class="small">${text}</span>`)}</dt>
+    <dd><b>${one.value}</b>${one.of > 0 && html`<span class="small"> over ${one.n} of ${one.of}</span>`}</dd>
+  </div>`)}</dl>`;
 }
 
 /** Things that were asked alike and follow one another. */
@@ -389,10 +419,11 @@ function Panels({ stage, scene, panels, title }) {
 function Panel({ stage, scene, panel }) {
   return html`<h4>${panel.title}</h4>
     ${panel.parts.map((part) => html`<${Text} part=${part} quoted />`)}
-    ${panel.answer && html`<p class="answer" dir="auto">${panel.mark && html`<${Sign} mark=${panel.mark} />`}
-        ${panel.answer}</p>`}
+    ${panel.answer && html`<p class=${`answer ${sizeOf(panel.answer, 24)}`} dir="auto">
+      ${panel.mark && html`<${Sign} mark=${panel.mark} />`}${panel.answer}</p>`}
     ${(panel.note || panel.mark) && html`<p class="small" dir="auto">
       ${[panel.mark && nameOf(scene, panel.mark), panel.note].filter(Boolean).join(": ")}</p>`}
+    ${panel.run && html`<button class="link" onClick=${() => stage.act("open", panel.run)}>Open it</button>`}
     <${Calls} stage=${stage} scene=${scene} calls=${panel.calls} />`;
 }
 
@@ -402,7 +433,7 @@ const KINDS = ["baseline", "reader", "claim", "truth"];
 
 /** The plane of a plot: where a value lies, in per cent. What a claim says far from all that was seen or is true must
  * not flatten the rest: it leaves the picture. */
-function plane({ points, curves, intervals }) {
+function plane({ points, curves, intervals, x_ends, y_ends }) {
   const solid = curves.filter((one) => one.kind === "truth"), drawn = solid.length || points.length ? solid : curves;
   const range = (values) => {
     const known = values.filter(Number.isFinite);
@@ -411,8 +442,8 @@ function plane({ points, curves, intervals }) {
     return [low - room, high + room, low, high];
   };
   const ends = intervals.flatMap((one) => [one.low, one.high]);
-  const xs = range([...points.map((one) => one.x), ...curves.flatMap((one) => one.x), ...ends]);
-  const ys = range([...points.map((one) => one.y), ...drawn.flatMap((one) => one.y).filter((y) => y !== null)]);
+  const xs = range(x_ends ?? [...points.map((one) => one.x), ...curves.flatMap((one) => one.x), ...ends]);
+  const ys = range(y_ends ?? [...points.map((one) => one.y), ...drawn.flatMap((one) => one.y)]);
   const share = (value, [low, high]) => Math.min(1e4, Math.max(-1e4, (100 * (value - low)) / (high - low)));
   return { x: (value) => share(value, xs), y: (value) => 100 - share(value, ys), xs: xs.slice(2), ys: ys.slice(2) };
 }
@@ -435,12 +466,16 @@ function Plot({ scene, covered }) {
   const { plot } = scene, at = plane(plot);
   const kinds = covered ? KINDS.filter((kind) => kind !== "truth") : KINDS;
   const curves = kinds.flatMap((kind) => plot.curves.filter((one) => one.kind === kind));
-  const intervals = covered ? [] : plot.intervals, many = plot.points.length;
-  const named = [...curves, ...intervals].map((one) => one.label).filter(Boolean).join("; ");
+  // What came of a stretch, and where values are replaced, tells the truth; where nobody looked does not.
+  const intervals = plot.intervals.filter((one) => !covered || ["unseen", "claimed"].includes(one.kind));
+  const many = plot.points.length, said = intervals.filter((one) => one.kind !== "stretch");
+  const cut = intervals.filter((one) => one.kind === "stretch");
+  const stretches = new Map(cut.map((one) => [one.mark ?? one.label, one]));
+  const named = [...curves, ...said, ...stretches.values()].map((one) => one.label).filter(Boolean).join("; ");
   const words = `${counted(many, "point")} asked for. ${named}`;
   return html`<figure class="plot">
     <div class="plane" role="img" aria-label=${words}>
-      ${intervals.map((one) => html`<div class=${`interval ${classOf(one.mark)}`}
+      ${intervals.map((one) => html`<div class=${`interval ${one.kind ?? ""} ${classOf(one.mark)}`}
         style=${`left:${at.x(one.low)}%;width:${Math.max(0.6, at.x(one.high) - at.x(one.low))}%`}></div>`)}
       <svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">
         ${curves.map((one) => html`<path key=${one.kind + one.label} class=${`line-${one.kind}`}
@@ -454,9 +489,10 @@ function Plot({ scene, covered }) {
     <figcaption>${many > 0 && html`<span><i class="point"></i>asked</span>`}
       ${curves.map((one) => html`<span class=${`key key-${one.kind}`}><i></i><span dir="auto">${one.label}</span>
           </span>`)}
-      ${intervals.map((one) => html`<span class=${`key key-interval ${classOf(one.mark)}`}><i></i><span
-          dir="auto">${one.label}
-        ${` (${round(one.low)} to ${round(one.high)})`}</span></span>`)}</figcaption>
+      ${[...said, ...stretches.values()].map((one) => html`
+        <span class=${`key key-interval ${one.kind ?? ""} ${classOf(one.mark)}`}><i></i>
+          <span dir="auto">${one.label}${one.kind !== "stretch" && ` (${round(one.low)} to ${round(one.high)})`}</span>
+        </span>`)}</figcaption>
   </figure>`;
 }
 
@@ -619,15 +655,13 @@ function Rest({ stage, scene }) {
   return html`<footer>
     ${has(scene.grid) && html`<details open=${scene.grid.length < 13}><summary>Beside this case</summary>
       <${Panels} stage=${stage} scene=${scene} panels=${scene.grid} /></details>`}
-    ${has(scene.figures) && html`<details><summary>All figures</summary><dl
-        class="figures">${scene.figures.map((one) => html`<div>
-      <dt>${one.title}${one.help && html`<span class="small">${one.help}</span>`}</dt>
-      <dd><b>${one.value}</b>${one.of > 0 && html`<span class="small"> over ${one.n} of ${one.of}</span>`}</dd>
-          </div>`)}</dl></details>`}
+    ${has(scene.figures) && html`<details><summary>All figures</summary>
+      <${Figures} figures=${scene.figures} /></details>`}
     ${has(scene.ledger) && html`<details><summary>What does not count (${scene.ledger.length})</summary>
       <ul class="notes">${scene.ledger.map((one) => html`<li dir="auto"><b>${one.about}</b>: ${one.reason}
         ${one.rules && html`<span class="small"> by ${one.rules} rules</span>`}${one.detail && html`<${Text}
             part=${{ text: one.detail }} most=${240} />`}</li>`)}</ul></details>`}
+    <${Whole} stage=${stage} scene=${scene} />
     ${(scene.differs || scene.method) && html`<details><summary>How it was done</summary>
       ${[scene.method, scene.differs].filter(Boolean).map((text) => html`<${Text} part=${{ text }} />`)}</details>`}
   </footer>`;
@@ -711,14 +745,17 @@ function Tell({ stage, scene, name, place, leave }) {
         choose=${choose} /></${Told}>`;
 }
 
-const cameOf = (scene, card) => `It said ${wordOf(card, card.said)}: ${nameOf(scene, card.mark)}`;
+/** What came, in a sentence: in words of its own where it is no word of the model's. */
+const came = (card) => card.came || (card.said && `it said ${wordOf(card, card.said)}`);
+const cameOf = (scene, card) => `${capital(came(card))}: ${nameOf(scene, card.mark)}`;
 
 const spoken = (scene, screen, card) => ({
   question: scene.title, claim: scene.claim?.parts.map((one) => one.text).join(" "),
   card: card && titleOf(card).join(" "), turned: card && cameOf(scene, card), verdict: scene.verdict?.headline.text,
 })[screen.shows] ?? "";
 
-const sizeOf = (text) => (lengthOf(text) > 220 ? "long" : lengthOf(text) > 70 ? "middle" : "short");
+const sizeOf = (text, most = 70) =>
+  lengthOf(text) > 3 * most ? "long" : lengthOf(text) > most ? "middle" : "short";
 
 function Screen({ stage, scene, name, screen, card, bet, choose }) {
   switch (screen.shows) {
@@ -771,7 +808,7 @@ function Options({ card, chosen, choose }) {
 
 /** A card that was turned: what came, in its words; a broken one steps out of line. */
 function Turned({ scene, card, guess, who }) {
-  const said = card.said ? `It said ${wordOf(card, card.said)}.` : nameOf(scene, card.mark);
+  const said = came(card) ? `${capital(came(card))}.` : nameOf(scene, card.mark);
   const text = card.text || "", expects = card.expects[0];
   return html`<div class=${`turned ${classOf(card.mark)}`}>
     <p class="small" dir="auto">${cutText(titleOf(card).join(" / "), 200)}</p>
@@ -952,7 +989,7 @@ const KEYS = [
   ["1 2 3", "guess, bet, label"], ["T", "tell it"], ["Esc", "close, leave"], ["?", "these keys"],
 ];
 
-function Stage({ stage, scenes, mode, place }) {
+function Stage({ stage, scenes, mode, place, saved }) {
   const [own, set] = useState(null), [isHelp, help] = useState(false), [said, say] = useState("");
   stage.say = say;
   const before = useRef(mode);
@@ -976,6 +1013,7 @@ function Stage({ stage, scenes, mode, place }) {
       : now === "guess" || now === "play" ? html`<${Game} key=${now} isGuess=${now === "guess"} ...${all} />`
       : now === "beside" && scenes.length > 1 ? html`<${Beside} ...${all} />` : html`<${Read} ...${all} />`}
     <div class="unseen" role="status" aria-live="polite">${said}</div>
+    ${saved && html`<p class="saved" aria-live="off">${saved}</p>`}
     ${isHelp && html`<aside class="keys" aria-label="Keys"><dl>${KEYS.map(([key, does]) =>
         html`<div><dt><kbd>${key}</kbd></dt><dd>${does}</dd></div>`)}</dl>
       <button class="plain" onClick=${() => help(false)}>Close</button></aside>`}`;

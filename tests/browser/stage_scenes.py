@@ -208,7 +208,12 @@ def probe() -> Scene:
             Curve(label="It is a straight line.", kind="claim", x=(0, 10), y=(1, 21)),
             Curve(label="a reader of its words", kind="reader", x=(0, 5, 10), y=(1.4, 11, 20)),
         ),
-        intervals=(Interval(low=6.5, high=8, label="the hole nobody asked about", mark="broken"),),
+        intervals=(
+            Interval(low=6.5, high=8, label="the hole nobody asked about", mark="broken", kind="replaced"),
+            *(Interval(low=at, high=at + 2, label="agrees", mark="kept") for at in (0, 2, 4, 8)),
+            Interval(low=6, high=8, label="parts from it", mark="broken"),
+            Interval(low=6, high=8.6, label="where nobody looked", kind="unseen"),
+        ),
     )
     return tell(
         Scene(
