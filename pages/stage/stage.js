@@ -25,7 +25,7 @@ export function mount(element, options) {
   const root = document.createElement("div");
   root.className = "stage";
   element.append(root);
-  const stage = { keys: [] };
+  const stage = { root, keys: [] };
   let given = { mode: "read", level: 2, ...options }, isGone = false;
   const draw = () => {
     if (isGone || !html) return;
@@ -684,9 +684,10 @@ function useScreens(stage, screens, place, leave, more = {}) {
     set(keyOf(screens[next]));
     stage.act("place", next);
   };
+  const scroll = (by) => stage.root.querySelector(".screen").scrollBy(0, by * 200);
   useKeys(stage, {
     ArrowRight: () => go(at + 1), " ": () => go(at + 1), PageDown: () => go(at + 1), ArrowLeft: () => go(at - 1),
-    PageUp: () => go(at - 1), Home: () => go(0), End: () => go(screens.length - 1), Escape: leave, ...more,
+    ArrowDown: () => scroll(1), ArrowUp: () => scroll(-1), PageUp: () => go(at - 1), Home: () => go(0), End: () => go(screens.length - 1), Escape: leave, ...more,
   });
   return [at, go];
 }
