@@ -686,8 +686,9 @@ function useScreens(stage, screens, place, leave, more = {}) {
   };
   const scroll = (by) => stage.root.querySelector(".screen").scrollBy(0, by * 200);
   useKeys(stage, {
-    ArrowRight: () => go(at + 1), " ": () => go(at + 1), PageDown: () => go(at + 1), ArrowLeft: () => go(at - 1),
-    ArrowDown: () => scroll(1), ArrowUp: () => scroll(-1), PageUp: () => go(at - 1), Home: () => go(0), End: () => go(screens.length - 1), Escape: leave, ...more,
+    ArrowRight: () => go(at + 1), " ": () => go(at + 1), PageDown: () => go(at + 1), Home: () => go(0), Escape: leave,
+    ArrowLeft: () => go(at - 1), PageUp: () => go(at - 1), End: () => go(screens.length - 1),
+    ArrowDown: () => scroll(1), ArrowUp: () => scroll(-1), ...more,
   });
   return [at, go];
 }

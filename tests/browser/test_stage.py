@@ -168,6 +168,16 @@ def test_a_story_goes_on_back_and_home_by_keys_and_none_is_lost(page: Page) -> N
     expect(page.locator(".tell")).to_be_visible()
 
 
+def test_a_screen_that_is_longer_than_the_window_scrolls_by_keys(page: Page) -> None:
+    draw(page, "tell", scenes.hostile(), place=1)
+    assert shown(page) == "claim"
+    for key, by in (("ArrowDown", 200), ("ArrowDown", 400), ("ArrowUp", 200)):
+        page.keyboard.press(key)
+        assert page.locator(".screen").evaluate("one => one.scrollTop") == by
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".screen").evaluate("one => one.scrollTop") == 0
+
+
 def test_what_a_key_does_is_drawn_before_the_next_frame(page: Page) -> None:
     """Nothing waits for a timer or a server: the frame after the key has it, for 200 cards too."""
     draw(page, "tell", scenes.many(200))
