@@ -254,7 +254,7 @@ function Bars({ bars }) {
           style=${`left:${100 * bar.low}%;width:${100 * (bar.high - bar.low)}%`}></u>`}
         ${own && html`<s style=${`left:${(100 * own.hits) / own.n}%`}></s>`}</span>
       <span class="count"><b>${bar.hits}</b> of ${bar.n}${bar.wins &&
-        html`<span class="unseen"> (as good as with the explanation, or better)</span>`}</span>
+        html`<span class="aloud"> (as good as with the explanation, or better)</span>`}</span>
     </li>`)}</ul>`;
 }
 
@@ -1014,7 +1014,7 @@ function Stage({ stage, scenes, mode, place, saved }) {
       : now === "tell" ? (scenes.length > 1 ? html`<${TellBeside} ...${all} />` : html`<${Tell} ...${all} />`)
       : now === "guess" || now === "play" ? html`<${Game} key=${now} isGuess=${now === "guess"} ...${all} />`
       : now === "beside" && scenes.length > 1 ? html`<${Beside} ...${all} />` : html`<${Read} ...${all} />`}
-    <div class="unseen" role="status" aria-live="polite">${said}</div>
+    <div class="aloud" role="status" aria-live="polite">${said}</div>
     ${saved && html`<p class="saved" aria-live="off">${saved}</p>`}
     ${isHelp && html`<aside class="keys" aria-label="Keys"><dl>${KEYS.map(([key, does]) =>
         html`<div><dt><kbd>${key}</kbd></dt><dd>${does}</dd></div>`)}</dl>

@@ -58,7 +58,7 @@ CUT = """() => {
   const found = [], texts = document.createTreeWalker(document.querySelector(".stage"), NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const one = texts.currentNode.parentElement, range = document.createRange();
-    if (!texts.currentNode.data.trim() || !one.checkVisibility() || one.closest(".unseen")) continue;
+    if (!texts.currentNode.data.trim() || !one.checkVisibility() || one.closest(".aloud")) continue;
     range.selectNodeContents(texts.currentNode);
     const box = range.getBoundingClientRect();
     let scrolls = false, isCut = false;
@@ -79,7 +79,7 @@ SIZES = """() => {
   const found = {}, texts = document.createTreeWalker(document.querySelector(".stage"), NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const one = texts.currentNode.parentElement;
-    if (!texts.currentNode.data.trim() || one.closest(".unseen, .hint, .plain, .turn, kbd, .tick, .axis")) continue;
+    if (!texts.currentNode.data.trim() || one.closest(".aloud, .hint, .plain, .turn, kbd, .tick, .axis")) continue;
     found[texts.currentNode.data.slice(0, 40)] = parseFloat(getComputedStyle(one).fontSize);
   }
   return found;
@@ -444,6 +444,20 @@ def test_a_hostile_text_stays_a_text(page: Page) -> None:
     draw(page, "read", scenes.hostile())
     assert scenes.HOSTILE in (page.locator(".verdict h3").text_content() or "")
     assert scenes.RIGHT_TO_LEFT in (page.locator(".panel").first.text_content() or "")
+
+
+def test_only_what_the_truth_does_not_tell_lies_on_a_covered_plot(page: Page) -> None:
+    draw(page, "tell", scenes.probe())
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert shown(page) == "plot"
+    assert page.locator(".plane .interval.unseen").count() == page.locator(".plane .interval").count() == 1
+    expect(page.locator("figcaption")).to_contain_text("where nobody looked (6 to 8.6)")
+    assert page.locator(".plane .line-truth").count() == 0
+    while shown(page) != "truth":
+        page.keyboard.press("ArrowRight")
+    assert page.locator(".plane .interval.replaced").count() == page.locator(".plane .line-truth").count() == 1
+    assert page.locator(".plane .interval.stretch").count() == 5
 
 
 def test_a_long_text_is_folded_and_opens_whole(page: Page) -> None:
