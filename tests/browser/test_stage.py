@@ -7,7 +7,7 @@ import hashlib
 import importlib.metadata
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.browser
 STAGE = Path(__file__).resolve().parents[2] / "pages" / "stage"
 LIBRARY = next(
     file for file in importlib.metadata.files("datasette-preact") or () if file.name.startswith("preact-")
-).locate()  # fmt: skip
+).locate()
 HOME = "http://127.0.0.1:9"
 """Nothing listens there: the test answers itself."""
 
@@ -58,7 +58,7 @@ CUT = """() => {
   const found = [], texts = document.createTreeWalker(document.querySelector(".stage"), NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const one = texts.currentNode.parentElement, range = document.createRange();
-    if (!texts.currentNode.data.trim() || !one.checkVisibility() || one.closest(".unseen")) continue;
+    if (!texts.currentNode.data.trim() || !one.checkVisibility() || one.closest(".aloud")) continue;
     range.selectNodeContents(texts.currentNode);
     const box = range.getBoundingClientRect();
     let scrolls = false, isCut = false;
@@ -69,7 +69,8 @@ CUT = """() => {
       isCut ||= !scrolls && (box.left < edge.left - 1 || box.right > edge.right + 1);
       isCut ||= overflowY === "hidden" && (box.top < edge.top - 4 || box.bottom > edge.bottom + 4);
     }
-    if (isCut || (!scrolls && (box.left < -1 || box.right > innerWidth + 1))) found.push(texts.currentNode.data.slice(0, 60));
+    isCut ||= !scrolls && (box.left < -1 || box.right > innerWidth + 1);
+    if (isCut) found.push(texts.currentNode.data.slice(0, 60));
   }
   return document.documentElement.scrollWidth > innerWidth ? [...found, "the page scrolls sideways"] : found;
 }"""
@@ -78,13 +79,11 @@ SIZES = """() => {
   const found = {}, texts = document.createTreeWalker(document.querySelector(".stage"), NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const one = texts.currentNode.parentElement;
-    if (!texts.currentNode.data.trim() || one.closest(".unseen, .hint, .plain, .turn, kbd, .tick, .axis")) continue;
+    if (!texts.currentNode.data.trim() || one.closest(".aloud, .hint, .plain, .turn, kbd, .tick, .axis")) continue;
     found[texts.currentNode.data.slice(0, 40)] = parseFloat(getComputedStyle(one).fontSize);
   }
   return found;
 }"""
-
-Draw = Callable[..., None]
 
 
 def data(of: Scene | Sequence[Scene]) -> list[Any]:
@@ -135,6 +134,14 @@ def acts(page: Page) -> list[list[Any]]:
     return found
 
 
+def listening(page: Page) -> list[str]:
+    """What the document listens to, as the browser's inspector tells it."""
+    inspector = page.context.new_cdp_session(page)
+    document = inspector.send("Runtime.evaluate", {"expression": "document"})["result"]["objectId"]
+    found = inspector.send("DOMDebugger.getEventListeners", {"objectId": document})["listeners"]
+    return [one["type"] for one in found]
+
+
 def shown(page: Page) -> str:
     return page.locator(".tell").get_attribute("data-shows") or ""
 
@@ -159,6 +166,16 @@ def test_a_story_goes_on_back_and_home_by_keys_and_none_is_lost(page: Page) -> N
     expect(page.locator(".read")).to_be_visible()
     page.keyboard.press("t")
     expect(page.locator(".tell")).to_be_visible()
+
+
+def test_a_screen_that_is_longer_than_the_window_scrolls_by_keys(page: Page) -> None:
+    draw(page, "tell", scenes.hostile(), place=1)
+    assert shown(page) == "claim"
+    for key, by in (("ArrowDown", 200), ("ArrowDown", 400), ("ArrowUp", 200)):
+        page.keyboard.press(key)
+        assert page.locator(".screen").evaluate("one => one.scrollTop") == by
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".screen").evaluate("one => one.scrollTop") == 0
 
 
 def test_what_a_key_does_is_drawn_before_the_next_frame(page: Page) -> None:
@@ -198,12 +215,9 @@ def test_keys_are_silent_in_a_field_with_a_modifier_and_after_the_end(page: Page
     assert page.locator(".read .more").count() == 0
     page.keyboard.press("j")
     expect(page.locator("#card-cf-01 .more")).to_be_visible()
-    held = page.context.new_cdp_session(page)
-    found = held.send("Runtime.evaluate", {"expression": "document"})["result"]["objectId"]
-    listening = lambda: [one["type"] for one in held.send("DOMDebugger.getEventListeners", {"objectId": found})["listeners"]]  # noqa: E731
-    assert listening() == ["keydown"]
+    assert listening(page) == ["keydown"]
     page.evaluate("window.stage.unmount()")
-    assert listening() == []
+    assert listening(page) == []
     assert page.locator(".stage").count() == 0
 
 
@@ -238,7 +252,8 @@ def test_every_card_is_guessed_before_it_turns(page: Page) -> None:
         page.keyboard.press(" ")
     counted = [card for card in scene.cards if card.mark in ("kept", "broken")]
     mine, its = (sum(card.said == said for card in counted) for said in ("no", "yes"))
-    expect(page.locator(".over")).to_contain_text(f"You foretold {mine} of {len(counted)}; who went by its explanation, {its}.")
+    end = f"You foretold {mine} of {len(counted)}; who went by its explanation, {its}."
+    expect(page.locator(".over")).to_contain_text(end)
     assert [one for one in acts(page) if one[0] == "guess"] == [["guess", card.id, "no"] for card in scene.cards]
 
 
@@ -276,7 +291,9 @@ def test_little_moves_while_a_run_goes_on(page: Page, width: int, height: int) -
     page.evaluate("""() => {
       window.shift = 0;
       window.watching?.disconnect();
-      window.watching = new PerformanceObserver((list) => list.getEntries().forEach((one) => { window.shift += one.value; }));
+      window.watching = new PerformanceObserver((list) => {
+        for (const one of list.getEntries()) window.shift += one.value;
+      });
       window.watching.observe({type: "layout-shift"});
     }""")
     for scene in grown[1:]:
@@ -311,10 +328,13 @@ def test_a_screen_stays_when_others_come(page: Page) -> None:
 
 def test_evidence_is_asked_for_once_when_it_is_opened(page: Page) -> None:
     draw(page, "read", scenes.ask())
-    page.evaluate("""(scenes) => { window.asked = 0; return window.stage.update(scenes, {evidence: async () => {
+    page.evaluate(
+        """(scenes) => { window.asked = 0; return window.stage.update(scenes, {evidence: async () => {
       window.asked += 1;
       return {calls: {c1: {title: "The predictor", parts: [{label: "answer", text: "<b>So yes.</b>", spans: []}]}}};
-    }}); }""", data(scenes.ask()))
+    }}); }""",
+        data(scenes.ask()),
+    )
     assert page.evaluate("window.asked") == 0
     page.keyboard.press("j")
     calls = page.locator("#card-cf-01 .calls")
@@ -395,8 +415,10 @@ def test_a_story_is_legible_from_the_last_row(page: Page) -> None:
 
 def test_what_one_presses_is_large_enough(page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
-    small = """() => [...document.querySelectorAll(".stage :is(button, summary)")].map((one) => [one, one.getBoundingClientRect()])
-      .filter(([one, box]) => one.checkVisibility() && (box.height < 32 || box.width < 32)).map(([one]) => one.outerHTML.slice(0, 90))"""
+    small = """() => [...document.querySelectorAll(".stage :is(button, summary)")]
+      .filter((one) => one.checkVisibility())
+      .map((one) => [one.outerHTML.slice(0, 90), one.offsetWidth, one.offsetHeight])
+      .filter(([, width, height]) => Math.min(width, height) < 32)"""
     for mode in ("read", "tell", "guess", "play"):
         draw(page, mode, scenes.ask())
         page.keyboard.press("j")
@@ -424,6 +446,20 @@ def test_a_hostile_text_stays_a_text(page: Page) -> None:
     assert scenes.RIGHT_TO_LEFT in (page.locator(".panel").first.text_content() or "")
 
 
+def test_only_what_the_truth_does_not_tell_lies_on_a_covered_plot(page: Page) -> None:
+    draw(page, "tell", scenes.probe())
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert shown(page) == "plot"
+    assert page.locator(".plane .interval.unseen").count() == page.locator(".plane .interval").count() == 1
+    expect(page.locator("figcaption")).to_contain_text("where nobody looked (6 to 8.6)")
+    assert page.locator(".plane .line-truth").count() == 0
+    while shown(page) != "truth":
+        page.keyboard.press("ArrowRight")
+    assert page.locator(".plane .interval.replaced").count() == page.locator(".plane .line-truth").count() == 1
+    assert page.locator(".plane .interval.stretch").count() == 5
+
+
 def test_a_long_text_is_folded_and_opens_whole(page: Page) -> None:
     text = "🐧" * 9_999 + "."
     draw(page, "read", scenes.ask(claim=Claim(answer="yes", parts=(Part(text=text),))))
@@ -446,7 +482,8 @@ def test_spans_fall_on_the_right_words(page: Page, before: str) -> None:
 
 
 def test_it_lives_in_a_shadow_root_and_takes_its_theme(page: Page) -> None:
-    page.evaluate("""async ([scenes, css]) => {
+    page.evaluate(
+        """async ([scenes, css]) => {
       window.stage?.unmount();
       const place = document.querySelector("main").appendChild(document.createElement("div"));
       place.style = "color-scheme: dark; --st-text-color: rgb(1, 200, 3)";
@@ -454,7 +491,9 @@ def test_it_lives_in_a_shadow_root_and_takes_its_theme(page: Page) -> None:
       root.append(Object.assign(document.createElement("style"), {textContent: css}), document.createElement("div"));
       const [{mount}, library] = await Promise.all([import("/stage.js"), import("/preact.js")]);
       window.stage = mount(root.lastChild, {mode: "read", scenes, library});
-    }""", [data(scenes.ask()), FILES["/stage.css"][1]])  # fmt: skip
+    }""",
+        [data(scenes.ask()), FILES["/stage.css"][1]],
+    )
     page.keyboard.press("j")
     expect(page.locator("#card-cf-01 .open")).to_be_focused()
     expect(page.locator(".read header > *").first).to_have_css("color", "rgb(1, 200, 3)")
@@ -462,7 +501,7 @@ def test_it_lives_in_a_shadow_root_and_takes_its_theme(page: Page) -> None:
 
 
 def test_one_file_holds_library_stage_and_scene_under_a_policy(browser: Browser) -> None:
-    """As an exported file has them: one script with its hash, whose scene is JSON with `<` escaped."""
+    """As an exported file has them: one script with its hash, and the scene in it with `<` escaped."""
     names = re.search(r"export\{(.*)\};?\s*$", FILES["/preact.js"][1])
     assert names
     exported = ", ".join(": ".join(reversed(one.split(" as "))) for one in names[1].split(","))
@@ -474,8 +513,9 @@ def test_one_file_holds_library_stage_and_scene_under_a_policy(browser: Browser)
     page = browser.new_page()
     told: list[str] = []
     page.on("console", lambda line: told.append(line.text))
-    page.set_content(f"""<!doctype html><meta http-equiv="Content-Security-Policy" content="{policy}"><title>whole</title>
-        <style>{FILES["/stage.css"][1]}</style><main></main><script type="module">{script}</script>""")
+    page.set_content(f"""<!doctype html><meta http-equiv="Content-Security-Policy" content="{policy}">
+        <title>whole</title><style>{FILES["/stage.css"][1]}</style><main></main>
+        <script type="module">{script}</script>""")
     expect(page.locator(".verdict")).to_contain_text(scenes.HOSTILE)
     page.keyboard.press("t")
     expect(page.locator(".tell")).to_be_visible()
