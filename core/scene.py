@@ -364,6 +364,21 @@ def _screens(scene: Scene) -> Iterator[Screen]:
     yield Screen(shows="verdict")
 
 
+def in_short(scene: Scene, card: str = "") -> tuple[Screen, ...]:
+    """A scene that is over in four screens, for a telling of several: of two panels that its telling begins with both,
+    of any other the claim; one card, `card` or the surest miss; and the verdict, which of a single card tells what came.
+    """
+    cards = {one.id: one for one in scene.cards}
+    asked = [one for one in scene.screens if one.shows == "card"]
+    before = scene.screens[: scene.screens.index(asked[0])] if asked else scene.screens
+    panels = [one for one in before if one.shows == "panel"][:2]
+    opening = panels if len(panels) == 2 else [one for one in scene.screens if one.shows == "claim"]
+    misses = [one for one in asked if cards[one.of].mark == "broken"]
+    named = [Screen(shows="card", of=card)] if card in cards else [*misses, *asked][:1]
+    turned = [Screen(shows="turned", of=one.of) for one in named if len(cards) > 1]
+    return (*opening, *named, *turned, Screen(shows="verdict"))
+
+
 def picked(cards: Sequence[Card]) -> list[Card]:
     """Three cards to tell, in their order: the first that came true, the first of the surest misses, and the next that
     counts; fewer where there are fewer.

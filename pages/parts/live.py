@@ -34,6 +34,9 @@ can be lost on its way: then the browser asks on, and it is drawn again, LAST_DR
 
 LAST_DRAWINGS = 3
 
+END, LAST = "end", 10_000
+"""The place in the address that is the last screen, and a number that no telling has screens to."""
+
 MANY = 100
 """Of a run of more cases only the one that is shown is kept whole."""
 
@@ -182,7 +185,7 @@ def draw(lab: Lab, state: Transcript, run_id: str, active: bool) -> None:
 def on_stage(lab: Lab, state: Transcript, case: str, active: bool) -> None:
     """A case on the stage: followed while it goes on, told where the address says so, guessed where a reader does."""
     scene = scenes.of_case(lab, state, case, active)
-    reader, place = st.query_params.get("reader", ""), st.query_params.get("at", "1")
+    reader = st.query_params.get("reader", "")
     sealed = rooms.of(lab).sealed(lab.view(state.case(case)), active)
     mode: Mode = "guess" if reader and sealed else "tell" if st.query_params.get("present") else "read"
     stage(
@@ -191,8 +194,16 @@ def on_stage(lab: Lab, state: Transcript, case: str, active: bool) -> None:
         f"stage-{scene.run}-{case}",
         follow={"run": scene.run, "case": case} if scene.status in ("running", "waiting") else None,
         reader=reader,
-        place=int(place) - 1 if place.isdecimal() and len(place) < 4 else 0,
+        place=place(),
     )
+
+
+def place() -> int:
+    """The screen of a telling that the address names, from 0; of one that is past the last the stage shows the last."""
+    named = st.query_params.get("at", "1")
+    if named == END:
+        return LAST
+    return min(max(int(named) - 1, 0), LAST) if named.isdecimal() and len(named) < 10 else 0
 
 
 def _first(run_id: str) -> None:

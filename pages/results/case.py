@@ -21,6 +21,7 @@ from core.people.looking import NoSuchRun
 from core.runs import verify
 from core.store import versions
 from core.store.store import StoreError
+from core.telling.scenes import of_case
 from core.telling.story import story
 from core.transcript import CaseLog, Transcript, name_of, transcript
 from pages import addresses
@@ -30,6 +31,7 @@ from pages.parts.run import actions, damage, go_on, link, named_in_address, prob
 from pages.parts.tables import as_csv
 from pages.parts.text import numbered, plain
 from pages.parts.throttle import PACE, waits
+from pages.stage.mount import stage
 
 STEP, LONGEST_REPLAY = 1.2, 60.0
 """Seconds that a step of a replay stands before the next comes, and that all of them take at most."""
@@ -127,7 +129,9 @@ def _belongs(event: Event, case: str) -> bool:
 def _scene(lab: Lab, events: list[Event]) -> None:
     state = transcript(events)
     if state.cases:
-        live.on_stage(lab, state, state.only, state.status is None)
+        # The browser follows no replay: it would be told the end.
+        scene = of_case(lab, state, state.only, state.status is None)
+        stage("read", [scene], f"replay-{scene.run}-{scene.case}")
 
 
 def everything(lab: Lab, state: Transcript, log: CaseLog) -> None:

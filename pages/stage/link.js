@@ -119,6 +119,7 @@ export async function mounted(component, version) {
     // The address says where one is, so that a reload comes back to it.
     place: (at) => inAddress({ at: String(at + 1) }),
     mode(to) {
+      if (data.series) return location.assign(data.series.leave), true;
       inAddress(to === "tell" ? { present: "1" } : { present: "", at: "" });
       // What stands around a case that was guessed comes with the page.
       if (data.mode === "guess") here.component.setTriggerValue("went", "guessed");

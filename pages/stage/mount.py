@@ -53,10 +53,12 @@ def stage(
     judgements: Sequence[tuple[str, str, str]] = (),
     reader: str = "",
     place: int = 0,
+    series: Mapping[str, Any] | None = None,
 ) -> str:
     """Draw scenes; `follow` names the run and the case of one that goes on, which the browser hears of by itself. Of
     what may be judged by keys `judgements` gives the name, the good word and the bad one; guesses are kept under the
-    name `reader`. Gives what a person wants that only the page can do, once: "over" where what was followed is.
+    name `reader`. With `series` scenes are told one after another (see stage.js), and *leave* in it is the address to
+    leave for. Gives what a person wants that only the page can do, once: "over" where what was followed is.
     """
     data = {
         "mode": mode,
@@ -65,5 +67,6 @@ def stage(
         "judgements": judgements,
         "reader": reader,
         "place": place,
+        "series": series,
     }
     return _component()(data=data, key=key, on_went_change=lambda: None).went or ""

@@ -18,6 +18,8 @@ let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
  *   returns true for *mode*, the caller changes it.
  * - `keys: false`: listen to no keys. `place`: the screen a telling begins at. `level`: of the title's heading.
  * - `saved`: how far what was said is kept, in words.
+ * - `series`: *tell* several scenes one after another, and end on `{head, headline, words, links: [[words, address]],
+ *   foot}`; `whole` has for each scene the address of all of it.
  *
  * Returns `update(scenes, options)`, `unmount()` and `ready`, a promise of the first drawing.
  */
@@ -29,9 +31,9 @@ export function mount(element, options) {
   let given = { mode: "read", level: 2, ...options }, isGone = false;
   const draw = () => {
     if (isGone || !html) return;
-    const { scenes, mode, place, level, evidence, act, saved } = given;
+    const { scenes, mode, place, series, level, evidence, act, saved } = given;
     Object.assign(stage, { level, evidence, act: act ?? (() => {}) });
-    render(html`<${Stage} ...${{ stage, scenes: [scenes].flat(), mode, place, saved }} />`, root);
+    render(html`<${Stage} ...${{ stage, scenes: [scenes].flat(), mode, place, series, saved }} />`, root);
   };
   const press = (event) => pressed(event, stage.keys);
   if (given.keys !== false) document.addEventListener("keydown", press, true);
@@ -669,8 +671,8 @@ function Rest({ stage, scene }) {
 
 // ----------------------------------------------------------------------------------------------------------- Tell
 
-/** One screen of a telling. Its `key` is what it shows: a run that goes on may put screens before it. */
-const keyOf = (screen) => `${screen.shows} ${screen.of}`;
+/** One screen of a telling. Its `key` is what it shows, of which scene: a run that goes on may put screens before it. */
+const keyOf = (screen) => `${screen.nth ?? 0} ${screen.shows} ${screen.of}`;
 
 function useScreens(stage, screens, place, leave, more = {}) {
   const [key, set] = useState(keyOf(screens[Math.min(place ?? 0, screens.length - 1)]));
@@ -706,11 +708,12 @@ function swiping(go, at) {
   };
 }
 
-function Told({ head, at, all, go, leave, hint, children, shows }) {
+function Told({ head, at, all, go, leave, hint, children, shows, whole }) {
   const body = useRef(null);
   useLayoutEffect(() => { body.current.scrollTop = 0; }, [at]);
   return html`<article class="tell" data-shows=${shows} ...${swiping(go, at)}>
-    <header><span dir="auto">${cutText(head, 70)}</span><${Leave} leave=${leave} /></header>
+    <header><span dir="auto">${cutText(head, 70)}</span><nav>${whole && html`<a class="plain" href=${whole}>The whole run</a>`}
+      <${Leave} leave=${leave} /></nav></header>
     <div class="screen" ref=${body} tabindex="0" role="group" aria-label=${`Screen ${at + 1} of ${all}`}
         key=${shows + at}>${children}</div>
     <footer><button class="turn" onClick=${() => go(at - 1)} disabled=${at === 0} aria-label="Back">←</button>
@@ -721,30 +724,56 @@ function Told({ head, at, all, go, leave, hint, children, shows }) {
   </article>`;
 }
 
-function Tell({ stage, scene, name, place, leave }) {
-  const screens = scene.screens?.length ? scene.screens : [{ shows: "question", of: "" }];
-  const [bets, bet] = useState({});
-  const by = (id) => scene.cards.find((card) => card.id === id);
+/** What the hall bet of a scene, by card. The browser keeps it: who leaves a telling and comes back has lost nothing. */
+const betsOf = (scene) => `bets ${scene.run} ${scene.case}`;
+const kept = (name) => { try { return JSON.parse(sessionStorage.getItem(name)) ?? {}; } catch { return {}; } };
+const keep = (name, bets) => { try { sessionStorage.setItem(name, JSON.stringify(bets)); } catch { /* one that keeps nothing */ } };
+
+/** A case that was stopped ends on that. */
+const screensOf = (scene) => [...(scene.screens?.length ? scene.screens : [{ shows: "question", of: "" }]),
+  ...(scene.verdict || isGoing(scene) || scene.status === "empty" ? [] : [{ shows: "verdict", of: "" }])];
+
+/** The screens of one scene, or of several one after another. */
+function Tell({ stage, scenes, names, series, place, leave }) {
+  const screens = scenes.flatMap((scene, nth) => screensOf(scene).map((one) => ({ ...one, nth })));
+  if (series) screens.push({ shows: "end", of: "", nth: 0 });
+  const [bets, bet] = useState(() => Object.fromEntries(scenes.map((one) => [betsOf(one), kept(betsOf(one))])));
   const shown = useRef(null);
+  const cardOf = ({ of, nth }) => scenes[nth].cards.find((card) => card.id === of);
   const choose = (card, value) => {
-    bet((all) => ({ ...all, [card.id]: value }));
+    const name = betsOf(scenes[shown.current.nth]);
+    bet((all) => {
+      const mine = { ...all[name], [card.id]: value };
+      keep(name, mine);
+      return { ...all, [name]: mine };
+    });
     stage.act("bet", card.id, value);
   };
   const numbers = Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => [String(n), () => {
-    const card = shown.current?.shows === "card" && by(shown.current.of);
+    const card = shown.current?.shows === "card" && cardOf(shown.current);
     const value = card && Object.keys(card.options)[n - 1];
     if (value) choose(card, value);
   }]));
   const [at, go] = useScreens(stage, screens, place, leave, numbers);
-  const screen = (shown.current = screens[at]);
-  const card = by(screen.of), isBet = screen.shows === "card" && card && Object.keys(card.options).length > 0;
+  const screen = (shown.current = screens[at]), scene = scenes[screen.nth], name = names[screen.nth];
+  const card = cardOf(screen), isBet = screen.shows === "card" && card && Object.keys(card.options).length > 0;
+  const isEnd = screen.shows === "end";
   const hint = isBet ? "bet by number, space turns it" : at < screens.length - 1 ? "space goes on"
-    : isGoing(scene) ? "more is to come" : "";
-  useEffect(() => stage.say?.(spoken(scene, screen, card)), [keyOf(screen)]);
-  return html`<${Told} head=${screen.shows === "question" ? scene.question : scene.title} at=${at} all=${screens.length}
-    go=${go} leave=${leave} hint=${hint} shows=${screen.shows}>
-    <${Screen} stage=${stage} scene=${scene} name=${name} screen=${screen} card=${card} bet=${bets[screen.of]}
-        choose=${choose} /></${Told}>`;
+    : !isEnd && isGoing(scene) ? "more is to come" : "";
+  useEffect(() => stage.say?.(isEnd ? series.headline : spoken(scene, screen, card)), [keyOf(screen)]);
+  const head = isEnd ? series.head : series || screen.shows === "question" ? scene.question : scene.title;
+  return html`<${Told} head=${head} at=${at} all=${screens.length} go=${go} leave=${leave} hint=${hint}
+    shows=${screen.shows} whole=${!isEnd && series?.whole?.[screen.nth]}>${isEnd ? html`<${End} ...${series} />`
+      : html`${series && screen.shows === "claim" && html`<h2 class="middle" dir="auto">${cutText(scene.title, 200)}</h2>`}
+        <${Screen} stage=${stage} scene=${scene} name=${name} screen=${screen} card=${card} bets=${bets[betsOf(scene)]}
+          choose=${choose} />`}</${Told}>`;
+}
+
+/** What several scenes come to, and the ways on. */
+function End({ headline, words, links, foot }) {
+  return html`<h2>${headline}</h2><p class="words">${words}</p>
+    <nav class="ways">${links.map(([name, to]) => html`<a class="link" href=${to}>${name}</a>`)}</nav>
+    <p class="doubt">${foot}</p>`;
 }
 
 /** What came, in a sentence: in words of its own where it is no word of the model's. */
@@ -759,7 +788,8 @@ const spoken = (scene, screen, card) => ({
 const sizeOf = (text, most = 70) =>
   lengthOf(text) > 3 * most ? "long" : lengthOf(text) > most ? "middle" : "short";
 
-function Screen({ stage, scene, name, screen, card, bet, choose }) {
+function Screen({ stage, scene, name, screen, card, bets, choose }) {
+  const bet = bets[screen.of], foretold = against(scene.cards, bets);
   switch (screen.shows) {
     case "question": {
       const asked = (scene.parts ?? []).filter((part) => part.text && part.text !== scene.title);
@@ -775,21 +805,21 @@ function Screen({ stage, scene, name, screen, card, bet, choose }) {
       return panel && html`<div class=${`panel ${classOf(panel.mark)}`}><${Panel} stage=${stage} scene=${scene}
           panel=${panel} /></div>`;
     }
-    case "card": return card && html`<${Said} scene=${scene} name=${name} /><${Asked} card=${card} />
+    case "card": return card && html`<${Said} scene=${scene} name=${name} card=${card} /><${Asked} card=${card} />
       <${Options} card=${card} chosen=${bet} choose=${(value) => choose(card, value)} />`;
-    case "turned": return card && html`<${Said} scene=${scene} name=${name} /><${Turned} scene=${scene} card=${card}
-        who="You" guess=${bet} />`;
+    case "turned": return card && html`<${Said} scene=${scene} name=${name} card=${card} />
+      <${Turned} scene=${scene} card=${card} who="You" guess=${bet} />`;
     case "tiles": return html`<${Tiles} scene=${scene} />`;
     case "bars": return html`<${Bars} bars=${scene.verdict?.bars ?? []} />`;
-    default: return html`<${Ending} scene=${scene} name=${name} />`;
+    default: return html`<${Ending} scene=${scene} name=${name} />${foretold && html`<p class="words">${foretold}</p>`}`;
   }
 }
 
-/** The claim once more, in a line: what a test is held against. */
-function Said({ scene, name }) {
+/** The claim once more, in a line: what a test is held against; not where the card itself quotes it. */
+function Said({ scene, name, card }) {
   const text = scene.claim?.parts.map((one) => one.text).join(" ").trim();
-  return text ? html`<p class="overline"><${Face} who=${scene.who} name=${name} /><span>It said: <q
-      dir="auto">${cutText(text, 160)}</q></span></p>` : null;
+  return text && !card?.parts.some((part) => part.text.trim() === text) ? html`<p class="overline">
+    <${Face} who=${scene.who} name=${name} /><span>It said: <q dir="auto">${cutText(text, 160)}</q></span></p>` : null;
 }
 
 function Asked({ card }) {
@@ -887,12 +917,16 @@ function Game({ stage, scene, name, isGuess, leave }) {
 
 /** The reader and the explanation over the same tests: only those that count and that both predicted. */
 function against(cards, guesses) {
-  const both = cards.filter((card) => guesses[card.id] && ["kept", "broken"].includes(card.mark)
+  const guessed = cards.filter((card) => guesses[card.id]);
+  const both = guessed.filter((card) => ["kept", "broken"].includes(card.mark)
     && card.said in card.options && card.expects[0] && ![guesses[card.id], card.expects[0].value].includes("unknown"));
+  if (!guessed.length) return "";
   if (!both.length) return "There is nothing that you and its explanation both foretold.";
   const mine = both.filter((card) => guesses[card.id] === card.said).length;
   const its = both.filter((card) => card.expects[0].value === card.said).length;
-  return `You foretold ${mine} of ${both.length}; who went by its explanation, ${its}.`;
+  const left = guessed.length - both.length;
+  return `You foretold ${mine} of ${both.length}; who went by its explanation, ${its}.`
+    + (left ? ` Only what both foretold, and what counts, is compared: ${left > 1 ? `${left} guesses are` : "1 guess is"} left out.` : "");
 }
 
 // --------------------------------------------------------------------------------------------------------- Beside
@@ -991,7 +1025,7 @@ const KEYS = [
   ["1 2 3", "guess, bet, label"], ["T", "tell it"], ["Esc", "close, leave"], ["?", "these keys"],
 ];
 
-function Stage({ stage, scenes, mode, place, saved }) {
+function Stage({ stage, scenes, mode, place, series, saved }) {
   const [own, set] = useState(null), [isHelp, help] = useState(false), [said, say] = useState("");
   stage.say = say;
   const before = useRef(mode);
@@ -1008,10 +1042,10 @@ function Stage({ stage, scenes, mode, place, saved }) {
   const [scene] = scenes, name = names[0];
   const verdict = scenes.map((one) => one.verdict?.headline.text ?? "").join(" ");
   useEffect(() => { if (verdict.trim()) say(verdict); }, [verdict]);
-  const all = { stage, scene, scenes, name, names, place, change, leave };
+  const all = { stage, scene, scenes, name, names, place, series, change, leave };
   return html`
     ${!scene ? html`<p class="soft">There is nothing to show.</p>`
-      : now === "tell" ? (scenes.length > 1 ? html`<${TellBeside} ...${all} />` : html`<${Tell} ...${all} />`)
+      : now === "tell" ? (scenes.length > 1 && !series ? html`<${TellBeside} ...${all} />` : html`<${Tell} ...${all} />`)
       : now === "guess" || now === "play" ? html`<${Game} key=${now} isGuess=${now === "guess"} ...${all} />`
       : now === "beside" && scenes.length > 1 ? html`<${Beside} ...${all} />` : html`<${Read} ...${all} />`}
     <div class="aloud" role="status" aria-live="polite">${said}</div>
