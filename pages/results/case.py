@@ -132,7 +132,8 @@ def _scene(lab: Lab, events: list[Event]) -> None:
 
 def everything(lab: Lab, state: Transcript, log: CaseLog) -> None:
     """The ledger of what does not count, every call, and what the run was made with."""
-    trials = lab.view(log).trials
+    view = lab.view(log)
+    trials, readings = view.trials, lab.readings(view)
     st.subheader("Set aside, and why", anchor=False)
     if log.drops:
         st.dataframe(
@@ -187,7 +188,7 @@ def everything(lab: Lab, state: Transcript, log: CaseLog) -> None:
         shown = st.expander(label, key=f"call-{name}", type="compact", on_change="rerun")
         with shown:
             if shown.open:
-                inspector(call)
+                inspector(call, readings.get(name))
             else:
                 st.skeleton(120)
     if state.started:
