@@ -273,7 +273,10 @@ def main(run_id: str) -> None:
 def _sealed(lab: Lab, state: Transcript, active: bool) -> bool:
     """Whether the answers may not be shown yet, neither by a replay nor by what stands below the case."""
     case = live.chosen(state)
-    return bool(case) and rooms.of(lab).sealed(lab.view(state.case(case)), active)
+    if not case:
+        return False
+    goes_on = active and not state.cases[case].result
+    return rooms.of(lab).sealed(lab.view(state.case(case)), goes_on)
 
 
 def _read_again(run_id: str, state: Transcript) -> None:
