@@ -150,19 +150,22 @@ class Jobs(Journals):
         model = replaying(run_id, history)
         return self._new(new_reading(lab, spec, run_id, history), lambda id: model, owner, None)
 
-    def plan(self, fork: Fork) -> Plan:
-        """What going on from the edit would ask, without a call. Raises NoSuchRun."""
-        history = self.events(fork.run)
-        lab, spec = self.begun(fork.run, history)
-        with _in_the_run():
-            return asyncio.run(planned(lab, spec, history, fork))
-
-    def fork(self, fork: Fork, resolve: Resolve | None = None, owner: str = "") -> str:
-        """Go on from an edited answer, as a new run, which asks only what depends on the edit. Raises NoSuchRun, and
-        TooMuch.
+    def plan(self, fork: Fork, spec: Spec | None = None) -> Plan:
+        """What going on from the edit would ask, without a call, by the run's specification or another `spec`. Raises
+        NoSuchRun.
         """
         history = self.events(fork.run)
-        lab, spec = self.begun(fork.run, history)
+        lab, begun = self.begun(fork.run, history)
+        with _in_the_run():
+            return asyncio.run(planned(lab, spec or begun, history, fork))
+
+    def fork(self, fork: Fork, resolve: Resolve | None = None, owner: str = "", spec: Spec | None = None) -> str:
+        """Go on from an edited answer, as a new run, which asks only what depends on the edit; by the run's
+        specification or another `spec`. Raises NoSuchRun, and TooMuch.
+        """
+        history = self.events(fork.run)
+        lab, begun = self.begun(fork.run, history)
+        spec = spec or begun
         models = self._forked(fork, resolve, history)
         going = Going(lab, spec, new_id(lab.name), additions=inputs(lab, history, fork), forked_from=fork)
         return self._new(going, models, owner, self._calls(narrowed(lab, fork), spec))

@@ -11,6 +11,7 @@ from typing import NamedTuple, ParamSpec, TypeVar
 
 from core import home, policy
 from core.events import Fork, Frozen
+from core.lab.spec import Spec
 from core.people.allowance import TooMuch
 from core.people.labels import BY, Label
 from core.people.looking import NoSuchRun
@@ -133,15 +134,15 @@ class Visit:
             raise NotYours(words)
         return Owned(self, self._jobs, run_id)
 
-    def plan(self, fork: Fork) -> Plan:
+    def plan(self, fork: Fork, spec: Spec | None = None) -> Plan:
         """What going on from an edited answer would ask. Raises NoSuchRun and NotYours."""
         self.run(fork.run)
-        return self._jobs.plan(fork)
+        return self._jobs.plan(fork, spec)
 
-    def fork(self, fork: Fork, resolve: Resolve | None = None) -> str:
+    def fork(self, fork: Fork, resolve: Resolve | None = None, spec: Spec | None = None) -> str:
         """Go on from an edited answer, as a new run of the visitor's. Raises NoSuchRun, NotYours and TooMuch."""
         self.run(fork.run)
-        return _if_known(self.visitor, self._jobs.fork)(fork, resolve, self.visitor.name)
+        return _if_known(self.visitor, self._jobs.fork)(fork, resolve, self.visitor.name, spec)
 
 
 class Seen:

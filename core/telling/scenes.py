@@ -83,10 +83,9 @@ def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False) -
             "status": _status(transcript, log, goes_on),
             "coming": scene.coming or tuple(_coming(log)) if goes_on else (),
             "ledger": dropped(log),
-            "figures": tuple(
-                figure(lab, score)
-                for metric in lab.metrics
-                if (score := log.score(metric.name, "repaired")) is not None
+            "figures": (
+                *scene.figures,
+                *(figure(lab, score) for metric in lab.metrics if (score := log.score(metric.name, "repaired"))),
             ),
             "unread": view.unread,
             "failure": tuple(_failures(transcript, log)),

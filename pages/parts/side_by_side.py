@@ -123,6 +123,8 @@ class Side:
     - `ways(spec)` are other ways to explain: fields of the specification by what they are called.
     - `other(spec, fields, run_id, view)` is the specification of a run that is to be set beside `run_id`, with these
       fields otherwise; `view` is its case where it has but one.
+    - `same(spec, run_id, view)` is the specification of a run that puts the same tests to the case as `run_id` did,
+      where tests are made from what it said.
     - `note(specs)`, given the specifications by run, says what has to be known to read the comparison; as Markdown.
     """
 
@@ -131,6 +133,7 @@ class Side:
     words: Mapping[State, str] = field(default_factory=dict)
     ways: Callable[[Any], dict[str, dict[str, Any]]] = lambda spec: {}
     other: Callable[[Any, dict[str, Any], str, Any], Any] = _other
+    same: Callable[[Any, str, Any], Any] | None = None
     note: Callable[[Mapping[str, Any]], str] = lambda specs: ""
 
 

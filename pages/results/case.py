@@ -136,7 +136,8 @@ def _scene(lab: Lab, events: list[Event]) -> None:
 
 def everything(lab: Lab, state: Transcript, log: CaseLog) -> None:
     """The ledger of what does not count, every call, and what the run was made with."""
-    trials = lab.view(log).trials
+    view = lab.view(log)
+    trials, readings = view.trials, lab.readings(view)
     st.subheader("Set aside, and why", anchor=False)
     if log.drops:
         st.dataframe(
@@ -191,7 +192,7 @@ def everything(lab: Lab, state: Transcript, log: CaseLog) -> None:
         shown = st.expander(label, key=f"call-{name}", type="compact", on_change="rerun")
         with shown:
             if shown.open:
-                inspector(call)
+                inspector(call, readings.get(name))
             else:
                 st.skeleton(120)
     if state.started:
@@ -276,7 +277,10 @@ def main(run_id: str) -> None:
 def _sealed(lab: Lab, state: Transcript, active: bool) -> bool:
     """Whether the answers may not be shown yet, neither by a replay nor by what stands below the case."""
     case = live.chosen(state)
-    return bool(case) and rooms.of(lab).sealed(lab.view(state.case(case)), active)
+    if not case:
+        return False
+    goes_on = active and not state.cases[case].result
+    return rooms.of(lab).sealed(lab.view(state.case(case)), goes_on)
 
 
 def _read_again(run_id: str, state: Transcript) -> None:

@@ -304,9 +304,13 @@ function SaidWord({ card }) {
     <span dir="auto">${card.said ? wordOf(card, card.said) : "–"}</span></span>`;
 }
 
-function Leave({ leave }) {
-  return html`<button class="plain" onClick=${leave}>Leave<kbd>Esc</kbd></button>`;
+function Leave({ leave, words = "Leave" }) {
+  return html`<button class="plain" onClick=${leave}>${words}<kbd>Esc</kbd></button>`;
 }
+
+/** Whether what the reader said came, where that can be said. */
+const cameTrue = ({ guess, said, options }) =>
+  guess === "unknown" || !(said in options) ? "" : guess === said ? ": right" : ": wrong";
 
 const titleOf = (card) => card.parts.map((part) => part.text).filter(Boolean);
 
@@ -330,6 +334,7 @@ function Card({ stage, scene, card, isOpened, toggle }) {
         ${!isOpened && (card.reason || card.doubt
           ? html`<p class="small" dir="auto">${card.reason || card.doubt}</p>`
           : card.text && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`)}
+        ${card.guess && html`<p class="small">You said <b>${wordOf(card, card.guess)}</b>${cameTrue(card)}.</p>`}
       </div>
       <${Expected} card=${card} />
       <${SaidWord} card=${card} />
@@ -388,7 +393,9 @@ function Calls({ stage, scene, calls }) {
   return html`<details class="calls" onToggle=${open}><summary>${counted(ids.length, "call")} word for word</summary>
     ${!found ? html`<p class="small">Being fetched …</p>` : ids.map((id) => html`<section>
       <h5>${found.calls?.[id]?.title ?? "This call is not there."}</h5>
-      ${(found.calls?.[id]?.parts ?? []).map((part) => html`<${Text} part=${part} most=${900} />`)}</section>`)}
+      ${(found.calls?.[id]?.parts ?? []).map((part) => html`<${Text} part=${part} most=${900} />`)}
+      ${found.calls?.[id] && scene.actions?.some((one) => one.name === "fork") && html`<button class="link"
+          onClick=${() => stage.act("fork", id)}>${ACTIONS.fork}</button>`}</section>`)}
   </details>`;
 }
 
@@ -542,7 +549,9 @@ function Progress({ scene }) {
 /** What comes next. */
 function Actions({ stage, scene, on = "" }) {
   const isOfCard = (one) => scene.cards.some((card) => card.id === one.on);
-  const offered = (scene.actions ?? []).filter((one) => (on ? one.on === on : !isOfCard(one)));
+  const offered = (scene.actions ?? []).filter((one) => (on ? one.on === on : !isOfCard(one)))
+    // An answer is edited where it stands; from here the one that was named.
+    .filter((one) => one.name !== "fork" || one.on);
   if (!offered.length) return null;
   return html`<nav class="next" aria-label="What comes next">${offered.map((one) =>
     html`<button class="link" onClick=${() => stage.act(one.name, one.on)}>${ACTIONS[one.name]}</button>`)}</nav>`;
@@ -868,15 +877,27 @@ function Ending({ scene, name }) {
 
 // -------------------------------------------------------------------------------------------------- Guess and play
 
+const isReached = (card) => card.mark !== "stopped" || Boolean(card.said);
+
+/** What a reader can foretell and see come: nothing that was set aside, and no question of a person's own. */
+const isForetold = (card) => Object.keys(card.options).length > 0 && card.mark !== "set aside" && !card.by_hand;
+
 /** One card a screen: guessed, or only turned; a tile drops for each. */
 function Game({ stage, scene, name, isGuess, leave }) {
-  const cards = scene.cards.filter((card) => !isGuess || Object.keys(card.options).length > 0);
+  const cards = scene.cards.filter((card) => isReached(card) && (!isGuess || isForetold(card)));
   const earlier = () => Object.fromEntries(cards.filter((card) => card.guess).map((card) => [card.id, card.guess]));
   const [guesses, guess] = useState(earlier);
   const [turned, turn] = useState(() => Object.keys(guesses));
-  const [at, go] = useState(() => Math.max(0, cards.findIndex((card) => !turned.includes(card.id))));
-  const card = cards[at], isTurned = card && turned.includes(card.id), has = card && !isOpen(card.mark);
-  const show = () => has && turn((all) => [...all, card.id]);
+  // By its name: while a run goes on a card may still be set aside, and others come.
+  const [current, set] = useState(""), go = (to) => set(cards[to]?.id ?? "");
+  const place = (is) => { const found = cards.findIndex(is); return found < 0 ? cards.length : found; };
+  const at = cards.some((card) => card.id === current) ? place((card) => card.id === current) : place((card) => !turned.includes(card.id));
+  const card = cards[at], isTurned = card && turned.includes(card.id), has = card && card.mark !== "waiting";
+  const show = () => {
+    if (!has) return;
+    set(card.id);
+    turn((all) => [...all, card.id]);
+  };
   const choose = (value) => {
     if (!card || isTurned || !has) return;
     guess((all) => ({ ...all, [card.id]: value }));
@@ -895,8 +916,10 @@ function Game({ stage, scene, name, isGuess, leave }) {
   }, [at, isTurned]);
   const done = cards.slice(0, at + (isTurned ? 1 : 0));
   return html`<article class="game">
-    <header><span dir="auto">${cutText(scene.title, 120)}</span><${Leave} leave=${leave} /></header>
-    ${card
+    <header><span dir="auto">${cutText(scene.title, 120)}</span>
+      <${Leave} leave=${leave} words=${isGuess && card ? "Guess no more" : "Leave"} /></header>
+    ${!card && isGuess && isGoing(scene)
+      ? html`<div class="round over"><p class="soft">These are all so far. More are on their way.</p></div>` : card
       ? html`<div class="round" key=${card.id}><${Claim} scene=${scene} name=${name} most=${280} />
           ${isTurned ? html`<${Turned} scene=${scene} card=${card} guess=${guesses[card.id]} who="You" />
             <div class="options"><button class="primary"
@@ -921,8 +944,12 @@ function against(cards, guesses) {
   const both = guessed.filter((card) => ["kept", "broken"].includes(card.mark)
     && card.said in card.options && card.expects[0] && ![guesses[card.id], card.expects[0].value].includes("unknown"));
   if (!guessed.length) return "";
-  if (!both.length) return "There is nothing that you and its explanation both foretold.";
-  const mine = both.filter((card) => guesses[card.id] === card.said).length;
+  const came = (some) => some.filter((card) => guesses[card.id] === card.said).length;
+  if (!both.length) {
+    const own = cards.filter((card) => guesses[card.id] && guesses[card.id] !== "unknown" && card.said in card.options);
+    return own.length ? `You foretold ${came(own)} of ${own.length}.` : "There is nothing that you foretold.";
+  }
+  const mine = came(both);
   const its = both.filter((card) => card.expects[0].value === card.said).length;
   const left = guessed.length - both.length;
   return `You foretold ${mine} of ${both.length}; who went by its explanation, ${its}.`

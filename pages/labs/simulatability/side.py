@@ -9,15 +9,14 @@ from typing import Any
 from core.events import CallFailed
 from core.labs.simulatability.tasks import AskSpec, Question
 from core.labs.simulatability.view import AskView, Row
-from core.labs.simulatability.words import METHODS, REASONS, said
+from core.labs.simulatability.words import MARK_WORDS, MARKS, METHODS, REASONS, said
 from core.models.ids import is_control
 from core.store.matching import Tried
 from core.text.quote import first_sentence
-from pages.labs.simulatability.draw import TILES
-from pages.labs.simulatability.rows import state_of
 from pages.parts import session
 from pages.parts.side_by_side import Cell, Side
 from pages.parts.text import plain
+from pages.parts.tiles import State
 
 
 def tests(view: AskView, active: bool) -> list[Cell]:
@@ -26,13 +25,21 @@ def tests(view: AskView, active: bool) -> list[Cell]:
         Cell(
             Tried(row.counterfactual.text if row.counterfactual else row.item),
             plain(row.counterfactual.text) if row.counterfactual else ":gray[no new question]",
-            state_of(row, active),
+            _state(row, active),
             _told(view, row),
             expected=row.simulation.repaired if row.simulation else "",
             gave=row.answer.repaired if row.answer else "",
         )
         for row in view.rows.values()
     ]
+
+
+def _state(row: Row, active: bool) -> State:
+    """What came of a row. Kept or broken is said of predictions that are a verdict."""
+    if row.reading("repaired").doubt:
+        return "in doubt"
+    state: State = MARKS[row.outcome("repaired")]
+    return "stopped" if state == "waiting" and not active else state
 
 
 def _told(view: AskView, row: Row) -> str:
@@ -65,12 +72,22 @@ def other(spec: AskSpec, fields: dict[str, Any], run_id: str, view: AskView | No
         "generators": tuple(dict.fromkeys(_kept(one, model) for one in spec.generators)),
     }
     if view is not None:
-        asked = [row.counterfactual for row in view.counted() if row.counterfactual and row.is_question(view.rules)]
         by_hand = [row.counterfactual.text for row in view.rows.values() if row.counterfactual and row.by_hand]
-        roles["given"] = tuple(one.model_dump(include=set(Question.model_fields)) for one in asked)
-        roles["given_from"] = (spec.given_from or run_id) if asked else ""
+        roles |= _given(spec, run_id, view)
         roles["extra"] = tuple(by_hand) if spec.task == "strategyqa" else spec.extra
     return AskSpec.model_validate({**spec.model_dump(), **roles, **fields})
+
+
+def same(spec: AskSpec, run_id: str, view: AskView) -> AskSpec:
+    """The same with the new questions that were asked."""
+    return AskSpec.model_validate({**spec.model_dump(), **_given(spec, run_id, view)})
+
+
+def _given(spec: AskSpec, run_id: str, view: AskView) -> dict[str, Any]:
+    """The new questions of a case, for another to be asked, and where they come from."""
+    asked = [row.counterfactual for row in view.counted() if row.counterfactual and row.is_question(view.rules)]
+    given = tuple(one.model_dump(include=set(Question.model_fields)) for one in asked)
+    return {"given": given, "given_from": (spec.given_from or run_id) if asked else ""}
 
 
 def _kept(role: str, model: str) -> str:
@@ -107,8 +124,9 @@ def note(specs: Mapping[str, AskSpec]) -> str:
 SIDE = Side(
     tests=tests,
     one="question",
-    words=TILES,
+    words=dict(MARK_WORDS.items()),
     ways=ways,
     other=other,
+    same=same,
     note=note,
 )
