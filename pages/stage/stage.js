@@ -111,6 +111,8 @@ const isGoing = (scene) => ["waiting", "running"].includes(scene.status);
 const isOpen = (mark) => mark === "waiting" || mark === "stopped";
 const nameOf = (scene, mark) => scene.words?.[mark] || MARKS[mark];
 const wordOf = (card, value) => (card.options?.[value] ?? value).toLowerCase();
+/** What came: where `said` is no word of the model's, the card says it otherwise. */
+const cameOf = (card) => card.came || (card.said && `it said ${wordOf(card, card.said)}`);
 const lengthOf = (text) => [...text].length;
 const classOf = (mark) => (mark ?? "none").replace(" ", "-");
 const counted = (n, one) => `${n.toLocaleString("en")} ${one}${n === 1 ? "" : "s"}`;
@@ -285,6 +287,11 @@ function Expected({ card }) {
     ? html`<span dir="auto">${wordOf(card, expects.value)}</span>` : html`<span>–</span>`}</span>`;
 }
 
+function Came({ card }) {
+  return html`<span class="said"><span class="label">${card.came ? "what came" : "it said"}</span>
+    <span dir="auto">${card.came || (card.said ? wordOf(card, card.said) : "–")}</span></span>`;
+}
+
 const titleOf = (card) => card.parts.map((part) => part.text).filter(Boolean);
 
 /** One test: a card in the row of them, which turns when its answer comes, and opens to what stands behind it. */
@@ -305,8 +312,7 @@ function Card({ stage, scene, card, isOpened, toggle }) {
           : card.text && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`)}
       </div>
       <${Expected} card=${card} />
-      <span class="said"><span class="label">it said</span><span dir="auto">${card.said ? wordOf(card, card.said) : "–"}</span></span>
-      <${Outcome} scene=${scene} card=${card} />
+      <${Came} card=${card} /><${Outcome} scene=${scene} card=${card} />
       <button class="open" aria-expanded=${isOpened} aria-label=${`${isOpened ? "Close" : "Open"} ${scene.one} ${card.number}`}
         onClick=${toggle}><svg viewBox="0 0 16 16" aria-hidden="true"><path d=${isOpened ? "M3 10l5-5 5 5" : "M3 6l5 5 5-5"} /></svg></button>
     </div>
@@ -523,8 +529,12 @@ function Read({ stage, scene, name, change }) {
     }
     return kept.get(key);
   };
-  const tiles = useMemo(() => html`<${Tiles} scene=${scene} go=${go} />`, [scene]);
-  const asked = (scene.parts ?? []).filter((part) => part.text && part.text !== scene.title);
+  // Of one test the verdict's tile is all there is, and its sessions stand higher.
+  const isOne = scene.cards.length === 1 && scene.panels.length > 0;
+  const tiles = useMemo(() => !isOne && html`<${Tiles} scene=${scene} go=${go} />`, [scene]);
+  // What a session read stands in its panel.
+  const stands = new Set([scene.title, ...scene.panels.flatMap((panel) => panel.parts.map((part) => part.text))]);
+  const asked = (scene.parts ?? []).filter((part) => part.text && !stands.has(part.text));
   return html`<article class=${watched.current ? "read watched" : "read"} ref=${here}>
     <header><${H} dir="auto"><${Folded} text=${scene.title || scene.question || "A case"} most=${150} /></${H}>
       ${scene.screens?.length > 1 && html`<button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd></button>`}</header>
@@ -662,7 +672,7 @@ function Tell({ stage, scene, name, place, leave }) {
 
 const spoken = (scene, screen, card) => ({
   question: scene.title, claim: scene.claim?.parts.map((one) => one.text).join(" "), verdict: scene.verdict?.headline.text,
-  card: card && titleOf(card).join(" "), turned: card && `It said ${wordOf(card, card.said)}: ${nameOf(scene, card.mark)}`,
+  card: card && titleOf(card).join(" "), turned: card && `${capital(cameOf(card))}: ${nameOf(scene, card.mark)}`,
 })[screen.shows] ?? "";
 
 const sizeOf = (text) => (lengthOf(text) > 220 ? "long" : lengthOf(text) > 70 ? "middle" : "short");
@@ -712,7 +722,7 @@ function Options({ card, chosen, choose }) {
 
 /** A card that was turned: what came, in its words; a broken one steps out of line. */
 function Turned({ scene, card, guess, who }) {
-  const said = card.said ? `It said ${wordOf(card, card.said)}.` : nameOf(scene, card.mark);
+  const said = cameOf(card) ? `${capital(cameOf(card))}.` : nameOf(scene, card.mark);
   const text = card.text || "", expects = card.expects[0];
   return html`<div class=${`turned ${classOf(card.mark)}`}>
     <p class="small" dir="auto">${cutText(titleOf(card).join(" / "), 200)}</p>
@@ -758,7 +768,7 @@ function Game({ stage, scene, name, isGuess, leave }) {
   useKeys(stage, {
     " ": on, Enter: on, ArrowRight: on, ArrowLeft: () => go(Math.max(0, at - 1)), Escape: leave, ...Object.fromEntries(numbers),
   });
-  useEffect(() => card && stage.say?.(isTurned ? `It said ${wordOf(card, card.said)}: ${nameOf(scene, card.mark)}` : titleOf(card).join(" ")), [at, isTurned]);
+  useEffect(() => card && stage.say?.(isTurned ? `${capital(cameOf(card))}: ${nameOf(scene, card.mark)}` : titleOf(card).join(" ")), [at, isTurned]);
   const done = cards.slice(0, at + (isTurned ? 1 : 0));
   return html`<article class="game">
     <header><span dir="auto">${cutText(scene.title, 120)}</span><button class="plain" onClick=${leave}>Leave<kbd>Esc</kbd></button></header>
@@ -811,8 +821,7 @@ const differs = (row) => new Set(row.cells.map((card) => card && `${card.said} $
 
 function Cell({ scene, card }) {
   if (!card) return html`<span class="soft">not asked</span>`;
-  return html`<${Expected} card=${card} /><span class="said"><span class="label">it said</span>
-    <span dir="auto">${card.said ? wordOf(card, card.said) : "–"}</span></span><${Outcome} scene=${scene} card=${card} />
+  return html`<${Expected} card=${card} /><${Came} card=${card} /><${Outcome} scene=${scene} card=${card} />
     ${card.text && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`}`;
 }
 
