@@ -188,7 +188,8 @@ def on_stage(lab: Lab, state: Transcript, case: str, active: bool) -> None:
     stage(
         mode,
         [scene],
-        f"stage-{scene.run}-{case}",
+        # The same for all cases of a run: between two of them the place would be empty, and the page jump.
+        f"stage-{scene.run}",
         follow={"run": scene.run, "case": case} if scene.status in ("running", "waiting") else None,
         reader=reader,
         place=int(place) - 1 if place.isdecimal() and len(place) < 4 else 0,

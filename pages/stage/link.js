@@ -98,9 +98,10 @@ export async function mounted(component, version) {
   const known = mounts.get(place);
   if (known) {
     known.judgements = judgements;
-    if (JSON.stringify(known.followed) !== JSON.stringify(followed)) hear(known, followed);
     known.component = component;
-    if (!followed) known.draw(data.scenes, { mode: data.mode });
+    const isOther = JSON.stringify(known.followed) !== JSON.stringify(followed);
+    if (isOther || !followed) known.draw(data.scenes, { mode: data.mode });
+    if (isOther) hear(known, followed);
     return known.end;
   }
   const here = { judgements, component, scenes: data.scenes };

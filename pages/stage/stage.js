@@ -894,15 +894,16 @@ function Stage({ stage, scenes, mode, place }) {
   const leave = () => change(home);
   useKeys(stage, { "?": () => help(!isHelp), ...(isHelp ? { Escape: () => help(false) } : {}) }, true);
   const names = scenes.map((scene) => nameIn(scenes, scene));
-  const [scene] = scenes, name = names[0];
+  // Another case begins anew: what is open in one is not in the next.
+  const [scene] = scenes, name = names[0], whose = `${scene?.run}/${scene?.case}`;
   const verdict = scenes.map((one) => one.verdict?.headline.text ?? "").join(" ");
   useEffect(() => { if (verdict.trim()) say(verdict); }, [verdict]);
   const all = { stage, scene, scenes, name, names, place, change, leave };
   return html`
     ${!scene ? html`<p class="soft">There is nothing to show.</p>`
       : now === "tell" ? (scenes.length > 1 ? html`<${TellBeside} ...${all} />` : html`<${Tell} ...${all} />`)
-      : now === "guess" || now === "play" ? html`<${Game} key=${now} isGuess=${now === "guess"} ...${all} />`
-      : now === "beside" && scenes.length > 1 ? html`<${Beside} ...${all} />` : html`<${Read} ...${all} />`}
+      : now === "guess" || now === "play" ? html`<${Game} key=${now + whose} isGuess=${now === "guess"} ...${all} />`
+      : now === "beside" && scenes.length > 1 ? html`<${Beside} ...${all} />` : html`<${Read} key=${whose} ...${all} />`}
     <div class="unseen" role="status" aria-live="polite">${said}</div>
     ${isHelp && html`<aside class="keys" aria-label="Keys"><dl>${KEYS.map(([key, does]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${does}</dd></div>`)}</dl>
       <button class="plain" onClick=${() => help(false)}>Close</button></aside>`}`;

@@ -32,7 +32,7 @@ OUTCOMES: Mapping[str, Means] = {
 
 WORDS: Mapping[Mark, str] = {
     "kept": "kept to its explanation",
-    "broken": "did not",
+    "broken": "did not keep to it",
     "not settled": "undecided",
     "set aside": "not counted",
 }
@@ -422,13 +422,14 @@ def _random(view: CheckView) -> Iterator[Panel]:
     drawn = zip(control.texts, control.calls, control.repaired, strict=False)
     for number, (text, call, answer) in enumerate(drawn, start=1):
         yield _with_masks(view, f"{several} ({number} of {len(control.texts)})", text, call, answer)
-    yield _with_masks(view, "Every word hidden", control.all_text, control.all_call, control.all.repaired)
+    # What it read was nothing but masks.
+    yield _with_masks(view, "Every word hidden", "", control.all_call, control.all.repaired)
 
 
 def _with_masks(view: CheckView, title: str, text: str, call: str, answer: str | None) -> Panel:
     return Panel(
         title=title,
-        parts=(_hidden(view, text),),
+        parts=(_hidden(view, text),) if text else (),
         answer=_said(answer),
         mark="unread" if answer is None else None,
         note="Its answer could not be read." if answer is None else "",
