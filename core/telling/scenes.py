@@ -76,8 +76,7 @@ def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False) -
             "lab": lab.title,
             "run": started.run if started else "",
             "case": case,
-            # As it was called when it began: what was told stays.
-            "title": (begun.title if begun else "") or scene.title or view.title,
+            "title": scene.title or (begun.title if begun else "") or view.title,
             "question": scene.question or lab.question,
             "who": who(str(log.spec.get("model") or "")),
             "status": _status(transcript, log, goes_on),
@@ -158,7 +157,7 @@ def of_trials(lab: Lab, view: View) -> Scene:
         headline, *more = (told(sentence) for sentence in sentences)
         verdict = Verdict(headline=headline, more=tuple(more), mark=mark)
     cards = tuple(_card(lab, id, trial, number) for number, (id, trial) in enumerate(view.trials.items(), start=1))
-    return Scene(lab=lab.title, title=view.title, parts=notes, claim=claim, cards=cards, verdict=verdict)
+    return Scene(lab=lab.title, parts=notes, claim=claim, cards=cards, verdict=verdict)
 
 
 def _card(lab: Lab, id: str, trial: Trial, number: int) -> Card:

@@ -196,7 +196,8 @@ def on_stage(lab: Lab, state: Transcript, case: str, active: bool) -> None:
     went = stage(
         mode,
         [scene],
-        f"stage-{scene.run}-{case}",
+        # The same for all cases of a run: between two of them the place would be empty, and the page jump.
+        f"stage-{scene.run}",
         follow={"run": scene.run, "case": case} if scene.status in ("running", "waiting") else None,
         reader=reader,
         place=place(),

@@ -107,9 +107,10 @@ export async function mounted(component, version) {
   const known = mounts.get(place);
   if (known) {
     Object.assign(known, { judgements, data });
-    if (JSON.stringify(known.followed) !== JSON.stringify(followed)) hear(known, followed);
     known.component = component;
-    if (!followed) known.draw(data.scenes, { mode: data.mode });
+    const isOther = JSON.stringify(known.followed) !== JSON.stringify(followed);
+    if (isOther || !followed) known.draw(data.scenes, { mode: data.mode });
+    if (isOther) hear(known, followed);
     return known.end;
   }
   const here = { judgements, component, data, scenes: data.scenes };

@@ -27,8 +27,9 @@ _STYLE = """
   position: fixed; inset: 0; z-index: 1000000; background: var(--paper); --stage-height: 100dvh;
 }
 .stage:has(> .game) { overflow: auto; padding: 12px 24px; }
+.stage-place:empty { min-height: 100dvh; }
 """
-"""A telling has the whole window."""
+"""A telling has the whole window. Until it is drawn a case has a place: what stands below must not jump."""
 
 
 @cache

@@ -116,6 +116,7 @@ const isGoing = (scene) => ["waiting", "running"].includes(scene.status);
 const isOpen = (mark) => mark === "waiting" || mark === "stopped";
 const nameOf = (scene, mark) => scene.words?.[mark] || MARKS[mark];
 const wordOf = (card, value) => (card.options?.[value] ?? value).toLowerCase();
+/** What came: where `said` is no word of the model's, the card says it otherwise. */
 const lengthOf = (text) => [...text].length;
 const classOf = (mark) => (mark ?? "none").replace(" ", "-");
 const counted = (n, one) => `${n.toLocaleString("en")} ${one}${n === 1 ? "" : "s"}`;
@@ -299,9 +300,9 @@ function Expected({ card }) {
     ? html`<span dir="auto">${wordOf(card, expects.value)}</span>` : html`<span>–</span>`}</span>`;
 }
 
-function SaidWord({ card }) {
-  return html`<span class="said"><span class="label">it said</span>
-    <span dir="auto">${card.said ? wordOf(card, card.said) : "–"}</span></span>`;
+function Came({ card }) {
+  return html`<span class="said"><span class="label">${card.came ? "what came" : "it said"}</span>
+    <span dir="auto">${card.came || (card.said ? wordOf(card, card.said) : "–")}</span></span>`;
 }
 
 function Leave({ leave, words = "Leave" }) {
@@ -337,7 +338,7 @@ function Card({ stage, scene, card, isOpened, toggle }) {
         ${card.guess && html`<p class="small">You said <b>${wordOf(card, card.guess)}</b>${cameTrue(card)}.</p>`}
       </div>
       <${Expected} card=${card} />
-      <${SaidWord} card=${card} />
+      <${Came} card=${card} />
       <${Outcome} scene=${scene} card=${card} />
       <button class="open" aria-expanded=${isOpened}
           aria-label=${`${isOpened ? "Close" : "Open"} ${scene.one} ${card.number}`}
@@ -606,8 +607,12 @@ function Read({ stage, scene, name, change }) {
     }
     return kept.get(key);
   };
-  const tiles = useMemo(() => html`<${Tiles} scene=${scene} go=${go} />`, [scene]);
-  const asked = (scene.parts ?? []).filter((part) => part.text && part.text !== scene.title);
+  // Of one test the verdict's tile is all there is, and its sessions stand higher.
+  const isOne = scene.cards.length === 1 && scene.panels.length > 0;
+  const tiles = useMemo(() => !isOne && html`<${Tiles} scene=${scene} go=${go} />`, [scene]);
+  // What a session read stands in its panel.
+  const stands = new Set([scene.title, ...scene.panels.flatMap((panel) => panel.parts.map((part) => part.text))]);
+  const asked = (scene.parts ?? []).filter((part) => part.text && !stands.has(part.text));
   return html`<article class=${watched.current ? "read watched" : "read"} ref=${here}>
     <header><${H} dir="auto"><${Folded} text=${scene.title || scene.question || "A case"} most=${150} /></${H}>
       ${scene.screens?.length > 1 && html`<button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd>
@@ -981,7 +986,7 @@ const differs = (row) => new Set(row.cells.map((card) => card && `${card.said} $
 
 function Cell({ scene, card }) {
   if (!card) return html`<span class="soft">not asked</span>`;
-  return html`<${Expected} card=${card} /><${SaidWord} card=${card} /><${Outcome} scene=${scene} card=${card} />
+  return html`<${Expected} card=${card} /><${Came} card=${card} /><${Outcome} scene=${scene} card=${card} />
     ${card.text && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`}`;
 }
 
@@ -1066,15 +1071,16 @@ function Stage({ stage, scenes, mode, place, series, saved }) {
   const leave = () => change(home);
   useKeys(stage, { "?": () => help(!isHelp), ...(isHelp ? { Escape: () => help(false) } : {}) }, true);
   const names = scenes.map((scene) => nameIn(scenes, scene));
-  const [scene] = scenes, name = names[0];
+  // Another case begins anew: what is open in one is not in the next.
+  const [scene] = scenes, name = names[0], whose = `${scene?.run}/${scene?.case}`;
   const verdict = scenes.map((one) => one.verdict?.headline.text ?? "").join(" ");
   useEffect(() => { if (verdict.trim()) say(verdict); }, [verdict]);
   const all = { stage, scene, scenes, name, names, place, series, change, leave };
   return html`
     ${!scene ? html`<p class="soft">There is nothing to show.</p>`
       : now === "tell" ? (scenes.length > 1 && !series ? html`<${TellBeside} ...${all} />` : html`<${Tell} ...${all} />`)
-      : now === "guess" || now === "play" ? html`<${Game} key=${now} isGuess=${now === "guess"} ...${all} />`
-      : now === "beside" && scenes.length > 1 ? html`<${Beside} ...${all} />` : html`<${Read} ...${all} />`}
+      : now === "guess" || now === "play" ? html`<${Game} key=${now + whose} isGuess=${now === "guess"} ...${all} />`
+      : now === "beside" && scenes.length > 1 ? html`<${Beside} ...${all} />` : html`<${Read} key=${whose} ...${all} />`}
     <div class="aloud" role="status" aria-live="polite">${said}</div>
     ${saved && html`<p class="saved" aria-live="off">${saved}</p>`}
     ${isHelp && html`<aside class="keys" aria-label="Keys"><dl>${KEYS.map(([key, does]) =>

@@ -50,7 +50,6 @@ def scene(view: ProbeView) -> Scene:
     category = spec.category if spec else view.truth.category if view.truth else ""
     made = Scene(
         lab="Probe",
-        title=view.title,
         method=NAMES[spec.interpreter] if spec else "",
         one=ONE.get(category, "unit test"),
         words=STRETCH if category == "numeric" else WORDS,
