@@ -100,7 +100,7 @@ export async function mounted(component, version) {
     known.judgements = judgements;
     if (JSON.stringify(known.followed) !== JSON.stringify(followed)) hear(known, followed);
     known.component = component;
-    if (!followed) known.draw(data.scenes, { mode: data.mode });
+    if (!followed) known.draw(data.scenes, { mode: data.mode, rows: data.rows, names: data.names });
     return known.end;
   }
   const here = { judgements, component, scenes: data.scenes };

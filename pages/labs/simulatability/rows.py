@@ -12,11 +12,12 @@ from core.labs.simulatability.scene import call_of
 from core.labs.simulatability.tasks import ONE
 from core.labs.simulatability.view import AskView, Row
 from core.labs.simulatability.words import MARKS, REASONS, said
+from core.text.counted import numbered, numbers
 from core.text.overlap import mark, shared_words
 from core.text.quote import first_sentence
 from core.transcript import Call
 from pages.parts.calls import inspector
-from pages.parts.text import marked, numbered, plain
+from pages.parts.text import marked, plain
 from pages.parts.tiles import LOOKS, State, Tile, anchor
 
 _SAID_SO: dict[State, str] = {
@@ -190,7 +191,7 @@ def _row_details(case: AskView, row: Row) -> None:
     """The calls behind one row: what it said, what was expected and by whom, and who wrote the question."""
     if drop := row.dropped("repaired") or row.dropped("paper"):
         which = f" (only under the {drop.rules} rules)" if drop.rules else ""
-        st.caption(f"Not counted{which}: {plain(drop.reason)}. {plain(numbered(drop.detail, case.rows))}")
+        st.caption(f"Not counted{which}: {plain(drop.reason)}. {plain(numbered(drop.detail, numbers(case.rows)))}")
     calls = [case.log.calls[name] for name in row.calls]
     names = {
         "answerer": "What it said",
