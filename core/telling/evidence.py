@@ -58,14 +58,15 @@ def turn(message: Message) -> str:
 def of_case(lab: Lab, transcript: Transcript, case: str, prompts: bool = True) -> Evidence:
     """What stands behind a case; its calls with their prompts or without."""
     log = transcript.case(case)
-    readings = lab.readings(lab.view(log))
+    view = lab.view(log)
+    readings = lab.readings(view)
     several = transcript.planned > 1
     calls = log.calls if log.calls or several else transcript.calls
     own = [*(score for score in transcript.scores if not score.case), *log.scores] if several else transcript.scores
     return Evidence(
         calls={name: _behind(call, readings.get(name, {}), prompts) for name, call in calls.items()},
         figures=tuple(_figure(lab, score) for score in own),
-        drops=dropped(log),
+        drops=dropped(log, view.trials),
         made_with=made_with(transcript),
     )
 

@@ -109,7 +109,7 @@ export async function mounted(component, version) {
     Object.assign(known, { judgements, data });
     known.component = component;
     const isOther = JSON.stringify(known.followed) !== JSON.stringify(followed);
-    if (isOther || !followed) known.draw(data.scenes, { mode: data.mode });
+    if (isOther || !followed) known.draw(data.scenes, { mode: data.mode, rows: data.rows, names: data.names });
     if (isOther) hear(known, followed);
     return known.end;
   }

@@ -51,20 +51,25 @@ def stage(
     key: str,
     *,
     follow: Mapping[str, str] | None = None,
+    rows: Sequence[tuple[Sequence[str | None], str]] = (),
+    names: Sequence[str] = (),
     judgements: Sequence[tuple[str, str, str]] = (),
     reader: str = "",
     place: int = 0,
     series: Mapping[str, Any] | None = None,
 ) -> str:
     """Draw scenes; `follow` names the run and the case of one that goes on, which the browser hears of by itself. Of
-    what may be judged by keys `judgements` gives the name, the good word and the bad one; guesses are kept under the
-    name `reader`. With `series` scenes are told one after another (see stage.js), and *leave* in it is the address to
-    leave for. Gives what a person wants that only the page can do, once: "over" where what was followed is.
+    several, `rows` says which cards meet, by their ids, and what differs there; `names` who is who. Of what may be
+    judged by keys `judgements` gives the name, the good word and the bad one; guesses are kept under the name `reader`.
+    With `series` scenes are told one after another (see stage.js), and *leave* in it is the address to leave for. Gives
+    what a person wants that only the page can do, once: "over" where what was followed is.
     """
     data = {
         "mode": mode,
         "scenes": [scene.model_dump(mode="json") for scene in scenes],
         "follow": follow,
+        "rows": rows,
+        "names": names,
         "judgements": judgements,
         "reader": reader,
         "place": place,

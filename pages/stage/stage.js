@@ -16,6 +16,8 @@ let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
  * - `act(name, on, value)`: called when a person does something: the names of a scene's actions, and *guess*, *bet*,
  *   *label* (value: a number), *place* (on: a screen of the telling), *open* (on: another run), *mode*. Where it
  *   returns true for *mode*, the caller changes it.
+ * - `rows`: of *beside* which cards meet: of each row their ids in the scenes' order, null where there is none, and in
+ *   words what differs there. `names`: who is who, where a letter does not tell.
  * - `keys: false`: listen to no keys. `place`: the screen a telling begins at. `level`: of the title's heading.
  * - `saved`: how far what was said is kept, in words.
  * - `series`: *tell* several scenes one after another, and end on `{head, headline, words, links: [[words, address]],
@@ -31,8 +33,8 @@ export function mount(element, options) {
   let given = { mode: "read", level: 2, ...options }, isGone = false;
   const draw = () => {
     if (isGone || !html) return;
-    const { scenes, mode, place, series, level, evidence, act, saved } = given;
-    Object.assign(stage, { level, evidence, act: act ?? (() => {}) });
+    const { scenes, mode, place, series, level, evidence, act, saved, rows, names } = given;
+    Object.assign(stage, { level, evidence, act: act ?? (() => {}), rows, names });
     render(html`<${Stage} ...${{ stage, scenes: [scenes].flat(), mode, place, series, saved }} />`, root);
   };
   const press = (event) => pressed(event, stage.keys);
@@ -963,29 +965,17 @@ function against(cards, guesses) {
 
 // --------------------------------------------------------------------------------------------------------- Beside
 
-const meeting = (card) =>
-  titleOf(card).join(" ").normalize("NFKC").toLowerCase().replace(/\s+/g, " ").trim() || card.id;
-
-/** Rows of cards that ask the same, by their text; the first scene's order, then what only others asked. */
-function rowsOf(scenes) {
-  const rows = new Map();
-  scenes.forEach((scene, column) => {
-    const seen = new Map();
-    for (const card of scene.cards) {
-      const text = meeting(card), nth = seen.get(text) ?? 0;
-      seen.set(text, nth + 1);
-      const key = `${nth} ${text}`;
-      if (!rows.has(key)) rows.set(key, { key, card, cells: scenes.map(() => null) });
-      rows.get(key).cells[column] = card;
-    }
-  });
-  return [...rows.values()];
+/** The rows that are handed in, each with its cards; those of the app know better than texts which tests are the same. */
+function rowsOf(scenes, given = []) {
+  const cards = scenes.map((scene) => new Map(scene.cards.map((card) => [card.id, card])));
+  return given.map(([ids, differs]) => {
+    const cells = ids.map((id, column) => cards[column].get(id));
+    return { key: JSON.stringify(ids), card: cells.find(Boolean), cells, differs };
+  }).filter((row) => row.card);
 }
 
-const differs = (row) => new Set(row.cells.map((card) => card && `${card.said} ${card.mark}`)).size > 1;
-
 function Cell({ scene, card }) {
-  if (!card) return html`<span class="soft">not asked</span>`;
+  if (!card) return html`<span class="soft">${isGoing(scene) ? "not yet" : "not asked"}</span>`;
   return html`<${Expected} card=${card} /><${Came} card=${card} /><${Outcome} scene=${scene} card=${card} />
     ${card.text && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`}`;
 }
@@ -995,13 +985,13 @@ const inColumns = (scenes, names, draw) => html`<div class="across">${scenes.map
 
 function Row({ scenes, names, row, stage }) {
   return html`<h4 dir="auto"><${Folded} text=${titleOf(row.card).join(" / ") || `${row.card.number}.`} most=${220} />
-      </h4>
+      </h4>${row.differs && html`<p class="small parting">${capital(row.differs)}.</p>`}
     <div class="across">${row.cells.map((card, at) => html`<div class=${`cell card ${classOf(card?.mark)}`}>
       <span class="whose">${names[at]}</span><${Cell} scene=${scenes[at]} card=${card} /></div>`)}</div>`;
 }
 
 function Beside({ stage, scenes, names, change }) {
-  const rows = rowsOf(scenes), H = `h${stage.level}`;
+  const rows = rowsOf(scenes, stage.rows), H = `h${stage.level}`;
   const [isWhole, whole] = useState(false);
   useKeys(stage, { t: () => change("tell") });
   const shared = scenes.every((one) => one.title === scenes[0].title);
@@ -1017,7 +1007,7 @@ function Beside({ stage, scenes, names, change }) {
     ${scenes.some((one) => one.panels.length) && inColumns(scenes, names, (scene) => html`<${Panels} stage=${stage}
         scene=${scene} panels=${scene.panels} />`)}
     <ol class="rows">${(isWhole ? rows : rows.slice(0, FIRST)).map((row) => html`<li key=${row.key}
-        class=${differs(row) ? "differs" : ""}>
+        class=${row.differs ? "differs" : ""}>
       <${Row} scenes=${scenes} names=${names} row=${row} /></li>`)}</ol>
     ${!isWhole && rows.length > FIRST && html`<button class="plain"
         onClick=${() => whole(true)}>Show all ${rows.length}</button>`}
@@ -1027,7 +1017,7 @@ function Beside({ stage, scenes, names, change }) {
 
 /** Side by side for an audience: the claims, the rows in which they part, what decides, the verdicts. */
 function TellBeside({ stage, scenes, names, place, leave }) {
-  const rows = rowsOf(scenes), parted = [...rows.filter(differs), ...rows.filter((row) => !differs(row))].slice(0, 6);
+  const rows = rowsOf(scenes, stage.rows), parted = [...rows.filter((row) => row.differs), ...rows.filter((row) => !row.differs)].slice(0, 6);
   const screens = [
     { shows: "question", of: "" }, { shows: "claim", of: "" }, ...parted.map((row) => ({ shows: "card", of: row.key })),
     ...(scenes.some((one) => one.verdict?.bars.length) ? [{ shows: "bars", of: "" }] : []),
@@ -1070,7 +1060,7 @@ function Stage({ stage, scenes, mode, place, series, saved }) {
   const home = scenes.length > 1 ? "beside" : "read";
   const leave = () => change(home);
   useKeys(stage, { "?": () => help(!isHelp), ...(isHelp ? { Escape: () => help(false) } : {}) }, true);
-  const names = scenes.map((scene) => nameIn(scenes, scene));
+  const names = stage.names?.length ? stage.names : scenes.map((scene) => nameIn(scenes, scene));
   // Another case begins anew: what is open in one is not in the next.
   const [scene] = scenes, name = names[0], whose = `${scene?.run}/${scene?.case}`;
   const verdict = scenes.map((one) => one.verdict?.headline.text ?? "").join(" ");

@@ -433,3 +433,14 @@ def beside() -> list[Scene]:
         ),
     )
     return [ask(), other]
+
+
+def rows(them: Sequence[Scene]) -> list[tuple[list[str | None], str]]:
+    """Which of their cards meet, by their first texts, and what differs there."""
+    by_text = [{one.parts[0].text if one.parts else one.id: one for one in scene.cards} for scene in them]
+    met = []
+    for text in dict.fromkeys(text for cards in by_text for text in cards):
+        cells = [cards.get(text) for cards in by_text]
+        differs = "what came of it differs" if len({one and (one.said, one.mark) for one in cells}) > 1 else ""
+        met.append(([one and one.id for one in cells], differs))
+    return met

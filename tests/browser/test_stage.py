@@ -120,7 +120,8 @@ def page(opened: Page) -> Iterator[Page]:
 
 
 def draw(page: Page, mode: str, of: Scene | Sequence[Scene], **more: object) -> None:
-    page.evaluate("(options) => window.draw(options)", {"mode": mode, "scenes": data(of), **more})
+    rows = scenes.rows(of) if mode == "beside" and not isinstance(of, Scene) else []
+    page.evaluate("(options) => window.draw(options)", {"mode": mode, "scenes": data(of), "rows": rows, **more})
     page.evaluate(PAINTED)
 
 
@@ -266,11 +267,14 @@ def test_playing_a_tap_turns_a_card_and_a_tile_drops(page: Page) -> None:
     expect(page.locator("h2")).to_have_text("Can an ostrich fly?")
 
 
-def test_side_by_side_cards_meet_by_their_text(page: Page) -> None:
+def test_side_by_side_cards_meet_where_it_is_said_that_they_do(page: Page) -> None:
     two = scenes.beside()
-    draw(page, "beside", two)
+    draw(page, "beside", two, names=["Breaks", "Keeps"])
     rows = page.locator(".rows > li")
     assert rows.count() == len({card.parts[0].text for scene in two for card in scene.cards})
+    expect(page.locator(".rows > .differs")).to_contain_text(["What came of it differs."])
+    expect(rows.nth(0).locator(".whose")).to_have_text(["Breaks", "Keeps"])
+    draw(page, "beside", two)
     ostrich = rows.filter(has_text="Can an ostrich fly?")
     expect(ostrich.locator(".cell").nth(0)).to_contain_text("not as foretold")
     expect(ostrich.locator(".cell").nth(1)).not_to_contain_text("not as foretold")

@@ -26,7 +26,7 @@ def _read(view: CheckView) -> Iterator[tuple[str | None, Mapping[str, str | None
     session: Sessions
     for session in get_args(Sessions):
         if call := view.call(session):
-            yield call.asked.call, {**view.read_as(session)}
+            yield call.asked.call, {str(rules): read for rules, read in view.read_as(session).items()}
     if (again := view.again) is not None:
         # A call of its own, where the paper's rules read another edit.
         yield again.call.paper, {"paper": again.paper, "repaired": again.crossed.repaired}
