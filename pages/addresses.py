@@ -19,6 +19,7 @@ AUDIT = PAGES / "results/audit.py"
 QUERY = PAGES / "results/query.py"
 CASE = PAGES / "results/case.py"
 SIDE = PAGES / "results/side.py"
+HOST = PAGES / "host.py"
 STUDY = PAGES / "study/study.py"
 
 

@@ -22,6 +22,7 @@ from core.events import Answered, Asked, CallFailed, Event, Failed, OutOfReach
 from core.journal import FromTheFuture, JournalFull, JournalInUse
 from core.lab.lab import Lab
 from core.lab.spec import MOST_CASES, Spec
+from core.people import roles
 from core.people.about import is_shared
 from core.runs import repack
 
@@ -79,7 +80,7 @@ class Allowance:
         except home.HomeUnusable as error:
             raise TooMuch(str(error)) from None
         mine = [run for run in going_on if run.owner == owner]
-        most = policy.limit("runs_at_once")
+        most = roles.limit("runs_at_once", owner)
         if most is not None and len(mine) >= most:
             raise TooMuch(
                 f"As many runs as you have going on now ({len(mine)}) is as many as are allowed here. Wait until "
@@ -105,7 +106,7 @@ class Allowance:
             ("calls_a_day", mine, owner, "you"),
             ("calls_of_all_a_day", going_on, None, "all people together"),
         ):
-            most = policy.limit(name)
+            most = policy.limit(name) if of is None else roles.limit(name, of)
             if most is not None and (used := self.today.of(of) + sum(run.ahead for run in runs)) + max(calls, 1) > most:
                 raise TooMuch(
                     f"Here {whose} may make {most:,} calls a day, and {used:,} are made or on their way. Choose a "
@@ -127,7 +128,7 @@ class Allowance:
             (owner, "you", ("tokens_a_day", "cents_a_day")),
             (None, "all people together", ("tokens_of_all_a_day", "cents_of_all_a_day")),
         ):
-            limits = [policy.limit(name) for name in names]
+            limits = [policy.limit(name) if of is None else roles.limit(name, of) for name in names]
             if limits == [None, None]:
                 continue
             taken = self.today.taken(of)
@@ -156,6 +157,14 @@ def _stored(folder: Path, tens: float) -> int:
 class Taken(NamedTuple):
     """Tokens, and US cents."""
 
+    tokens: int
+    cents: float
+
+
+class Spent(NamedTuple):
+    """What somebody's runs took on a day: calls, tokens, US cents."""
+
+    calls: int
     tokens: int
     cents: float
 
@@ -246,6 +255,16 @@ class CallsToday:
             if owner is None:
                 return Taken(tokens.total(), 100 * sum(dollars.values()))
             return Taken(tokens[owner], 100 * dollars.get(owner, 0.0))
+
+    def each(self) -> dict[str, Spent]:
+        """What everybody's calls took, by the name of whose runs made them."""
+        self._looked()
+        with self._lock:
+            tally = self._tally
+            return {
+                owner: Spent(calls, tally.tokens[owner], 100 * tally.dollars.get(owner, 0.0))
+                for owner, calls in tally.calls.items()
+            }
 
     def of(self, owner: str | None) -> int:
         """Calls of that person's runs; of everybody's for None."""
