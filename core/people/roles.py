@@ -63,8 +63,8 @@ def _place(address: str) -> str:
 
 
 def _time(seconds: float) -> str:
-    minutes = math.ceil(seconds / 60)
-    return f"{math.ceil(seconds)} seconds" if seconds <= 90 else f"{minutes} minutes"
+    number, unit = (math.ceil(seconds), "second") if seconds <= 90 else (math.ceil(seconds / 60), "minute")
+    return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
 def sign_in(visitor: str, role: str) -> None:

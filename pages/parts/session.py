@@ -73,7 +73,7 @@ def role() -> str:
 
 def sign_in(code: str) -> None:
     """Make whoever looks what `code` makes them. Raises NotSignedIn and HomeUnusable."""
-    roles.enter(visitor().name, code, st.context.ip_address or "this machine")
+    roles.enter(visitor().name, code, str(st.context.ip_address or "this machine"))
 
 
 def sign_out() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 
 import pandas as pd
 import streamlit as st
@@ -78,7 +79,7 @@ def _row(one: GoingOn) -> None:
             st.markdown(
                 f"**{plain(_whose(one.owner, one.study))}** · {plain(lab.title if lab else one.lab)} · {models}"
             )
-            with st.container(horizontal=True, width="content"):
+            with st.container(horizontal=True, vertical_alignment="center", width="content"):
                 if lab is not None:
                     _look(lab, one.run)
                 st.button("Stop", icon=":material/stop_circle:", type="tertiary", key=f"stop-{one.run}",
@@ -151,9 +152,13 @@ def spent() -> None:
             hide_index=True,
             alt="Calls, tokens and US cents of today, by visitor",
         )
-    st.caption("Since midnight UTC. Robots, replays and what comes from the cache count for nothing.")
+    now = f"{datetime.now(UTC):%H:%M}"
+    st.caption(f"Since midnight UTC, as of {now}. Robots, replays and what comes from the cache count for nothing.")
 
 
+if not session.visitor().is_host:
+    # The navigation leads nobody else here.
+    st.switch_page(addresses.WELCOME)
 st.title("Host", anchor=False)
 line()
 going_on()
