@@ -49,8 +49,8 @@ def cookie(app: Server) -> str:
 class Tab:
     """A session, as a browser's tab has one; to be used in a `with`, which ends it."""
 
-    def __init__(self, app: Server, cookies: str = "") -> None:
-        headers = {"Cookie": cookies} if cookies else None
+    def __init__(self, app: Server, cookies: str = "", **headers: str) -> None:
+        headers |= {"Cookie": cookies} if cookies else {}
         self._connecting = connect(
             f"ws://127.0.0.1:{app.port}/_stcore/stream",
             subprotocols=[Subprotocol("streamlit")],
@@ -110,6 +110,10 @@ class Tab:
             data = self._socket.recv(timeout=PATIENCE)
             assert isinstance(data, bytes)
             said.ParseFromString(data)
+
+    def close(self) -> None:
+        """End it before its `with` does."""
+        self._socket.close()
 
     def say(self, data: bytes) -> None:
         """Send what may be no message at all."""
