@@ -233,5 +233,7 @@ def test_a_page_asks_no_model_that_was_typed_and_is_not_listed(monkeypatch: pyte
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-host")
     app = AppTest.from_string(NAMING, default_timeout=60).run()
     assert "not among the models that the host of this app lists" in app.text[0].value
-    app.session_state["host"] = True
+    monkeypatch.setenv("EXPLAIN_HOST_CODE", "the code of whoever hosts")
+    app.session_state["visitor"] = "carl"
+    roles.sign_in(name_of_visitor("carl"), roles.HOST)
     assert app.run().text[0].value == "openai/o1-pro-2025-03-19"
