@@ -8,14 +8,13 @@ import logging
 import os
 import threading
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple, Protocol
 
 from core import home, journal, packs, policy
 from core.events import Answered, Asked, CallFailed, Event, Failed, OutOfReach
@@ -24,6 +23,7 @@ from core.lab.lab import Lab
 from core.lab.spec import MOST_CASES, Spec
 from core.people import roles
 from core.people.about import is_shared
+from core.people.counted import Counted, Taken, Tally, of_home
 from core.runs import repack
 
 log = logging.getLogger(__name__)
@@ -44,13 +44,6 @@ class TooMuch(Exception):
     """More than is allowed here; the message says what, and what to do instead."""
 
 
-class GoingOn(Protocol):
-    """A run that goes on, for its owner; `ahead` is how many calls it may still make, as far as that was known."""
-
-    owner: str
-    ahead: int
-
-
 def planned_calls(lab: Lab, spec: Spec) -> int:
     """How many calls a run makes at most; 0 where nothing limits them or the lab cannot tell. Raises TooMuch."""
     limits = ("calls_a_run", "calls_a_day", "calls_of_all_a_day")
@@ -66,32 +59,76 @@ def planned_calls(lab: Lab, spec: Spec) -> int:
     return calls
 
 
+_COUNTED = (
+    *("runs_at_once", "runs_of_all", "runs_in_line", "calls_a_day", "calls_of_all_a_day"),
+    *("tokens_a_day", "tokens_of_all_a_day", "cents_a_day", "cents_of_all_a_day"),
+)
+"""Limits of what all processes of a home count together."""
+
+
+def is_counted() -> bool:
+    """Whether there is a limit here of what all processes count together: where there is none, nothing is counted."""
+    return any(policy.limit(name) is not None for name in _COUNTED)
+
+
 class Allowance:
-    """What the runs of `folder` have taken, and whether there is room for one more. May be used from any thread."""
+    """What the runs of `folder` have taken, and whether there is room for one more. May be used from any thread, beside
+    other processes.
+    """
 
     def __init__(self, folder: Path, charge: Charge = free_of_charge) -> None:
         self.today = CallsToday(folder, charge)
         self._folder = folder
+        self._charge = charge
 
-    def check_room(self, owner: str, going_on: Sequence[GoingOn]) -> None:
-        """Raises TooMuch where there is no room for another run of `owner` beside those that go on or wait in line."""
+    def begin(self, run: str, owner: str, calls: int | None) -> int | None:
+        """Count one more run, of so many calls at most, or none that counts (None). Its number among those of all
+        processes; None where nothing is counted. Raises TooMuch where there is no room for it beside those that go on
+        or wait in line, or the day has none for its calls beside those that are on their way.
+        """
         try:
             home.must_write(self._folder)
+            self._check_stored()
+            if not is_counted():
+                return None
+            self.today.look()
+            with self.today.counted.at_once():
+                self._check_room(owner)
+                if calls is not None:
+                    self._check_day(owner, calls)
+                number = self.today.counted.begin(run, owner, calls or 0)
+                self.hand_out()
+                return number
         except home.HomeUnusable as error:
             raise TooMuch(str(error)) from None
-        mine = [run for run in going_on if run.owner == owner]
-        most = roles.limit("runs_at_once", owner)
-        if most is not None and len(mine) >= most:
-            raise TooMuch(
-                f"As many runs as you have going on now ({len(mine)}) is as many as are allowed here. Wait until "
-                "one is over, or stop one."
-            )
-        places, waiting = policy.limit("runs_of_all"), policy.limit("runs_in_line")
-        if places is not None and waiting is not None and len(going_on) >= places + waiting:
-            raise TooMuch(
-                f"As many runs as people have going on now or waiting in line ({len(going_on)}) is as many as are "
-                "allowed here. Come back a little later."
-            )
+
+    def hand_out(self) -> set[int]:
+        """Give the places that are free to runs in line; the numbers of those that wait on. Raises HomeUnusable."""
+        return self.today.counted.hand_out(policy.limit("runs_of_all"))
+
+    def admit(self, owner: str, event: Event, number: int | None) -> None:
+        """To be called with each event of a run of `owner` before it is kept. Raises OutOfReach, which ends the run,
+        for a call that the day has nothing left for.
+        """
+        if not isinstance(event, Asked | Answered | Failed) or not event.model or not self.today.counts(event.model):
+            return
+        if not is_counted():
+            return
+        try:
+            self.today.look()
+            with self.today.counted.at_once():
+                if isinstance(event, Asked):
+                    if words := self._spent(owner):
+                        raise _out_of_reach(words)
+                    if number is not None:
+                        self.today.counted.asked(number)
+                _count(self.today.counted, self._charge, owner, event)
+        except home.HomeUnusable as error:
+            if isinstance(event, Asked):
+                raise _out_of_reach(str(error)) from None
+            log.warning("A call counts with the most that it may have taken: %s", error)
+
+    def _check_stored(self) -> None:
         most = policy.limit("stored_mb")
         if most is not None and stored(self._folder) >= most * 1_000_000:
             raise TooMuch(
@@ -99,15 +136,26 @@ class Allowance:
                 "runs it to make room."
             )
 
-    def check_day(self, owner: str, calls: int, going_on: Sequence[GoingOn]) -> None:
-        """Raises TooMuch where the day has no room for so many calls of `owner` beside those that are on their way."""
-        mine = [run for run in going_on if run.owner == owner]
-        for name, runs, of, whose in (
-            ("calls_a_day", mine, owner, "you"),
-            ("calls_of_all_a_day", going_on, None, "all people together"),
-        ):
-            most = policy.limit(name) if of is None else roles.limit(name, of)
-            if most is not None and (used := self.today.of(of) + sum(run.ahead for run in runs)) + max(calls, 1) > most:
+    def _check_room(self, owner: str) -> None:
+        mine, everybody = (self.today.counted.going_on(of).runs for of in (owner, None))
+        most = roles.limit("runs_at_once", owner)
+        if most is not None and mine >= most:
+            raise TooMuch(
+                f"As many runs as you have going on now ({mine}) is as many as are allowed here. Wait until "
+                "one is over, or stop one."
+            )
+        places, waiting = policy.limit("runs_of_all"), policy.limit("runs_in_line")
+        if places is not None and waiting is not None and everybody >= places + waiting:
+            raise TooMuch(
+                f"As many runs as people have going on now or waiting in line ({everybody}) is as many as are "
+                "allowed here. Come back a little later."
+            )
+
+    def _check_day(self, owner: str, calls: int) -> None:
+        counted = self.today.counted
+        for name, of, whose in (("calls_a_day", owner, "you"), ("calls_of_all_a_day", None, "all people together")):
+            most, used = _limit(name, of), counted.taken(of).calls + counted.going_on(of).ahead
+            if most is not None and used + max(calls, 1) > most:
                 raise TooMuch(
                     f"Here {whose} may make {most:,} calls a day, and {used:,} are made or on their way. Choose a "
                     "smaller run, or come back tomorrow (the day begins at midnight UTC)."
@@ -115,24 +163,14 @@ class Allowance:
         if words := self._spent(owner):
             raise TooMuch(words)
 
-    def admit(self, owner: str, event: Event) -> None:
-        """To be called with each event before it is kept. Raises OutOfReach, which ends the run, for a call that the
-        day has no tokens or no money left for.
-        """
-        if isinstance(event, Asked) and self.today.counts(event.model) and (words := self._spent(owner)):
-            raise OutOfReach(CallFailed(words, "What was answered is kept, and the run can go on from here tomorrow."))
-
     def _spent(self, owner: str) -> str:
         """Why the day has no further call of `owner`; empty where it has."""
-        for of, whose, names in (
-            (owner, "you", ("tokens_a_day", "cents_a_day")),
-            (None, "all people together", ("tokens_of_all_a_day", "cents_of_all_a_day")),
-        ):
-            limits = [policy.limit(name) if of is None else roles.limit(name, of) for name in names]
-            if limits == [None, None]:
+        for of, whose, last in ((owner, "you", "a_day"), (None, "all people together", "of_all_a_day")):
+            limits = [_limit(f"{name}_{last}", of) for name in Taken._fields]
+            if limits == [None, None, None]:
                 continue
-            taken = self.today.taken(of)
-            for most, used, what in zip(limits, taken, ("tokens", "US cents"), strict=True):
+            taken = self.today.counted.taken(of)
+            for most, used, what in zip(limits, taken, ("calls", "tokens", "US cents"), strict=True):
                 if most is not None and used >= most:
                     return (
                         f"Here {whose} may use {most:,} {what} a day, and they are used up, or kept for calls on their "
@@ -140,6 +178,15 @@ class Allowance:
                         "at midnight UTC)."
                     )
         return ""
+
+
+def _limit(name: str, owner: str | None) -> int | None:
+    """A limit of that person's; of everybody's together for None."""
+    return policy.limit(name) if owner is None else roles.limit(name, owner)
+
+
+def _out_of_reach(words: str) -> OutOfReach:
+    return OutOfReach(CallFailed(words, "What was answered is kept, and the run can go on from here tomorrow."))
 
 
 def stored(folder: Path) -> int:
@@ -154,66 +201,31 @@ def _stored(folder: Path, tens: float) -> int:
         return answers + sum(entry.stat().st_size for entry in entries if entry.is_file(follow_symlinks=False))
 
 
-class Taken(NamedTuple):
-    """Tokens, and US cents."""
-
-    tokens: int
-    cents: float
-
-
-class Spent(NamedTuple):
-    """What somebody's runs took on a day: calls, tokens, US cents."""
-
-    calls: int
-    tokens: int
-    cents: float
-
-
-class _Tally:
-    """Calls, tokens and US dollars, by the name of whose they are. A call takes what it may take at most until its
-    answer says what it took; one whose answer never says has taken that. What came from a cache took nothing.
+def _count(counts: Tally | Counted, charge: Charge, owner: str, event: Event) -> None:
+    """Count what an event says of a call. A call takes what it may take at most until its answer says what it took; one
+    whose answer never says has taken that. What came from a cache took nothing.
     """
+    if not isinstance(event, Asked | Answered | Failed) or event.model is None or event.call is None:
+        return
+    call, model = (event.run, event.call), event.model
+    if charge(model, 0, 0) is None:
+        return
+    if isinstance(event, Failed):
+        counts.take(owner, call, Taken(), None)
+        return
+    if isinstance(event, Asked):
+        most = _at_most(event)
+        counts.take(owner, call, Taken(1, sum(most), _cents(charge, model, most)), most)
+        return
+    most = counts.most(call)
+    said = (0, 0) if event.cached else (event.usage.prompt_tokens, event.usage.completion_tokens)
+    prompt, completion = (one if now is None else max(now, 0) for now, one in zip(said, most, strict=True))
+    less = _cents(charge, model, (prompt, completion)) - _cents(charge, model, most)
+    counts.take(owner, call, Taken(0, prompt + completion - sum(most), less), None)
 
-    def __init__(self, charge: Charge) -> None:
-        self.calls: Counter[str] = Counter()
-        self.tokens: Counter[str] = Counter()
-        self.dollars: defaultdict[str, float] = defaultdict(float)
-        self._charge = charge
-        self._under_way: dict[tuple[str, str], tuple[int, int]] = {}
 
-    def add(self, owner: str, event: Event) -> None:
-        """Count what an event says of a call."""
-        if not isinstance(event, Asked | Answered | Failed) or event.model is None or event.call is None:
-            return
-        call = event.run, event.call
-        if isinstance(event, Failed):
-            self._under_way.pop(call, None)
-            return
-        if self._charge(event.model, 0, 0) is None:
-            return
-        if isinstance(event, Asked):
-            self.calls[owner] += 1
-            most = self._under_way[call] = _at_most(event)
-            self._take(owner, event.model, most, 1)
-            return
-        most = self._under_way.pop(call, (0, 0))
-        self._take(owner, event.model, most, -1)
-        if not event.cached:
-            said = event.usage.prompt_tokens, event.usage.completion_tokens
-            prompt, completion = (one if now is None else max(now, 0) for now, one in zip(said, most, strict=True))
-            self._take(owner, event.model, (prompt, completion), 1)
-
-    def update(self, other: _Tally) -> None:
-        """Add what another one counted."""
-        self.calls.update(other.calls)
-        self.tokens.update(other.tokens)
-        for owner, dollars in other.dollars.items():
-            self.dollars[owner] += dollars
-        self._under_way.update(other._under_way)
-
-    def _take(self, owner: str, model: str, tokens: tuple[int, int], sign: int) -> None:
-        self.tokens[owner] += sign * sum(tokens)
-        self.dollars[owner] += sign * (self._charge(model, *tokens) or 0.0)
+def _cents(charge: Charge, model: str, tokens: tuple[int, int]) -> float:
+    return 100 * (charge(model, *tokens) or 0.0)
 
 
 def _at_most(asked: Asked) -> tuple[int, int]:
@@ -223,76 +235,60 @@ def _at_most(asked: Asked) -> tuple[int, int]:
 
 class CallsToday:
     """What calls the runs of `folder` have made since midnight (UTC), and what these took, by the name of whose they
-    are.
+    are, counted by all processes of this home.
 
-    What stands in journals is counted once; from then on `note` counts. May be used from any thread.
+    What stands in journals is counted once; from then on `Allowance.admit` counts. May be used from any thread;
+    everything raises HomeUnusable.
     """
 
     def __init__(self, folder: Path, charge: Charge = free_of_charge) -> None:
         self._folder = folder
         self._charge = charge
-        self._lock = threading.Lock()
         self._looking = threading.Lock()
         self._day = ""
-        self._tally = _Tally(charge)
+
+    @cached_property
+    def counted(self) -> Counted:
+        """The counts of this home."""
+        return of_home()
 
     def counts(self, model: str) -> bool:
         """Whether calls of that model count."""
         return self._charge(model, 0, 0) is not None
 
-    def note(self, owner: str, event: Event) -> None:
-        """That has happened in a run of `owner`."""
-        with self._lock:
-            if self._day == _today():
-                # Before the first look the journals themselves keep count.
-                self._tally.add(owner, event)
-
     def taken(self, owner: str | None) -> Taken:
-        """Tokens and US cents that the calls of that person's runs took; of everybody's for None."""
-        self._looked()
-        with self._lock:
-            tokens, dollars = self._tally.tokens, self._tally.dollars
-            if owner is None:
-                return Taken(tokens.total(), 100 * sum(dollars.values()))
-            return Taken(tokens[owner], 100 * dollars.get(owner, 0.0))
+        """What that person's runs took; everybody's for None."""
+        self.look()
+        return self.counted.taken(owner)
 
-    def each(self) -> dict[str, Spent]:
-        """What everybody's calls took, by the name of whose runs made them."""
-        self._looked()
-        with self._lock:
-            tally = self._tally
-            return {
-                owner: Spent(calls, tally.tokens[owner], 100 * tally.dollars.get(owner, 0.0))
-                for owner, calls in tally.calls.items()
-            }
+    def each(self) -> dict[str, Taken]:
+        """What each person's runs took, by the name of whose they are, also where nothing is counted."""
+        if not is_counted():
+            return of_journals(self._folder, _today(), self._charge).of
+        self.look()
+        return self.counted.each()
 
-    def of(self, owner: str | None) -> int:
-        """Calls of that person's runs; of everybody's for None."""
-        self._looked()
-        with self._lock:
-            return self._tally.calls.total() if owner is None else self._tally.calls[owner]
-
-    def _looked(self) -> None:
+    def look(self) -> None:
+        """Count what journals tell of this day, unless a process did. Not within one step: it takes its time."""
+        if self._day == _today():
+            return
         with self._looking:
-            self._look(_today())
-
-    def _look(self, day: str) -> None:
-        with self._lock:
-            if self._day == day:
-                return
-            self._day, self._tally = day, _Tally(self._charge)
-        # Runs go on meanwhile: a call that is noted and read is counted twice rather than not at all.
-        found = _counted(self._folder, day, self._charge)
-        with self._lock:
-            self._tally.update(found)
+            with self.counted.at_once():
+                day = _today()
+                is_read = self.counted.is_read(day)
+            if not is_read:
+                # No process counts a call of that day before its journals are read, by whichever is first.
+                self.counted.read(day, of_journals(self._folder, day, self._charge))
+            self._day = day
 
 
 def _today() -> str:
     return f"{datetime.now(UTC):%Y-%m-%d}"
 
 
-def _counted(folder: Path, day: str, charge: Charge) -> _Tally:
-    tally = _Tally(charge)
+def of_journals(folder: Path, day: str, charge: Charge = free_of_charge) -> Tally:
+    """What the journals of the folder tell of that day, as YYYY-MM-DD."""
+    tally = Tally()
     midnight = datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()
     on_day = f'"at":"{day}T'.encode()
     for path in folder.glob("*.jsonl"):
@@ -306,7 +302,7 @@ def _counted(folder: Path, day: str, charge: Charge) -> _Tally:
                     if on_day in line and any(kind in line for kind in _OF_CALLS):
                         # A damaged line tells of no call.
                         with suppress(ValueError):
-                            tally.add(owner, journal.from_line(line)[0])
+                            _count(tally, charge, owner, journal.from_line(line)[0])
         except (OSError, FromTheFuture):
             continue
     return tally

@@ -26,8 +26,8 @@ _ASKED = b'"kind":"asked"'
 
 class GoingOn(NamedTuple):
     """A run that somebody's process is writing now. `owner` is the name of whose it is, empty for one of the command
-    line or of a study; `is_here`: it goes on in this process. `is_in_line`: it waits for a place, as far as this
-    process knows. `stop_since`: when it was asked to stop, if it was.
+    line or of a study; `is_here`: it goes on in this process. `is_in_line`: it waits for a place.
+    `stop_since`: when it was asked to stop, in seconds of the epoch, if it was.
     """
 
     run: str

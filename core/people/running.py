@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import AsyncExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,20 +16,19 @@ from core.events import Event, Fork, Frozen, Model, Token
 from core.journal import FromTheFuture, Journal, JournalFull, JournalInUse
 from core.lab.lab import Lab, Prior, Reads
 from core.lab.spec import Spec
-from core.people.allowance import Allowance, Charge, Spent, free_of_charge, planned_calls
+from core.people.allowance import Allowance, Charge, free_of_charge, planned_calls
+from core.people.counted import Taken
 from core.people.keeping import Keeping
+from core.people.line import Line
 from core.people.looking import Journals, NoSuchRun, of_today
 from core.runs import prior, turns
 from core.runs.driver import Driver, new_reading
 from core.runs.engine import Addition, Going, new_id
 from core.runs.fork import Plan, fork_of, forked, inputs, narrowed, planned
 from core.runs.run import Resolve
-from core.runs.turns import WHOSE, Turns
+from core.runs.turns import WHOSE
 from core.runs.watch import Watch
 from core.transcript import Transcript
-
-_ANY = 1_000_000
-"""Places for runs where nothing limits them."""
 
 Replaying = Callable[[str, Iterable[Event]], Model]
 """A model that answers what a run's journal holds, and nothing else; by the run's id and events."""
@@ -45,20 +44,18 @@ def _in_the_run() -> Iterator[None]:
 
 @dataclass(eq=False)
 class Job:
-    """One run going on in this process, for its owner. `partial` holds the unfinished answers by call, `ahead` is how
-    many calls it may still make, as far as that was known; `prior` the run that is made first, while it goes on.
-    `needs_place`: it waits for one of the places for runs, `in_line` as long as it does.
+    """One run going on in this process, for its owner. `partial` holds the unfinished answers by call, `prior` the run
+    that is made first, while it goes on. `number` is that under which it counts among the runs of all processes; None
+    where it does not.
     """
 
     id: str
     journal: Journal
     owner: str
-    ahead: int
+    number: int | None
     allowance: Allowance
     partial: dict[str, str] = field(default_factory=dict)
     prior: str = ""
-    needs_place: bool = True
-    in_line: bool = False
     task: asyncio.Task[None] | None = None
     over: threading.Event = field(default_factory=threading.Event)
 
@@ -69,11 +66,8 @@ class Job:
         if isinstance(event, Token):
             self.partial[event.call] = self.partial.get(event.call, "") + event.text
             return
-        self.allowance.admit(self.owner, event)
+        self.allowance.admit(self.owner, event, self.number)
         self.journal.append(event)
-        self.allowance.today.note(self.owner, event)
-        if event.kind == "asked":
-            self.ahead = max(0, self.ahead - 1)
         if event.kind in ("answered", "failed"):
             self.partial.pop(getattr(event, "call", None) or "", None)
 
@@ -102,11 +96,9 @@ class Jobs(Journals):
         self._jobs: dict[str, Job] = {}
         self._troubles: dict[str, str] = {}
         self._allowance = Allowance(folder, charge)
-        self._places = Turns(0)
         self._registry = threading.Lock()
-        self._beginning = threading.Lock()
-        """One run begins after another, so that no two take the same last place."""
         self._loop = asyncio.new_event_loop()
+        self._line = Line(self._allowance, self._loop)
         threading.Thread(target=self._loop.run_forever, name="runs", daemon=True).start()
 
     def start(self, lab: str, spec: Spec, resolve: Resolve | None = None, owner: str = "") -> str:
@@ -199,8 +191,10 @@ class Jobs(Journals):
         """Whether the run goes on in this process, which alone can cancel it."""
         return self._going(run_id) is not None
 
-    def spent_today(self) -> dict[str, Spent]:
-        """What runs took since midnight (UTC), by the names of their owners; empty for those of the command line."""
+    def spent_today(self) -> dict[str, Taken]:
+        """What runs took since midnight (UTC), by the names of their owners; empty for those of the command line.
+        Raises HomeUnusable.
+        """
         return self._allowance.today.each()
 
     def before(self, run_id: str) -> int | None:
@@ -209,9 +203,10 @@ class Jobs(Journals):
         return turns.before(job.owner or job.id) if job else None
 
     def in_line(self, run_id: str) -> int | None:
-        """How many other people come first, where the run waits in line for a place; None where not."""
-        job = self._going(run_id)
-        return self._places.before(job.owner or job.id) if job and job.in_line else None
+        """How many other people come first, where the run waits in line for a place, here or in another process; None
+        where not.
+        """
+        return self._line.before(run_id)
 
     def prior(self, run_id: str) -> str:
         """The run that is made before this one goes on, while it is; else empty."""
@@ -279,18 +274,15 @@ class Jobs(Journals):
 
     def _job(self, run_id: str, new: bool, owner: str, calls: int | None) -> Job:
         """The right to write the run's journal, registered. Raises TooMuch."""
-        with self._beginning:
-            with self._registry:
-                going_on = list(self._jobs.values())
-            self._allowance.check_room(owner, going_on)
-            if calls is not None:
-                self._allowance.check_day(owner, calls, going_on)
-            most = policy.limit("runs_of_all")
-            self._places.resize(_ANY if most is None else most)
-            return self._registered(run_id, new, owner, calls or 0)
+        number = self._allowance.begin(run_id, owner, calls)
+        try:
+            return self._registered(run_id, new, owner, number)
+        except BaseException:
+            self._line.leave(number)
+            raise
 
-    def _registered(self, run_id: str, new: bool, owner: str, calls: int = 0) -> Job:
-        job = Job(run_id, Journal(self.folder / f"{run_id}.jsonl", new), owner, calls, self._allowance)
+    def _registered(self, run_id: str, new: bool, owner: str, number: int | None) -> Job:
+        job = Job(run_id, Journal(self.folder / f"{run_id}.jsonl", new), owner, number, self._allowance)
         with self._registry:
             self._jobs[run_id] = job
             self._troubles.pop(run_id, None)
@@ -309,6 +301,7 @@ class Jobs(Journals):
                 # On a full disk.
                 with suppress(OSError):
                     job.journal.close()
+            self._line.leave(job.number)
             self._ended(job.id)
         finally:
             job.over.set()
@@ -327,27 +320,15 @@ class Jobs(Journals):
         WHOSE.set(job.owner or job.id)
         found = resolve or self._driver.resolve
         driver = replace(self._driver, resolve=found, owner=job.owner, sees=self._seen_by(job.owner))
-        async with AsyncExitStack() as held:
-            await driver.go(
-                going, job.journal, job.publish, lambda first: self._first(job, first, resolve),
-                ready=lambda: self._take_place(job, held),
-            )  # fmt: skip
-
-    async def _take_place(self, job: Job, held: AsyncExitStack) -> None:
-        """Wait in line for one of the places for runs, which is given back with `held`."""
-        if not job.needs_place:
-            return
-        job.in_line = True
-        try:
-            await held.enter_async_context(self._places.turn())
-        finally:
-            job.in_line = False
+        await driver.go(
+            going, job.journal, job.publish, lambda first: self._first(job, first, resolve),
+            ready=lambda: self._line.wait(job.number),
+        )  # fmt: skip
 
     async def _first(self, job: Job, first: Going, resolve: Resolve | None) -> None:
         """Make what `job` stands on: a run of its own, for the same owner."""
-        # Its calls were counted when the run that wants it began.
-        within = self._registered(first.id, True, job.owner)
-        within.needs_place = False
+        # Its calls were counted when the run that wants it began, in whose place it is made.
+        within = self._registered(first.id, True, job.owner, None)
         task = self._begin(within, first, resolve)
         job.prior = first.id
         try:

@@ -130,7 +130,11 @@ def _whose(owner: str, study: str = "") -> str:
 def spent() -> None:
     """What was taken today, and by whom."""
     st.header("Spent today", anchor=False)
-    spent = entry.jobs().spent_today()
+    try:
+        spent = entry.jobs().spent_today()
+    except HomeUnusable as error:
+        st.warning(plain(str(error)), icon=":material/edit_off:")
+        return
     calls, tokens, cents = (sum(column) for column in zip(*spent.values(), strict=True)) if spent else (0, 0, 0.0)
     with st.container(horizontal=True, key="spent"):
         for title, used, limit in (

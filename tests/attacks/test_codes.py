@@ -41,7 +41,9 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def alerts(drawn: list[Any]) -> list[str]:
-    return [one.alert.body.replace("\\", "").replace("\u2060", "") for one in drawn if one.WhichOneof("type") == "alert"]
+    return [
+        one.alert.body.replace("\\", "").replace("\u2060", "") for one in drawn if one.WhichOneof("type") == "alert"
+    ]
 
 
 def titles(drawn: list[Any]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,11 @@ from core.models import prices
 from core.models.catalog import Catalog
 from core.models.errors import NoSuchModel
 from core.models.settings import EndpointConfig
-from core.people.allowance import CallsToday, TooMuch
+from core.people import roles
+from core.people.allowance import TooMuch, of_journals
+from core.people.counted import Taken
 from core.people.running import Jobs
-from core.people.visit import Visit, Visitor
+from core.people.visit import Visit, Visitor, name_of_visitor
 from core.transcript import transcript
 from tests.small_lab import LAB, Echoing, EchoSpec
 from tests.waiting import until
@@ -71,6 +74,10 @@ def jobs_of(folder: Path, model: Model) -> Jobs:
     return Jobs(folder, {"echo": LAB}, lambda id: model, charge=prices.charge)
 
 
+def told_by_journals(folder: Path, owner: str = "ann") -> Taken:
+    return of_journals(folder, f"{datetime.now(UTC):%Y-%m-%d}", prices.charge).of[owner]
+
+
 def of(visitor: Visitor, *endpoints: EndpointConfig) -> Catalog:
     return catalog(endpoints, Visit(entry.jobs(), visitor))
 
@@ -108,7 +115,9 @@ def test_robots_and_recordings_count_for_nothing(tmp_path: Path, monkeypatch: py
         assert jobs.wait(run, 60)
     again = jobs.reread(run, lambda run, events: Echoing(), owner="ann")
     assert jobs.wait(again, 60)
-    assert CallsToday(tmp_path, prices.charge).of(None) == 0
+    with pytest.raises(KeyError):
+        told_by_journals(tmp_path)
+    assert jobs._allowance.today.taken(None) == (0, 0, 0)
     with pytest.raises(TooMuch, match="calls a day"):
         jobs.start("echo", PAID, owner="ann")
 
@@ -131,10 +140,10 @@ def test_a_day_s_tokens_and_money_end_a_run_and_let_none_begin(
     assert jobs.wait(run, 60)
     state = transcript(jobs.events(run))
     assert sum(event.kind == "asked" for event in jobs.events(run)) == made >= len(model.asked)
-    counted = CallsToday(tmp_path, prices.charge)
-    assert counted.taken("ann") == pytest.approx(jobs._allowance.today.taken("ann")), "journals tell the same"
+    counted = jobs._allowance.today
+    assert counted.taken("ann") == pytest.approx(told_by_journals(tmp_path)), "journals tell the same"
     if made == 8:
-        assert state.status == "completed" and counted.taken("ann") == (8 * 200, pytest.approx(16))
+        assert state.status == "completed" and counted.taken("ann") == (8, 8 * 200, pytest.approx(16))
         return
     assert state.status == "failed" and "are used up" in state.failures[0].message
     before = len(model.asked)
@@ -160,14 +169,14 @@ def test_what_the_endpoint_does_not_count_is_taken_for_the_most_it_may_be(tmp_pa
     asked = [event for event in jobs.events(run) if event.kind == "asked"]
     most = sum(one.sampling.max_tokens for one in asked)
     assert most <= jobs._allowance.today.taken("ann").tokens <= most + 100
-    assert CallsToday(tmp_path, prices.charge).taken("ann") == pytest.approx(jobs._allowance.today.taken("ann"))
+    assert told_by_journals(tmp_path) == pytest.approx(jobs._allowance.today.taken("ann"))
 
 
 def test_what_comes_from_the_cache_costs_nothing(tmp_path: Path) -> None:
     jobs = jobs_of(tmp_path, Paid(cached=True))
     run = jobs.start("echo", PAID, owner="ann")
     assert jobs.wait(run, 60)
-    tokens, cents = jobs._allowance.today.taken("ann")
+    _, tokens, cents = jobs._allowance.today.taken("ann")
     assert tokens == 0 and cents == pytest.approx(0)
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from core import journal, packs, policy
-from core.events import SCHEMA, Asked, Sampling, Started
+from core.events import SCHEMA, Asked, OutOfReach, Sampling, Started
 from core.people import allowance
-from core.people.allowance import CallsToday, TooMuch, forget, stored
+from core.people.allowance import Allowance, CallsToday, TooMuch, forget, stored
 from core.people.running import Jobs
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 from tests.waiting import until
@@ -44,27 +44,55 @@ def call() -> Asked:
     return Asked(run="r", call="c1", role="r", model="m", messages=(), sampling=Sampling())
 
 
-def test_calls_of_today_are_counted_from_the_journals_and_then_as_they_are_made(jobs: Jobs, tmp_path: Path) -> None:
+def test_calls_of_today_are_counted_from_the_journals_and_then_as_they_are_made(
+    jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", "1000000")
     before = asked(jobs, ran(jobs, "ann"))
     assert before > 0
     calls = CallsToday(tmp_path)
-    assert (calls.of("ann"), calls.of("bob"), calls.of(None)) == (before, 0, before)
-    calls.note("bob", call())
-    assert (calls.of("ann"), calls.of("bob"), calls.of(None)) == (before, 1, before + 1)
+    assert [calls.taken(of).calls for of in ("ann", "bob", None)] == [before, 0, before]
+    Allowance(tmp_path).admit("bob", call(), None)
+    assert [calls.taken(of).calls for of in ("ann", "bob", None)] == [before, 1, before + 1]
+    assert CallsToday(tmp_path).taken(None).calls == before + 1, "as any other process counts"
 
 
 def test_a_new_day_begins_at_nothing(jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ran(jobs, "ann")
+    monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", "1000000")
+    run = ran(jobs, "ann")
     calls = CallsToday(tmp_path)
-    assert calls.of("ann")
+    assert calls.taken("ann").calls
+    today = allowance._today
     monkeypatch.setattr(allowance, "_today", lambda: "2999-01-01")
-    calls.note("ann", call())
-    assert calls.of(None) == 0, "what was made between two looks stands in the journals"
+    Allowance(tmp_path).admit("ann", call(), None)
+    assert calls.taken("ann").calls == calls.taken(None).calls == 1
+    monkeypatch.setattr(allowance, "_today", today)
+    assert calls.taken("ann").calls == asked(jobs, run), "the clock was set back: the journals tell"
+
+
+def test_where_nothing_can_be_counted_no_run_begins_and_no_call_leaves(
+    jobs: Jobs, tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_home.mkdir()
+    (own_home / "counted.sqlite").write_text("no database " * 1000)
+    monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", "1000000")
+    with pytest.raises(TooMuch, match=r"counted\.sqlite"):
+        jobs.start("echo", TWO, owner="ann")
+    with pytest.raises(OutOfReach, match=r"counted\.sqlite"):
+        Allowance(tmp_path).admit("ann", call(), None)
+    assert jobs.in_line("some run") is None, "whoever looks is not stopped"
+    monkeypatch.delenv("EXPLAIN_CALLS_A_DAY")
+    ran(jobs, "ann")
+
+
+def test_nothing_is_counted_where_nothing_is_limited(jobs: Jobs, own_home: Path) -> None:
+    assert jobs.in_line(ran(jobs, "ann")) is None
+    assert not list(own_home.glob("counted*"))
 
 
 def test_words_of_a_prompt_are_no_calls(jobs: Jobs, tmp_path: Path) -> None:
     run = ran(jobs, "ann", EchoSpec(words=('"kind":"asked"', "b"), times=1))
-    assert CallsToday(tmp_path).of("ann") == asked(jobs, run)
+    assert CallsToday(tmp_path).taken("ann").calls == asked(jobs, run)
 
 
 @pytest.mark.parametrize(("limit", "second"), [("CALLS_A_DAY", "ann"), ("CALLS_OF_ALL_A_DAY", "bob")])
@@ -226,7 +254,7 @@ def test_only_calls_of_this_day_count_whatever_else_lies_there(tmp_path: Path, m
     written("at midnight", midnight)
     written("of the evening", midnight - second)
     calls = CallsToday(tmp_path)
-    assert (calls.of("ann"), calls.of(None)) == (3, 3)
+    assert calls.taken("ann").calls == calls.taken(None).calls == 3
 
 
 @pytest.mark.parametrize(("age", "kept"), [(0, True), (1, False), (-1, True)])

@@ -15,7 +15,7 @@ import pytest
 
 from core import home
 from core.people import counted
-from core.people.counted import Counted
+from core.people.counted import Counted, Taken
 from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -91,7 +91,7 @@ def test_a_visitor_s_tabs_are_numbered_as_they_were_opened(here: Counted) -> Non
 OPENED = """
 import sys
 from pathlib import Path
-from core.people.counted import Counted
+from core.people.counted import Counted, Taken
 print(Counted(Path(sys.argv[1])).tab_opened("ann", sys.argv[2]), flush=True)
 sys.stdin.read()
 """
@@ -177,3 +177,64 @@ def test_tables_of_another_form_are_begun_anew(here: Counted) -> None:
 def test_a_home_has_one(own_home: Path) -> None:
     assert counted.of_home() is counted.of_home()
     assert counted.of_home().path == own_home / "counted.sqlite" and not counted.of_home().path.exists()
+
+
+def test_of_those_in_line_one_of_each_owner_comes_in_turn(here: Counted) -> None:
+    first, *waiting = [here.begin(run, run[0], 0) for run in ("x1", "a1", "a2", "a3", "b1", "b2", "c1")]
+    assert here.hand_out(1) == set(waiting)
+    assert [here.before(run) for run in ("x1", "a1", "a3", "b2", "c1", "z1")] == [None, 0, 0, 1, 2, None]
+    numbers = dict(zip(waiting, ("a1", "a2", "a3", "b1", "b2", "c1"), strict=True))
+    came, gone = [], first
+    while waiting:
+        here.over(gone)
+        in_line = here.hand_out(1)
+        [gone] = set(waiting) - in_line
+        waiting.remove(gone)
+        came.append(numbers[gone])
+        if came == ["a1", "b1"]:
+            waiting.append(here.begin("b3", "b", 0))
+            numbers[waiting[-1]] = "b3"
+    assert came == ["a1", "b1", "c1", "a2", "b2", "a3", "b3"]
+
+
+def test_runs_without_an_owner_are_each_their_own(here: Counted) -> None:
+    for run in ("r1", "r2", "r3"):
+        here.begin(run, "", 0)
+    assert [here.before(run) for run in ("r1", "r2", "r3")] == [0, 1, 2]
+    assert len(here.hand_out(2)) == 1 and not here.hand_out(None)
+
+
+def test_where_fewer_places_became_allowed_nobody_loses_theirs(here: Counted) -> None:
+    numbers = [here.begin(run, run, 0) for run in "abcd"]
+    assert here.hand_out(3) == here.hand_out(0) == {numbers[3]}
+    for number in numbers[:2]:
+        here.over(number)
+        assert here.hand_out(1) == {numbers[3]}
+    here.over(numbers[2])
+    assert not here.hand_out(1)
+
+
+def test_calls_that_are_made_are_no_longer_ahead(here: Counted) -> None:
+    first = here.begin("a", "ann", 2)
+    here.begin("b", "bob", 5)
+    assert here.going_on("ann") == (1, 2) and here.going_on(None) == (2, 7)
+    for ahead in (1, 0, 0):
+        here.asked(first)
+        assert here.going_on("ann") == (1, ahead)
+    here.over(first)
+    assert here.going_on("ann") == (0, 0) and here.going_on(None) == (1, 5)
+
+
+def test_journals_of_a_day_are_added_once_whoever_read_them(here: Counted) -> None:
+    tally = counted.Tally()
+    tally.take("ann", ("r", "c1"), Taken(1, 30, 3.0), (10, 20))
+    assert not here.is_read("2026-01-02")
+    for _ in range(2):
+        here.read("2026-01-02", tally)
+    assert here.is_read("2026-01-02") and here.taken("ann") == here.taken(None) == (1, 30, 3.0)
+    assert here.most(("r", "c1")) == (10, 20) and here.most(("r", "c2")) == (0, 0)
+    here.take("ann", ("r", "c1"), Taken(0, -18, -1.5), None)
+    assert here.taken("ann") == (1, 12, 1.5) and here.most(("r", "c1")) == (0, 0)
+    assert not here.is_read("2026-01-03") and here.taken(None) == (0, 0, 0)
+    here.read("2026-01-02", tally)
+    assert here.taken(None) == (0, 0, 0), "that day is over"
