@@ -101,8 +101,10 @@ def has_place(tab: str) -> bool:
     """Whether the tab is among as many as its visitor may have open: it has, once enough of the others are closed."""
     if tab in _waiting and (visitor := _tabs.get(tab)) is not None:
         most = roles.limit("tabs", visitor)
-        if most is not None and counted.of_home().tab_opened(visitor, tab) > most:
-            return False
+        # Where nothing can be counted any more, what is there can be looked at all the same.
+        with suppress(HomeUnusable):
+            if most is not None and counted.of_home().tab_opened(visitor, tab) > most:
+                return False
         _waiting.discard(tab)
     return True
 
@@ -118,7 +120,6 @@ def _opened(visitor: str, tab: str) -> bool:
     try:
         number = counted.of_home().tab_opened(visitor, tab)
     except HomeUnusable:
-        # Where nothing can be kept, what is there can be looked at all the same.
         return True
     if number > most:
         _waiting.add(tab)
