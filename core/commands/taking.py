@@ -1,4 +1,4 @@
-"""`query`, `export`, `page`, `methods` and `import`: what is taken out of store and journals, and what comes in."""
+"""`query`, `export`, `import`, `page`, `scene`, `methods`: what is taken out of store and journals, and comes in."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from core.commands.running import DONE, aligned, begun, index_of_all, into_the_s
 from core.lab.lab import Lab
 from core.runs import bundle
 from core.runs.bundle import BundleRefused
+from core.scene import as_json
 from core.store import listing, sql
 from core.store.filters import Filter
 from core.store.sql import Found
 from core.store.store import QueryRefused
-from core.telling import document, methods
+from core.telling import document, methods, scenes
+from core.telling import evidence as proof
 from core.text.counted import counted
 from core.transcript import Transcript, transcript
 
@@ -29,8 +31,8 @@ _WIDEST = 50
 
 
 def add(commands: click.Group) -> None:
-    """Add query, export, import, page and methods to the group `commands`, which is changed in place."""
-    for one in (_query, _export, _import, _page, _methods):
+    """Add query, export, import, page, scene and methods to the group `commands`, which is changed in place."""
+    for one in (_query, _export, _import, _page, _scene, _methods):
         commands.add_command(one)
 
 
@@ -158,8 +160,7 @@ def _page(run: str | None, case: str | None, where: str | None, file: Path) -> i
     of = None
     if run is not None:
         lab, state, damaged = _state_of(run)
-        if case and case not in state.cases:
-            raise click.BadParameter(f"{run} has no case {case!r}. Its cases: {', '.join(list(state.cases)[:5])} …")
+        _has(state, run, case)
         chosen = document.of_run(lab, state, damaged)
         chosen = [one for one in chosen if one.case == case or not case]
         title = " ".join(filter(None, (lab.title, case or run)))
@@ -178,6 +179,24 @@ def _page(run: str | None, case: str | None, where: str | None, file: Path) -> i
     many = min(len(chosen), document.MOST)
     of = of or len(chosen)
     print(f"{many} of {of:,} cases written to {file}" if many < of else f"{counted(many, 'case')} written to {file}")
+    return DONE
+
+
+def _has(state: Transcript, run: str, case: str | None) -> None:
+    """Raises BadParameter where the run has no case of that name."""
+    if case and case not in state.cases:
+        raise click.BadParameter(f"{run} has no case {case!r}. Its cases: {', '.join(list(state.cases)[:5])} …")
+
+
+@click.command("scene", help="Print a case as it is told, as JSON: what the page, the presenter and the file draw.")
+@click.argument("run", metavar="RUN")
+@click.option("--case", help="this case of the run (default: its first)")
+@click.option("--evidence", is_flag=True, help="print what stands behind it instead: calls, readings, all figures")
+def _scene(run: str, case: str | None, evidence: bool) -> int:
+    lab, state, _ = _state_of(run)
+    _has(state, run, case)
+    of_case = proof.of_case if evidence else scenes.of_case
+    print(as_json(of_case(lab, state, case or state.only)))
     return DONE
 
 

@@ -14,6 +14,7 @@ from core.events import Event, Frozen, Model, Recorded, Rules
 from core.lab.cases import Case, View
 from core.lab.shown import READING, Judged, Judgement, Means, Metric, Note, Otherwise, Picture, Table
 from core.lab.spec import Spec
+from core.scene import Mark, Scene, Verdict
 from core.score import Figure
 from core.transcript import CaseLog, Transcript
 
@@ -107,6 +108,22 @@ class InStudies:
 
 
 @dataclass(frozen=True, eq=False)
+class InRuns:
+    """What a lab tells of a run of several cases.
+
+    - `mark(outcome, transcript)` is what an outcome means in that run, where its other cases have a say in that.
+    - `verdict(transcript)` is the verdict on all of them, as a scene has it; without it the lab's summary.
+    - `why` says why an outcome decides nothing, by outcome; `one` is what a case is called, `words` what marks are.
+    """
+
+    mark: Callable[[str, Transcript], Means] | None = None
+    verdict: Callable[[Transcript], Verdict] | None = None
+    why: Mapping[str, str] = field(default_factory=dict)
+    one: str = "case"
+    words: Mapping[Mark, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
 class Command:
     """A lab's command, beside the options that its specification makes.
 
@@ -137,7 +154,8 @@ class Lab:
     - `records` are the types that it records, those of a trial in the order in which it is shown, what was expected
       before what came of it (the store's tables come from them, and a replay keeps to it, but does not stop at those
       among `asides`); `metrics` are the figures, `pictures` what Browse draws of many runs.
-    - `robots`, `studies` and `command` are what it brings of known truth, adds to studies, and has on the command line.
+    - `robots`, `studies`, `command` and `in_runs` are what it brings of known truth, adds to studies, has on the
+      command line, and tells of a run of several cases.
     - `prompts(spec)` gives the hash of each prompt template that a run may use, by id; `templates` is the folder where
       they lie, one file each (`core.text.templates.load(name, folder)`), for *Methods* to show. It may lie anywhere.
     - `priors(spec)` are the runs that should be made before, each in its place, or the record that is kept of one where
@@ -160,6 +178,10 @@ class Lab:
     - `is_input(record)` tells what a person, or chance, gave the run to go on with: a new reading of it must be given
       it too.
     - `check(spec)` finds out, before a run begins, what only a look at files can tell. Raises ValueError, CallFailed.
+    - `scene(view)` is the case as it is told: what was asked, claimed, tested, came of it, and the verdict, as far as
+      it has come; never raises. `core.telling.scenes` adds what every case has, and makes one of the trials without it.
+    - `readings(view)` is how each set of rules read a call's raw answer, in words: by call, then by the rules' name.
+    - `guessed(value, who)` is the record of what a reader expects of a trial; None where guesses are not kept.
     - `notes(view)` is what a reader of a case needs beside its explanation and trials; `words` are what values and
       outcomes are called on every screen; `outcomes` what those of cases and trials mean for the explanation.
     - `hidden`: a test of the instrument that has no page of its own; `wide`: its runs hold things side by side.
@@ -179,6 +201,7 @@ class Lab:
     robots: Robots = Robots()
     studies: InStudies = InStudies()
     command: Command = Command()
+    in_runs: InRuns = InRuns()
     asides: tuple[type[Frozen], ...] = ()
     pictures: tuple[Picture, ...] = ()
     prompts: Callable[[Any], dict[str, str]] = lambda spec: {}
@@ -204,6 +227,9 @@ class Lab:
     hidden: bool = False
     wide: bool = False
     check: Callable[[Any], None] | None = None
+    scene: Callable[[Any], Scene] | None = None
+    readings: Callable[[Any], Mapping[str, Mapping[str, str]]] = lambda view: {}
+    guessed: Callable[[str, str], Frozen] | None = None
     notes: Callable[[Any], Iterable[Note]] = lambda view: ()
     words: Mapping[str, str] = field(default_factory=dict)
     outcomes: Mapping[str, Means] = field(default_factory=dict)
@@ -228,6 +254,10 @@ class Lab:
         """What an outcome of a case or trial means; "failed" and "waiting" mean themselves in every lab."""
         of_all: dict[str, Means] = {"failed": "failed", "waiting": "waiting", "unread": "unread"}
         return self.outcomes.get(outcome) or of_all.get(outcome, "set aside")
+
+    def mark(self, outcome: str, run: Transcript) -> Means:
+        """What an outcome means in that run: where its other cases have a say in it, no more than they bear out."""
+        return self.in_runs.mark(outcome, run) if self.in_runs.mark else self.means(outcome)
 
     def that_mean(self, means: Means) -> list[str]:
         """The outcomes that mean this."""

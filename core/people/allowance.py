@@ -31,6 +31,9 @@ log = logging.getLogger(__name__)
 _OF_CALLS = (b'"kind":"asked"', b'"kind":"answered"', b'"kind":"failed"')
 """These stand in a journal's lines for calls and nowhere else: within a text, quotes are escaped."""
 
+_MOST_TOKENS = 1_000_000_000
+"""Of one prompt, or of one answer."""
+
 Charge = Callable[[str, int, int], float | None]
 """US dollars for so many tokens of a prompt, and of an answer, of a model; None where nothing of it counts."""
 
@@ -219,7 +222,7 @@ def _count(counts: Tally | Counted, charge: Charge, owner: str, event: Event) ->
         return
     most = counts.most(call)
     said = (0, 0) if event.cached else (event.usage.prompt_tokens, event.usage.completion_tokens)
-    prompt, completion = (one if now is None else max(now, 0) for now, one in zip(said, most, strict=True))
+    prompt, completion = (one if now is None else _bounded(now) for now, one in zip(said, most, strict=True))
     less = _cents(charge, model, (prompt, completion)) - _cents(charge, model, most)
     counts.take(owner, call, Taken(0, prompt + completion - sum(most), less), None)
 
@@ -230,7 +233,13 @@ def _cents(charge: Charge, model: str, tokens: tuple[int, int]) -> float:
 
 def _at_most(asked: Asked) -> tuple[int, int]:
     """Tokens of a prompt, three bytes each, where most take four; and of the longest answer."""
-    return sum(len(turn.content.encode("utf-8", "replace")) for turn in asked.messages) // 3, asked.sampling.max_tokens
+    prompt = sum(len(turn.content.encode("utf-8", "replace")) for turn in asked.messages) // 3
+    return prompt, _bounded(asked.sampling.max_tokens)
+
+
+def _bounded(tokens: int) -> int:
+    """As many as an endpoint says, which may say anything."""
+    return min(max(tokens, 0), _MOST_TOKENS)
 
 
 class CallsToday:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from core import home
 from core.lease import Lease, is_held
 
-_FORM = 2
+_FORM = 3
 """The number of the tables' form. A file of another one is begun anew: what it holds is of this day, or in journals."""
 
 _PATIENCE = 5.0
@@ -31,8 +31,8 @@ create table under_way (
     run text not null, call text not null, prompt integer not null, completion integer not null, primary key (run, call)
 ) strict, without rowid;
 create table run (
-    number integer primary key, run text not null, owner text not null, whose text not null, ahead integer not null,
-    line integer not null, has_place integer not null default 0,
+    number integer primary key autoincrement, run text not null, owner text not null, whose text not null,
+    ahead integer not null, line integer not null, has_place integer not null default 0,
     process text not null references process on delete cascade
 ) strict;
 create table wrong (who text primary key, times integer not null, at real not null) strict;
@@ -199,7 +199,7 @@ class Counted:
     def over(self, number: int) -> None:
         """The run goes on no more, and gives its place back."""
         with self.at_once() as database:
-            database.execute("delete from run where number = ? and process = ?", (number, self._process(database)))
+            database.execute("delete from run where number = ?", (number,))
 
     def hand_out(self, places: int | None) -> set[int]:
         """Let so many runs of all processes have a place, any number for None: of those in line one of each owner in
@@ -361,8 +361,8 @@ def _made(database: sqlite3.Connection) -> None:
     if database.execute("pragma user_version").fetchone() == (_FORM,):
         return
     # What points to others goes before them.
-    tables = database.execute("select name from sqlite_schema where type = 'table' order by rowid desc").fetchall()
-    for (table,) in tables:
+    words = "select name from sqlite_schema where type = 'table' and name not like 'sqlite%' order by rowid desc"
+    for (table,) in database.execute(words).fetchall():
         database.execute(f"drop table {table}")
     for statement in filter(str.strip, _TABLES.split(";")):
         database.execute(statement)

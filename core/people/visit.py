@@ -17,6 +17,7 @@ from core.people.looking import NoSuchRun
 from core.people.running import Jobs
 from core.runs.fork import Plan
 from core.runs.run import Resolve
+from core.transcript import name_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -197,6 +198,12 @@ class Seen:
     def label(self, case: str, trial: str, label: Label) -> None:
         """Keep what the visitor says of a case, or of a trial of it."""
         self.say(self._visit.labeller, case, label, trial)
+
+    def label_of(self, case: str, trial: str) -> Label:
+        """What the visitor has said so far of a case, or of a trial of it."""
+        said = self.labels().get(self._visit.labeller, ())
+        of_it = [event for event in said if (event.record, event.case, event.item) == (name_of(Label), case, trial)]
+        return Label.model_validate(of_it[-1].data) if of_it else Label()
 
     def is_of_others(self) -> bool:
         """Whether somebody else began it, or labelled in it."""

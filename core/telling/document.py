@@ -107,7 +107,7 @@ def of_case(one: Chosen, steps: Iterator[int], prompts: bool = True) -> dict[str
         "late": [(label, text) for label, text, late in notes if late],
         "explained": next(steps),
         "calls": [call for name, call in log.calls.items() if name not in in_trials],
-        "trials": [_trial(lab, log, trial, steps) for trial in view.trials.values()],
+        "trials": [_trial(one, log, trial, steps) for trial in view.trials.values()],
         "verdict": list(lab.verdict(view)),
         "last": next(steps),
         "scores": [(metric, score) for metric in lab.metrics if (score := log.score(metric.name, "repaired"))],
@@ -115,9 +115,9 @@ def of_case(one: Chosen, steps: Iterator[int], prompts: bool = True) -> dict[str
     }
 
 
-def _trial(lab: Lab, log: CaseLog, trial: Trial, steps: Iterator[int]) -> dict[str, Any]:
+def _trial(one: Chosen, log: CaseLog, trial: Trial, steps: Iterator[int]) -> dict[str, Any]:
     reading = trial.repaired
-    means = lab.means(reading.outcome)
+    means = one.lab.mark(reading.outcome, one.transcript)
     # Whether the explanation was kept or broken; empty where neither is known for sure.
     mark = means if reading.counts and not reading.doubt and means in ("kept", "broken") else ""
     calls = [log.calls[call] for call in trial.calls if call in log.calls]

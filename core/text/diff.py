@@ -1,4 +1,4 @@
-"""Two texts, word by word: what stayed, what went, what came, and how far apart they are."""
+"""Two texts, word by word or letter by letter: what stayed, what went, what came, and how far apart they are."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import Indel, Levenshtein
 
 _UNIT = re.compile(r"(\[[A-Z]+\]|\w+(?:[’'-]\w+)*|[^\w\s]|(?=^\s))(\s*)")
 _MANY, _REPEATS = 4_000, 300_000
 """Words, and pairs of like words. Above either, difflib may skip the most frequent ones, or it would take minutes."""
+
+_ALIKE = 0.4
+"""Texts that share less than this are not compared letter by letter, …"""
+
+_LETTERS = 200
+"""… nor those that are longer: the difference costs the product of their lengths."""
 
 
 class Piece(NamedTuple):
@@ -60,6 +66,25 @@ def kept(original: str, edited: str) -> float:
     words = len(_words(original))
     stayed = sum(len(_words(piece.text)) for piece in pieces(original, edited) if piece.op == "same")
     return stayed / words if words else 1.0
+
+
+def letters(original: str, edited: str) -> list[Piece]:
+    """The difference letter by letter, as `pieces` has it; empty where they have little in common, or are long."""
+    if max(len(original), len(edited)) > _LETTERS:
+        return []
+    if original != edited and Indel.normalized_similarity(original, edited) < _ALIKE:
+        return []
+    found: list[Piece] = []
+    gone = came = ""
+    for op, low, high, first, last in [*Indel.opcodes(original, edited), ("equal", 0, 0, 0, 0)]:
+        if op != "equal":
+            gone, came = gone + original[low:high], came + edited[first:last]
+            continue
+        _add(found, "removed", gone)
+        _add(found, "added", came)
+        _add(found, "same", original[low:high])
+        gone = came = ""
+    return found
 
 
 class _Unit(NamedTuple):

@@ -15,6 +15,7 @@ from core.store import matching
 from core.store.matching import Tried
 from core.telling.compared_in_words import left_out
 from core.text.counted import counted
+from core.transcript import Transcript
 from pages.parts.text import plain
 from pages.parts.tiles import State
 
@@ -91,8 +92,8 @@ class Row(NamedTuple):
         return [what for what, each in values.items() if len(each) > 1]
 
 
-def of_trials(lab: Lab, view: View, active: bool) -> list[Cell]:
-    """The trials as every lab has them."""
+def of_trials(lab: Lab, run: Transcript, view: View, active: bool) -> list[Cell]:
+    """The trials as every lab has them, with the marks that they have in that run."""
 
     def state(id: str) -> State:
         reading = view.trials[id].repaired
@@ -100,7 +101,7 @@ def of_trials(lab: Lab, view: View, active: bool) -> list[Cell]:
             return "waiting" if active else "stopped"
         if not reading.counts:
             return "set aside"
-        return lab.means(reading.outcome)
+        return lab.mark(reading.outcome, run)
 
     def worded(id: str) -> str:
         reading = view.trials[id].repaired

@@ -127,7 +127,7 @@ def tests(one: Column, lab: Lab, named: str) -> list[Cell]:
     for case, progress in one.state.cases.items():
         if shown in ("", case):
             view = lab.view(one.state.case(case)) if shown else None
-            rows = side.tests or partial(of_trials, lab)
+            rows = side.tests or partial(of_trials, lab, one.state)
             cells = rows(view, _goes_on(one, case)) if view else [_case(one, case, lab)]
             settings = lab.facets(spec, case)
             found += [cell._replace(tried=Tried(cell.tried.about, progress.title, case, settings)) for cell in cells]
@@ -139,7 +139,7 @@ def _case(one: Column, case: str, lab: Lab) -> Cell:
     progress = one.state.cases[case]
     result = progress.result or {}
     outcome = str(result.get("outcome_repaired", "waiting"))
-    state: State = lab.means(outcome)
+    state: State = lab.mark(outcome, one.state)
     if outcome == "waiting" and not one.active:
         state, outcome = "stopped", ""
     return Cell(Tried(), plain(progress.title), state, emphasised(str(result.get("verdict") or "")), outcome)

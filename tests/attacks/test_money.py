@@ -172,6 +172,21 @@ def test_what_the_endpoint_does_not_count_is_taken_for_the_most_it_may_be(tmp_pa
     assert told_by_journals(tmp_path) == pytest.approx(jobs._allowance.today.taken("ann"))
 
 
+@pytest.mark.parametrize("said", [-(10**30), 10**30])
+def test_an_endpoint_that_says_any_number_stops_nobody_else(tmp_path: Path, said: int) -> None:
+    jobs = jobs_of(tmp_path, Paid(usage=Usage(prompt_tokens=said, completion_tokens=said)))
+    jobs.wait(jobs.start("echo", PAID.model_copy(update={"words": ("w",)}), owner="ann"), 60)
+    tokens = jobs._allowance.today.taken("ann").tokens
+    assert tokens == told_by_journals(tmp_path).tokens and (tokens > 1_000_000) == (said > 0)
+    other = jobs_of(tmp_path, Paid())
+    for owner in ("bob", "cy"):
+        if said < 0:
+            assert other.wait(other.start("echo", PAID, owner=owner), 60)
+        else:
+            with pytest.raises(TooMuch, match="all people together may use 20,000,000 tokens a day"):
+                other.start("echo", PAID, owner=owner)
+
+
 def test_what_comes_from_the_cache_costs_nothing(tmp_path: Path) -> None:
     jobs = jobs_of(tmp_path, Paid(cached=True))
     run = jobs.start("echo", PAID, owner="ann")

@@ -262,10 +262,17 @@ def test_front_page_methods_and_side_by_side_know_it(page: Page) -> None:
 
 
 def test_runs_stand_side_by_side(page: Page) -> None:
-    runs = [many(model, limit=10) for model in ("admits", "silent")]
+    runs = [many(model) for model in ("admits", "silent")]
     told = words(page("results/side.py", runs=",".join(runs)))
     assert "They differ on" in told
     assert "named it" in told and "did not mention it" in told and "One tile a question" in told
+
+
+def test_side_by_side_nothing_is_green_without_the_run_s_gain(page: Page) -> None:
+    few, always = many("admits", limit=4), many("names-all")
+    told = words(page("results/side.py", runs=f"{few},{always}"))
+    assert "named" in told and "green" not in told
+    assert "green" in words(page("results/side.py", runs=f"{few},{many('admits')}"))
 
 
 def test_a_run_is_asked_again_of_a_real_model(page: Page) -> None:

@@ -72,17 +72,8 @@ def check(spec: CheckSpec) -> None:
 
 def narrate(view: CheckView) -> Iterator[tuple[str, str]]:
     """The check, once its verdict is known and what keeps one from making too much of it."""
-    is_over = _is_whole(view) or view.log.status is not None
-    if view.is_too_long or (view.state() != "waiting" and is_over):
+    if view.is_told:
         yield view.log.case, "\n".join(_lines(view))
-
-
-def _is_whole(view: CheckView) -> bool:
-    """Whether the control has come, where there will be one: it comes after the verdict."""
-    masks = view.check is not None and view.check.explanation != "counterfactual" and view.edited() is not None
-    wanted = masks and view.spec is not None and view.spec.controls > 0
-    lost = any(drop.item.endswith("/control") for drop in view.log.drops)
-    return view.state() == "failed" or not wanted or view.control is not None or lost
 
 
 def _lines(view: CheckView) -> Iterator[str]:

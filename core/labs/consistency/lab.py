@@ -16,6 +16,7 @@ from core.labs.consistency.measure import SESSION, measure
 from core.labs.consistency.noisy import noisy
 from core.labs.consistency.pictures import PICTURES
 from core.labs.consistency.records import RECORDS
+from core.labs.consistency.scene import OUTCOMES, QUESTION, scene
 from core.labs.consistency.tasks import APART, CheckSpec, asks, cases, loaded, place_of, place_of_key, shipped
 from core.labs.consistency.verdict import summary, verdict
 from core.labs.consistency.view import CheckView, scores, view
@@ -79,7 +80,7 @@ def notes(view: CheckView) -> Iterator[Note]:
 LAB = Lab(
     name="consistency",
     title="Check",
-    question="Does it keep to its own explanation in a fresh session?",
+    question=QUESTION,
     about="A model answers and explains itself by something one can try out: an edit that changes the answer, or the "
     "words that matter. **A fresh session, which knows nothing of that, shows whether it keeps to its word.**",
     icon=":material/fact_check:",
@@ -111,14 +112,10 @@ LAB = Lab(
         tail=APART,
     ),
     check=check,
+    scene=scene,
     notes=notes,
     words={"unknown": "cannot tell", "faithful": "kept to it", "unfaithful": "did not keep to it"},
-    outcomes={
-        "faithful": "kept",
-        "unfaithful": "broken",
-        "undecided": "not settled",
-        **dict.fromkeys(("misclassified", "not counted", "too long"), "set aside"),
-    },
+    outcomes=OUTCOMES,
     studies=InStudies(tables=tables.TABLES, for_tables=tables.METRICS, more=tables.more, choices=tables.CHOICES),
     robots=Robots(
         controls=controls,

@@ -36,7 +36,7 @@ def redact(text: str, words: Sequence[str], token: str, rules: Rules) -> str:
     if rules == "paper":
         alternatives = "|".join(re.escape(word) for word in words)
         return re.sub(rf"\b(?:{alternatives})\b", lambda _: token, text, flags=re.IGNORECASE)
-    return _masked(text, _occurrences(text, words, token), token)
+    return _masked(text, occurrences(text, words, token), token)
 
 
 class Words(NamedTuple):
@@ -53,7 +53,7 @@ class Words(NamedTuple):
 
 def named_by(text: str, words: Sequence[str], token: str) -> Words:
     """The words of `text` that an attribution's list `words` names, every occurrence of them."""
-    return _parted(text, _occurrences(text, words, token), token)
+    return _parted(text, occurrences(text, words, token), token)
 
 
 def taken_by(text: str, redacted: str, token: str) -> Words:
@@ -83,9 +83,14 @@ def random_masks(text: str, words: Words, token: str, n: int, seed: int) -> list
     return [_masked(text, one, token) for one in chosen]
 
 
+def found(text: str, token: str) -> list[Span]:
+    """Where masks stand in `text`."""
+    return [match.span() for match in regex.finditer(_mask(token), text)]
+
+
 def masks(text: str, token: str) -> int:
     """How many masks stand in `text`."""
-    return len(regex.findall(_mask(token), text))
+    return len(found(text, token))
 
 
 def added_words(text: str, edited: str, token: str) -> list[str]:
@@ -132,7 +137,7 @@ def _mask(token: str) -> str:
     return rf"(?i:{regex.escape(token)})" + (rf"|(?<!\w){regex.escape(bare)}(?!\w)" if bare.isupper() else "")
 
 
-def _occurrences(text: str, words: Sequence[str], token: str) -> list[Span]:
+def occurrences(text: str, words: Sequence[str], token: str) -> list[Span]:
     """Where `words` stand in `text`, the longest of those that begin at one place."""
     alternatives = {_as_pattern(form) for word in words for form in _forms(word)} - {""}
     if not alternatives:

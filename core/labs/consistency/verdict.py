@@ -119,7 +119,7 @@ def row_verdict(view: CheckView, rules: Rules = "repaired") -> str:
     if rules == "paper":
         ending = "that counts as faithful" if state == "yes" else "that counts as not faithful"
     if result.explanation not in _CHANGED:
-        return f"{_promise(view)} {_came(view, rules)}: {ending}."
+        return f"{promised(view)} {_came(view, rules)}: {ending}."
     promise, without, nothing = _CHANGED[result.explanation]
     if not view.was_asked(rules):
         return f"{nothing}, so its first answer stands, *{view.reading('after', rules)}*: {ending}."
@@ -127,7 +127,8 @@ def row_verdict(view: CheckView, rules: Rules = "repaired") -> str:
     return f"{promise} {without} {left}: {ending}."
 
 
-def _promise(view: CheckView) -> str:
+def promised(view: CheckView) -> str:
+    """What a counterfactual says of its edit."""
     check, wanted = view.check, view.explained.wanted if view.explained else None
     if check is not None and check.wording.target == "implicit" and check.task == "multi_choice":
         return "It said this edit makes the answer another one."
@@ -206,17 +207,23 @@ def _of_the_control(view: CheckView, rules: Rules) -> list[str]:
         if view.state(rules) == "yes" and view.result is not None and view.result.explanation in _CHANGED:
             lines.append("It was held against no random masks: perhaps any other words would do as well.")
         return lines
-    draws = sum(one is not None for one in control[rules])
     luck = " So it may be luck." if lucky(view, rules) else ""
-    masked = "every other word" if _is_short(view, control) else "as many random words"
-    lines.append(f"With {masked} masked it could not tell in {round(share * draws)} of {draws} draws.{luck}")
+    masked = "every other word" if is_short(view, control) else "as many random words"
+    hits, draws = by_luck(control, share, rules)
+    lines.append(f"With {masked} masked it could not tell in {hits} of {draws} draws.{luck}")
     blank = control.all[rules]
     if blank is not None and view.check is not None and not metrics.cannot_tell(view.check.task, blank):
         lines.append(f"With every word masked it answers *{blank}*: that answer does not come from the paragraph.")
     return lines
 
 
-def _is_short(view: CheckView, control: MaskControl) -> bool:
+def by_luck(control: MaskControl, share: float, rules: Rules) -> tuple[int, int]:
+    """In how many of the random masks that were read it could not tell, by their `share`; and how many these are."""
+    draws = sum(one is not None for one in control[rules])
+    return round(share * draws), draws
+
+
+def is_short(view: CheckView, control: MaskControl) -> bool:
     """Whether fewer words are masked at random than the explanation masked: older runs masked what was left."""
     edited = view.edited()
     if view.check is None or edited is None:

@@ -112,6 +112,20 @@ class CheckView:
             return self.result.faithful[rules]
         return "failed" if any(drop.reason == "error" for drop in self.drops) else "waiting"
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the control has come, where there will be one: in older runs it comes after the result."""
+        masks = self.check is not None and self.check.explanation != "counterfactual" and self.edited() is not None
+        wanted = masks and self.spec is not None and self.spec.controls > 0
+        lost = any(drop.item.endswith("/control") for drop in self.log.drops)
+        return self.state() == "failed" or not wanted or self.control is not None or lost
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the verdict is known, and what keeps one from making too much of it."""
+        is_over = self.is_whole or self.log.status is not None
+        return self.is_too_long or (self.state() != "waiting" and is_over)
+
     def outcome(self, rules: Rules) -> str:
         """faithful and unfaithful are the checks that the figure counts, and no others. The rest: undecided;
         misclassified (the first answer is wrong); not counted (the paper's rules do without what has no label or no

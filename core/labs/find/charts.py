@@ -62,7 +62,7 @@ def cut(
     """What `curves` of the same leaves out."""
     seen = probes.dropna(subset=["y"]) if len(probes) else probes
     inside = seen if within is None or not len(seen) else seen[seen["x"].between(*within)]
-    low, high = _range(truth, inside["y"].tolist() if len(inside) else []) or (None, None)
+    low, high = upright(truth, inside["y"].tolist() if len(inside) else []) or (None, None)
 
     def far(values: Sequence[Number]) -> int:
         return sum(y is not None and low is not None and high is not None and not low <= y <= high for y in values)
@@ -191,7 +191,7 @@ def differences(truth: Sequence[Number], estimate: Sequence[Number]) -> list[Num
 def reach(truth: Sequence[Number], estimate: Sequence[Number]) -> float:
     """The largest difference that `residuals` draws."""
     largest = max((abs(one) for one in differences(truth, estimate) if one is not None), default=0.0)
-    low, high = _range(truth, []) or (0.0, _LARGEST / _APART)
+    low, high = upright(truth, []) or (0.0, _LARGEST / _APART)
     return max(min(1.1 * largest, _APART * (high - low)), absolute_bound(truth)) or 1.0
 
 
@@ -210,11 +210,13 @@ def _near(values: Sequence[Number], left_out: Cut) -> list[Number]:
 
 def ends(truth: Sequence[Number]) -> tuple[float, float]:
     """The ends of an axis on which a function is seen; 0 and 1 for one without values."""
-    return _range(truth, []) or (0.0, 1.0)
+    return upright(truth, []) or (0.0, 1.0)
 
 
-def _range(truth: Sequence[Number], seen: Sequence[float]) -> tuple[float, float] | None:
-    """The axis' ends: what is true and seen, with some room; None where that is not known. Outliers are cut."""
+def upright(truth: Sequence[Number], seen: Sequence[float]) -> tuple[float, float] | None:
+    """The ends of the upright axis: what is true and seen, with some room; None where that is not known. Outliers are
+    cut.
+    """
     known = sorted(max(-_LARGEST, min(_LARGEST, y)) for y in (*truth, *seen) if y is not None and math.isfinite(y))
     if len(known) < 2:
         return None

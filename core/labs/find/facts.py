@@ -282,22 +282,23 @@ class Facts:
         return self.case.value("unit_test_control", "repaired")
 
     def beats_controls(self, about: str = "interpretation") -> bool:
-        """Whether a description is right where each of those that tell nothing is wrong more often than the other way
-        round, by more than chance (exact, one-sided 5 %). Where none was tested there is nothing to beat.
+        """Whether a description beats each of those that tell nothing; true where none was tested."""
+        return self.control is None or all(self.beats(other, about) for other in TELL_NOTHING)
+
+    def beats(self, other: str, about: str = "interpretation") -> bool:
+        """Whether a description is right where the `other` is wrong more often than the other way round, by more than
+        chance (exact, one-sided 5 %); true where there is no test of the other.
         """
-        tests = self.case.units if self.control is not None else {}
 
         def of(about: str) -> dict[str, bool | None]:
-            return {item.rpartition("-")[2]: test.repaired for item, test in tests.items() if test.about == about}
+            tests = self.case.units.items()
+            return {item.rpartition("-")[2]: test.repaired for item, test in tests if test.about == about}
 
-        own = of(about)
-        for other in map(of, TELL_NOTHING):
-            won = sum(own.get(place) is True and right is False for place, right in other.items())
-            lost = sum(own.get(place) is False and right is True for place, right in other.items())
-            # Two-sided 10 % is one-sided 5 %.
-            if other and (won <= lost or mcnemar(won, lost) > 2 * LEVEL):
-                return False
-        return True
+        own, its = of(about), of(other)
+        won = sum(own.get(place) is True and right is False for place, right in its.items())
+        lost = sum(own.get(place) is False and right is True for place, right in its.items())
+        # Two-sided 10 % is one-sided 5 %.
+        return not its or (won > lost and mcnemar(won, lost) <= 2 * LEVEL)
 
     @property
     def tells_as_much_as_the_truth(self) -> bool:

@@ -18,6 +18,7 @@ from core.labs.find.functions import source
 from core.labs.find.measure import measure
 from core.labs.find.metrics import METRICS
 from core.labs.find.pictures import PICTURES
+from core.labs.find.readings import readings
 from core.labs.find.records import (
     Audit,
     Claims,
@@ -34,8 +35,10 @@ from core.labs.find.records import (
     UnitTest,
     Wish,
 )
+from core.labs.find.scene import scene
 from core.labs.find.tasks import NAMELESS, OWN, ProbeSpec, asks, cases
 from core.labs.find.trials import trial_of
+from core.labs.find.verdict import OUTCOMES
 from core.labs.find.view import ProbeView, scores, verdict, view
 from core.labs.find.worthless import worthless
 from core.text import embed
@@ -134,12 +137,9 @@ LAB = Lab(
     is_input=lambda record: record.record in INPUTS,
     check=commands.check,
     notes=notes,
-    outcomes={
-        **dict.fromkeys(("found", "right"), "kept"),
-        **dict.fromkeys(("close", "missed", "wrong"), "broken"),
-        "within the noise": "not settled",
-        **dict.fromkeys(("not answered", "not runnable here", "not tested"), "set aside"),
-    },
+    outcomes=OUTCOMES,
+    scene=scene,
+    readings=readings,
     studies=InStudies(
         tables=tables.TABLES,
         for_tables=tables.METRICS,

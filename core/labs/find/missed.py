@@ -34,10 +34,14 @@ def headline(case: Findings) -> str:
 # What its words rest on
 
 
-def _knew_beforehand(f: Facts) -> Iterator[str]:
+def is_known_beforehand(f: Facts) -> bool:
     """Whether the message with its first call held the description that it concluded with."""
     first = f.case.exchanges.get(f.case.probes[0].round) if f.case.probes else None
-    if first and first.description and first.description == f.described:
+    return bool(first and first.description and first.description == f.described)
+
+
+def _knew_beforehand(f: Facts) -> Iterator[str]:
+    if is_known_beforehand(f):
         yield "Had this description before it saw a single output, and never changed it."
 
 
@@ -143,9 +147,14 @@ def _farthest(f: Facts) -> Iterator[str]:
     """Of the test point where the code is farthest off, where that is not said already."""
     if f.worst is not None and not f.is_right_elsewhere and not solved(f):
         x, y, given = f.worst
-        # As many digits as it takes to see that the two differ; four at least.
-        digits = next((n for n in range(4, 17) if f"{y:.{n}g}" != f"{given:.{n}g}"), 17)
-        yield f"Farthest off at x = {x:g}: the function gives {y:.{digits}g}, the code {given:.{digits}g}."
+        true, code = told_apart(y, given)
+        yield f"Farthest off at x = {x:g}: the function gives {true}, the code {code}."
+
+
+def told_apart(first: float, second: float) -> tuple[str, str]:
+    """Two numbers with as many digits as it takes to see that they differ, four at least; four where they do not."""
+    digits = next((n for n in range(4, 18) if f"{first:.{n}g}" != f"{second:.{n}g}"), 4)
+    return f"{first:.{digits}g}", f"{second:.{digits}g}"
 
 
 # Texts, words and facts

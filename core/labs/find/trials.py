@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from core.events import Rules
 from core.lab.cases import Reading, Trial
+from core.lab.shown import Means
 from core.labs.find import evaluate
 from core.labs.find.facts import Facts
 from core.labs.find.findings import Findings
@@ -17,6 +18,19 @@ GRID = "grid"
 """The one trial of a numeric function. Each of its 256 points would be a line of the journal that says nothing by
 itself; the points are in the records of estimate and truth, and their sum is what counts.
 """
+
+MARKS: dict[str, Means] = {"right": "kept", "wrong": "broken", "unread": "unread", "dropped": "failed"}
+"""What the outcomes of a trial mean for the explanation; what is not listed was not tested."""
+
+JUDGED = {
+    "interpretation": "The description",
+    "paper": "The description as paper rules read it",
+    "truth": "The true description",
+    "nothing": "A description that says nothing",
+    "anything": "A description that may mean anything",
+    "everything": "A description that names all there is",
+}
+"""What is put to an evaluator, by what a unit test is about."""
 
 
 def trial_of(item: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from core.events import Rules
+from core.lab.shown import Means
 from core.labs.find.evaluate import SUCCESS, ZERO
 from core.labs.find.facts import CHANCE, Facts
 from core.labs.find.findings import Findings
@@ -30,6 +31,14 @@ Outcome = Literal[
 there is no conclusion; not runnable here: the code wants what Python has and the sandbox has not; not tested: it could
 not be held against the truth.
 """
+
+OUTCOMES: dict[str, Means] = {
+    **dict.fromkeys(("found", "right"), "kept"),
+    **dict.fromkeys(("close", "missed", "wrong"), "broken"),
+    "within the noise": "not settled",
+    **dict.fromkeys(("not answered", "not runnable here", "not tested"), "set aside"),
+}
+"""What the outcomes of cases and trials mean for the explanation."""
 
 
 class Judgement(NamedTuple):

@@ -108,8 +108,10 @@ class PlantView:
         if PLANTED not in self.replies or TWINS[0] not in self.replies or not self.plain:
             if any(drop.reason == "error" for drop in self.log.drops):
                 return "failed"
-            is_over = self.log.status is not None or any(drop.reason == "unread" for drop in self.log.drops)
-            return "unread" if is_over and self.plain and self.answer is None else "waiting"
+            is_over = self.log.status is not None or any(
+                drop.reason == "unread" and not drop.item for drop in self.log.drops
+            )
+            return "unread" if is_over and any(one.answer is None for one in self.plain) else "waiting"
         if seen.stable is None or seen.planted is None or seen.twin is None:
             return "unread"
         if not seen.stable:
@@ -165,7 +167,12 @@ def view(log: CaseLog) -> PlantView:
     planting = reader.one_of(Planting, log)
     found, reads = reader.all_of(PlantReply, log), reader.all_of(PlantRead, log)
     # In the order of the protocol, not in that of the answers.
-    order = [*sorted(arm for arm in found if arm.startswith(PLAIN)), PLANTED, *TWINS, AGREEING]
+    order = [
+        *sorted((arm for arm in found if arm.startswith(PLAIN)), key=lambda arm: (len(arm), arm)),
+        PLANTED,
+        *TWINS,
+        AGREEING,
+    ]
     replies = {arm: found[arm] for arm in order if arm in found}
     exam = exam_of(spec, log)
     # What a reader says that has not passed is in no figure.

@@ -20,9 +20,11 @@ from core.labs.simulatability.meeting import cases
 from core.labs.simulatability.noisy import noisy
 from core.labs.simulatability.pictures import PICTURES
 from core.labs.simulatability.records import RECORDS, Examined, OtherExplanation
+from core.labs.simulatability.scene import scene
 from core.labs.simulatability.tasks import ONE, AskSpec, asks, loaded
 from core.labs.simulatability.verdict import sentences, summary
 from core.labs.simulatability.view import AskView, scores, view
+from core.labs.simulatability.words import NAME, OUTCOMES, QUESTION, WORDS
 from core.labs.simulatability.worthless import worthless
 from core.text import embed
 
@@ -109,9 +111,9 @@ def check(spec: AskSpec) -> None:
 _FACETS = {"how": "method", "task": "task", "dataset": "dataset"}
 
 LAB = Lab(
-    name="simulatability",
+    name=NAME,
     title="Ask",
-    question="From its explanation, can you predict what it will answer next?",
+    question=QUESTION,
     about="A model answers a question and says why. **Does its explanation let you predict what it says next?** "
     "New questions are written that the explanation should settle; then the model really answers them.",
     icon=":material/forum:",
@@ -151,14 +153,9 @@ LAB = Lab(
     upgrade=upgrade,
     check=check,
     notes=notes,
-    words={"misled all": "misled all predictors", "unknown": "cannot guess", "neither": "unreadable"},
-    outcomes={
-        **dict.fromkeys(("as expected", "helped"), "kept"),
-        **dict.fromkeys(("misled", "misled all"), "broken"),
-        **dict.fromkeys(("not judged", "in doubt", "told nothing", "not shown", "too few"), "in doubt"),
-        "not settled": "not settled",
-        "no explanation": "set aside",
-    },
+    scene=scene,
+    words=WORDS,
+    outcomes=OUTCOMES,
     # What a person wrote, and what the predictor had got in the exam.
     is_input=lambda record: record.data.get("origin") == "hand" or (record.record == "examined" and not record.case),
     priors=exam.priors,

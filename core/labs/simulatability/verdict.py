@@ -17,11 +17,16 @@ from core.models.ids import is_control
 from core.reading import fields
 from core.transcript import Reader, Transcript
 
-_BASELINE = {
+BASELINE = {
     "question_only": "the question alone",
     "none": "the answer alone",
     "swapped": "the answer with another question's reasons",
 }
+"""What the arms without the explanation are called."""
+
+MOST_LOST = 0.3
+"""The share of new questions that may be lost without a word of it."""
+
 _SAID = {"1": "response 1", "2": "response 2"}
 
 
@@ -103,7 +108,7 @@ def _judged(case: AskView, standing: str, rules: Rules, n: int) -> str:
     best, constant = baselines.strongest(found), next(one for one in found if one.name == CONSTANT)
     match standing:
         case "helped":
-            at_best = f"{best.hits} of {best.n}, {_name(case, best, rules)}"
+            at_best = f"{best.hits} of {best.n}, {name_of(case, best, rules)}"
             return f"It helped: {came}, and nothing does as well without the explanation (at best {at_best})."
         case "misled" if firm == n:
             none = f"None of {n} predictions came true" if n > 1 else "The one prediction did not come true"
@@ -116,17 +121,17 @@ def _judged(case: AskView, standing: str, rules: Rules, n: int) -> str:
         case "in doubt":
             return f"In doubt: {came}, and it hangs on predictions that may not rest on the explanation."
         case "told nothing" if constant.gain <= best.gain or not case.arms(rules):
-            guess = _name(case, constant, rules)
+            guess = name_of(case, constant, rules)
             return f"{guess[0].upper()}{guess[1:]} would have got {_count(constant, n)}: this shows nothing."
         case "told nothing":
             as_well = "as well" if not best.gain else "better"
-            name = _name(case, best, rules)
+            name = name_of(case, best, rules)
             beside = f"{best.hits} of {best.n}" + (f", with the explanation {best.own}" if best.gain else "")
             return f"{name[0].upper()}{name[1:]} predicts {as_well} ({beside}): the explanation told us nothing."
         case "not shown":
             least = baselines.decisive(found)
             does = "would" if least.name == CONSTANT else "does"
-            than = f"{_name(case, least, rules)} {does} ({least.hits} of {least.n})"
+            than = f"{name_of(case, least, rules)} {does} ({least.hits} of {least.n})"
             return f"{came}: not shown to tell more than {than}."
     if n == 1:
         return "The one prediction came true. One question shows nothing by itself."
@@ -164,7 +169,7 @@ def _without(case: AskView, rules: Rules, n: int) -> Iterator[str]:
     found = case.against(rules)
     asked = [one for one in found if one.name != CONSTANT]
     if asked:
-        parts = [f"{_name(case, one, rules)} {_count(one, n)}" for one in found]
+        parts = [f"{name_of(case, one, rules)} {_count(one, n)}" for one in found]
         yield f"Without the explanation: {'; '.join(parts)}."
     only = made_predictable(case, rules)
     if only.n:
@@ -206,9 +211,10 @@ def _count(one: Against, n: int) -> str:
     return f"{one.hits} of {one.n}" + ("" if one.n == n else f", not asked or not read of the other {n - one.n}")
 
 
-def _name(case: AskView, one: Against, rules: Rules) -> str:
+def name_of(case: AskView, one: Against, rules: Rules = "repaired") -> str:
+    """What a baseline is called."""
     if one.name != CONSTANT:
-        return _BASELINE[one.name]
+        return BASELINE[one.name]
     if not one.hits:
         return "always guessing the same"
     guess = str(constant_guess(case, rules).detail["guess"])
@@ -232,7 +238,7 @@ def summary(transcript: Transcript) -> str:
     of = f"Of {len(outcomes)} questions: {counts}.{_failed(transcript)}"
     if over is None or over.value is None or "by" not in over.detail or set(outcomes) & {"not judged"}:
         return of
-    best = {**_BASELINE, CONSTANT: "the best fixed guess"}.get(str(over.detail["baseline"]), "")
+    best = {**BASELINE, CONSTANT: "the best fixed guess"}.get(str(over.detail["baseline"]), "")
     if over.detail.get("helped"):
         return (
             f"The explanations helped: predictions came true more often than by {best}, which does best without. {of}"
@@ -275,3 +281,12 @@ def against_reader(case: AskView) -> str:
         one = "1 question is" if left == 1 else f"{left} questions are"
         sentence += f" Only what both of you would predict, and what could be read, is compared: {one} left out."
     return sentence
+
+
+def lost(case: AskView) -> str:
+    """That too many new questions were lost for figures to be leant on; empty where they were not."""
+    counted = case.counted()
+    unread = sum(row.outcome("repaired") == "unread" or row.failed("repaired") for row in counted)
+    if not counted or unread / len(counted) <= MOST_LOST:
+        return ""
+    return f"{unread} of {len(counted)} questions could not be written, asked or read. Do not lean on these figures."

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.datasets.items import Item
 from core.events import Scored
+from core.labs.consistency import scene
 from core.labs.consistency import verdict as words
 from core.labs.consistency.lab import LAB
 from core.labs.consistency.view import CheckView
@@ -169,7 +170,7 @@ def _changed(view: CheckView) -> None:
 def _by_a_person(item: Item) -> None:
     with st.expander("How a person edited it", icon=":material/edit:", key="by-a-person"):
         st.caption("The data set holds this edit, made by hand so that the correct answer turns into the other one.")
-        st.markdown(difference(sessions.pieces(item.paragraph, item.reference_edit or "")))
+        st.markdown(difference(scene.pieces(item.paragraph, item.reference_edit or "")))
 
 
 def figures(log: Transcript | CheckView, depend: str) -> None:
@@ -215,25 +216,6 @@ def _by_rules(faithfulness: Scored, paper: Scored | None, depend: str) -> None:
 
 def _meaning() -> None:
     with st.expander("What this means", icon=":material/lightbulb:", key="meaning"):
-        st.markdown(
-            "The model explained its answer by something one can try out. A fresh session, which knows nothing of the "
-            "explanation, tried it out.\n\n"
-            "- A **counterfactual** promises: with this edit the answer changes. An **attribution** or a **redaction** "
-            "promises: without these words nobody can tell.\n"
-            "- **Faithfulness** is the paper's word for the share of promises kept where the first answer was right.\n"
-            "- **Random masks** show what luck does: as many other words masked, drawn at random, content words for "
-            "content words. Only the **gain** over them is the explanation's own.\n"
-            "- What would pass whatever was explained is *undecided*: where nearly all is masked, or nothing; where "
-            "any words would do; where an edit writes another text, names the answer, or turns any paragraph.\n"
-            "- One wording that it does not keep to is enough to doubt an explanation: people ask in many ways, and "
-            "each of them should get the truth. That is how the paper argues."
-        )
+        st.markdown("\n".join(f"- {emphasised(line)}" for line in scene.MEANS))
     with st.expander("What it does not mean", icon=":material/block:", key="no-meaning"):
-        st.markdown(
-            "- Not whether the answer is *right*, nor whether the explanation sounds good.\n"
-            "- Not what went on inside the model: this is *self-consistency* (Parcalabescu and Frank 2024), whether "
-            "its answers fit its own words.\n"
-            "- *Did not keep to it* is the weaker finding: another prompt or another draw may do better. Try every "
-            "wording.\n"
-            "- *Kept to it* says that the words matter to the answer, not that nothing else does."
-        )
+        st.markdown("\n".join(f"- {emphasised(line)}" for line in scene.MEANS_NOT))

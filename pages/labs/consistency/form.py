@@ -10,6 +10,7 @@ from core.datasets.items import Item
 from core.labs.consistency.controls import LexiconControl
 from core.labs.consistency.lab import LAB
 from core.labs.consistency.lexicon import Slots
+from core.labs.consistency.scene import KINDS
 from core.labs.consistency.tasks import (
     LABELS,
     LONGEST,
@@ -35,7 +36,7 @@ TASKS: dict[Task, str] = {
     "entailment": "Does a statement follow?",
 }
 SOURCES = {"own": "One paragraph", "shipped": "The items that ship", "dataset": "A data set"}
-EXPLANATIONS = {"counterfactual": "Counterfactual", "attribution": "Feature attribution", "redaction": "Redaction"}
+EXPLANATIONS = KINDS
 PERSONAS: tuple[Persona, ...] = get_args(Persona)
 TARGETS: tuple[Target, ...] = get_args(Target)
 MASKS: tuple[Mask, ...] = get_args(Mask)

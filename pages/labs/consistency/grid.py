@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from core.labs.consistency import scene
 from core.labs.consistency.lab import LAB
 from core.labs.consistency.tasks import in_words
 from core.labs.consistency.view import State, agreement, name_of
@@ -24,12 +25,7 @@ STATES: dict[State, Look] = {
     "waiting": LOOKS["waiting"],
 }
 
-WORDS: dict[Mark, str] = {
-    "kept": "kept to its explanation",
-    "broken": "did not",
-    "not settled": "undecided",
-    "set aside": "not counted",
-}
+WORDS: dict[Mark, str] = dict(scene.WORDS.items())
 """What the states of a check are called."""
 
 _CELLS = {

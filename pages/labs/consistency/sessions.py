@@ -2,39 +2,18 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import streamlit as st
 
 from core.by_rules import RULES
 from core.labs.consistency import metrics
+from core.labs.consistency.scene import EXPLAINS, WANTED, pieces
 from core.labs.consistency.view import CheckView, Sessions
-from core.text import diff
 from core.transcript import Call
 from pages.parts.calls import details
 from pages.parts.text import difference, masked, plain, tinted
 
 LONG = 900
 """Characters. A longer paragraph scrolls in its box."""
-
-WANTED = {
-    "counterfactual": "That holds no edited paragraph.",
-    "attribution": "That is not a list of words.",
-    "redaction": "That holds no masked paragraph.",
-}
-"""What is said of a reply in which the explanation that was asked for cannot be read."""
-
-EXPLAINS = {
-    "counterfactual": "It edits the paragraph so that the answer changes",
-    "attribution": "It lists the words that matter",
-    "redaction": "It masks the words that matter",
-}
-
-
-@lru_cache(maxsize=256)
-def pieces(original: str, edited: str) -> list[diff.Piece]:
-    """The word-level difference; the same while a run is watched."""
-    return diff.pieces(original, edited)
 
 
 def draw(view: CheckView, active: bool) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from core.labs.consistency import metrics
 from core.labs.consistency.lab import LAB
+from core.labs.consistency.scene import EXPLAINS, WANTED, pieces
 from core.labs.consistency.verdict import caveats, row_verdict
 from core.labs.consistency.view import CheckView
 from pages.labs.consistency.grid import STATES
-from pages.labs.consistency.sessions import EXPLAINS, WANTED, pieces
 from pages.parts.models import short
 from pages.parts.slides import YES_OR_NO, Question, Slide, in_order, quoted
 from pages.parts.text import difference, emphasised, masked, plain, tinted

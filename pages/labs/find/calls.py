@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Sequence
 
 import streamlit as st
 
 from core.labs.find.records import Probe
+from core.text.diff import letters
 from pages.parts.text import difference, plain, visible
-
-_ALIKE = 0.4
-"""Input and output that share less than this are not compared letter by letter."""
 
 _SHOWN = 200
 
@@ -39,19 +36,4 @@ def _cell(text: str) -> str:
 def _change(probe: Probe) -> str:
     if probe.input == probe.output:
         return ":gray[none]"
-    matcher = SequenceMatcher(None, probe.input, probe.output, autojunk=False)
-    if matcher.ratio() < _ALIKE:
-        return ""
-    pieces = _pieces(probe.input, probe.output, matcher)
-    return difference((operation, visible(text, every=operation != "same")) for operation, text in pieces)
-
-
-def _pieces(before: str, after: str, matcher: SequenceMatcher[str]) -> Iterator[tuple[str, str]]:
-    for operation, low, high, first, last in matcher.get_opcodes():
-        if operation == "equal":
-            yield "same", before[low:high]
-            continue
-        if high > low:
-            yield "removed", before[low:high]
-        if last > first:
-            yield "added", after[first:last]
+    return difference((one.op, visible(one.text, every=one.op != "same")) for one in letters(probe.input, probe.output))

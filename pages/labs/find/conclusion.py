@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.by_rules import RULES
-from core.events import Rules
-from core.labs.find.records import Interpretation
+from core.labs.find.readings import parts_read
 from core.labs.find.view import ProbeView
 from pages.parts.calls import details
 from pages.parts.text import plain
@@ -26,12 +25,6 @@ def conclusion(case: ProbeView, active: bool) -> None:
             if case.estimate and case.estimate.trouble.repaired:
                 st.warning(plain(case.estimate.trouble.repaired), icon=":material/code_off:")
         if found.call and found.call in case.log.calls:
-            details(case.log.calls[found.call], "conclusion", {rules: _parts(found, rules) for rules in RULES})
+            details(case.log.calls[found.call], "conclusion", {rules: parts_read(found, rules) for rules in RULES})
     if active and case.truth is None:
         st.markdown(":shimmer[held against the truth …]")
-
-
-def _parts(found: Interpretation, rules: Rules) -> str:
-    named = {"description": found.description[rules], "domain": found.domain[rules], "code": found.code[rules]}
-    there = [f"{name} of {len(text)} characters" for name, text in named.items() if text]
-    return " and ".join(there) or "nothing"

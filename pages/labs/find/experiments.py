@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.labs.find.asked import budget, refusal
 from core.labs.find.module_calls import item
 from core.labs.find.records import Exchange, Probe
-from core.labs.find.tasks import BY_MODEL, NAMES, ProbeSpec
+from core.labs.find.tasks import BY_MODEL
 from core.labs.find.view import ProbeView
-from core.models.errors import NoToolCalls
 from core.transcript import Call
 from pages.labs.find.calls import calls_made
 from pages.labs.find.pictures import bars, picture
@@ -26,9 +26,9 @@ def experiments(case: ProbeView, active: bool) -> None:
         spec.interpreter, "It experiments"
     )
     st.markdown(f"#### 1 · {who}", anchors=False)
-    st.caption(_budget(case))
-    if refusal := _refusal(case):
-        st.caption(f":material/swap_horiz: It went on in plain text. {plain(refusal)}")
+    st.caption(plain(budget(case)))
+    if why := refusal(case):
+        st.caption(f":material/swap_horiz: It went on in plain text. {plain(why)}")
     if spec.category == "numeric" and case.truth is None and case.probes:
         picture(case)
     elif spec.category == "entities" and case.probes:
@@ -46,26 +46,6 @@ def experiments(case: ProbeView, active: bool) -> None:
         st.markdown(":shimmer[looking at the function …]" if active else ":gray[Nothing was called.]")
     if active and not case.probes and spec.is_module and spec.backbone == "embedding":
         st.caption("The sentence encoder is loaded on first use: this takes a few seconds, once.")
-
-
-def _budget(case: ProbeView) -> str:
-    spec = case.spec
-    assert spec is not None
-    name = NAMES[spec.interpreter]
-    text = f"{name[0].upper()}{name[1:]} · {len(case.probes)} of {spec.probes} calls of the function"
-    if spec.interpreter in ("aia", "aia+milan"):
-        text += f" · {min(len(case.exchanges), spec.rounds)} of {spec.rounds} rounds"
-        text += " · it asks by tool calls" if spec.tools else ""
-    text += carried_out(spec)
-    if any(probe.how == "answer" and probe.value is not None for probe in case.probes) and spec.category == "entities":
-        text += " · where the model gives no probabilities, values are 0 or 1"
-    return text
-
-
-def _refusal(case: ProbeView) -> str:
-    """Why an agent that was to ask by tool calls went on in text."""
-    failures = (call.failed for call in case.log.calls.values() if call.failed)
-    return next((failed.message for failed in failures if failed.error == NoToolCalls.__name__), "")
 
 
 def _rounds(case: ProbeView, active: bool) -> None:
@@ -140,16 +120,3 @@ def _round_details(case: ProbeView, exchange: Exchange, made: list[Probe], call:
 def _commands(exchange: Exchange) -> dict[str, str]:
     """How each set of rules read a message, as it was written down when the message came."""
     return {rules: words for rules, words in exchange.read if words}
-
-
-def carried_out(spec: ProbeSpec) -> str:
-    """What stands behind the function, where it is not a formula."""
-    if not spec.is_module:
-        return ""
-    table = (
-        "our word lists: a word that is not listed gives 0"
-        if spec.category == "entities"
-        else "our list of facts: an input that is not listed gives undefined"
-    )
-    by = {"table": table, "embedding": "sentence embeddings", "model": plain(spec.module)}
-    return f" · the function is carried out by {by[spec.backbone]}"

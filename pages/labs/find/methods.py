@@ -6,7 +6,8 @@ import streamlit as st
 
 from core.labs.find.functions.modules import Backbone
 from core.labs.find.lab import LAB as PROBE
-from core.labs.find.reliability.lab import LAB, ReliabilitySpec
+from core.labs.find.reliability.lab import LAB
+from core.labs.find.reliability.view import ReliabilitySpec
 from core.labs.find.tasks import NAMES
 from core.labs.find.worthless import worthless
 from core.published import source

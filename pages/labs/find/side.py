@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.labs.find.plot import stretches
 from core.labs.find.tasks import BY_MODEL, CAN, NAMES, ProbeSpec
-from core.labs.find.trials import GRID
+from core.labs.find.trials import GRID, MARKS
 from core.labs.find.view import ProbeView
 from core.store.matching import Tried
-from pages.labs.find.truth import STATES, STRETCHES, by_stretch
 from pages.parts.side_by_side import Cell, Side
 from pages.parts.text import plain, visible
 
@@ -21,7 +21,7 @@ def tests(view: ProbeView, active: bool) -> list[Cell]:
             found += _stretches(view)
             continue
         reading = trial.repaired
-        state = STATES.get(reading.outcome, "set aside")
+        state = MARKS.get(reading.outcome, "set aside")
         gave, true = (plain(visible(one)) if one is not None else "–" for one in (reading.expected, reading.observed))
         led = "its words point to" if id.startswith("unit-") else "its code gives"
         text = f"{led} **{gave}**, the function gives **{true}**"
@@ -31,13 +31,11 @@ def tests(view: ProbeView, active: bool) -> list[Cell]:
 
 
 def _stretches(view: ProbeView) -> list[Cell]:
-    xs = sorted(view.truth.x) if view.truth else []
-    ends = [len(xs) * part // STRETCHES for part in range(STRETCHES + 1)]
     found = []
-    for state, low, high in zip(by_stretch(view), ends, ends[1:], strict=False):
-        if low < high:
-            about = f"x from {xs[low]:.4g} to {xs[high - 1]:.4g}"
-            found.append(Cell(Tried(about), about, state, _TOLD.get(state, "")))
+    for one in stretches(view):
+        about = f"x from {one.low:.4g} to {one.high:.4g}"
+        mark = one.mark or "set aside"
+        found.append(Cell(Tried(about), about, mark, _TOLD.get(mark, "")))
     return found
 
 

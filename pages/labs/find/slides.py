@@ -9,11 +9,10 @@ from core.labs.find.agreement import absolute_bound, agrees
 from core.labs.find.facts import Facts
 from core.labs.find.missed import headline, missed
 from core.labs.find.records import UnitTest
-from core.labs.find.trials import GRID
+from core.labs.find.trials import GRID, MARKS
 from core.labs.find.verdict import of_words
 from core.labs.find.view import ProbeView
 from pages.labs.find.pictures import number as figure
-from pages.labs.find.truth import STATES
 from pages.parts.models import short
 from pages.parts.slides import UNKNOWN, YES_OR_NO, Question, Slide, in_order, quoted
 from pages.parts.text import plain, visible
@@ -77,7 +76,7 @@ def _slides(view: ProbeView, active: bool) -> Iterator[Slide]:
         left = [f"And {len(remarks) - REMARKS} more remarks, on the page of the run."] * (len(remarks) > REMARKS)
         yield Slide("The truth", plain(view.truth.description), tuple(filter(None, ("\n".join(more), *left))))
     words = of_words(view)
-    states = tuple(STATES.get(trial.repaired.outcome, "set aside") for name, trial in _each(view))
+    states = tuple(MARKS.get(trial.repaired.outcome, "set aside") for name, trial in _each(view))
     yield Slide("The verdict", plain(headline(view)), (plain(words),) if words else (), tiles=states, is_verdict=True)
 
 
@@ -110,7 +109,7 @@ def _tests(view: ProbeView) -> Iterator[Slide]:
     yield from _points(view)
     states: list[State] = []
     for number, (name, trial) in enumerate(_each(view), start=1):
-        states.append(STATES.get(trial.repaired.outcome, "set aside"))
+        states.append(MARKS.get(trial.repaired.outcome, "set aside"))
         if name in view.predictions:
             yield from _text(view, name, trial, number, tuple(states))
         elif name in view.units:

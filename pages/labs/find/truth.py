@@ -7,50 +7,31 @@ import streamlit as st
 from core.by_rules import RULES
 from core.labs.find import fidelity
 from core.labs.find.agreement import ABSOLUTE, RELATIVE
+from core.labs.find.ending import NOT_MEANT, missed_title, remarks
 from core.labs.find.facts import Facts
-from core.labs.find.missed import headline, missed
+from core.labs.find.missed import headline
+from core.labs.find.plot import STRETCH, STRETCHES, stretches
+from core.labs.find.readings import PICKED
 from core.labs.find.records import Fidelity, Prediction, UnitTest
-from core.labs.find.verdict import judge, of_words, solved
+from core.labs.find.trials import JUDGED, MARKS
+from core.labs.find.verdict import judge, of_words
 from core.labs.find.view import ProbeView
 from core.sandbox.lacking import NOT_RUNNABLE, not_runnable
 from core.score import Score
 from pages.labs.find.pictures import MEANINGS, TITLES, number, picture
 from pages.parts.calls import inspector
 from pages.parts.text import plain, visible
-from pages.parts.tiles import State, Tile, anchor, strip
+from pages.parts.tiles import Tile, anchor, strip
 
 _MOST = {
     "numeric": ("not_runnable", "excess", "noise_floor", "nmse", "nmse_success"),
     "strings": ("not_runnable", "exact_match", "exact_match_unchanged", "unit_test", "held_out_match"),
 }
 """The figures that stand first, by category; where the noise is known, what the code adds to it leads."""
-STRETCHES = 16
-"""Tiles of a function of numbers: so many parts of its test points."""
-
-STRETCH: dict[State, str] = {
-    "kept": "where the code gives the function's value",
-    "broken": "where it does not",
-    "not settled": "where it does not, by less than the noise",
-    "set aside": "without a value to compare",
-}
-"""What the states of a stretch are called."""
-
 _SMALL = ("excess", "noise_floor")
 """Held against each other, however small both are."""
 
 _MODULES = ("unit_test", "unit_test_ceiling")
-_JUDGED = {
-    "interpretation": "The description",
-    "paper": "The description as paper rules read it",
-    "truth": "The true description",
-    "nothing": "A description that says nothing",
-    "anything": "A description that may mean anything",
-    "everything": "A description that names all there is",
-}
-STATES: dict[str, State] = {"right": "kept", "wrong": "broken", "unread": "unread", "dropped": "failed"}
-"""What the outcomes of a test are called in every lab; what is not listed was not tested."""
-
-_WORDS = {True: "right", False: "wrong", None: "neither: it picks no example"}
 
 
 def against_the_truth(case: ProbeView) -> None:
@@ -93,7 +74,7 @@ def _tests(case: ProbeView) -> None:
             "An evaluator that sees only the description picks which of three examples is the function's. Guessing "
             "gives one third. The same on the true description shows what this evaluator can do at best."
         )
-        for about, words in _JUDGED.items():
+        for about, words in JUDGED.items():
             units = {item: test for item, test in case.units.items() if test.about == about}
             if units:
                 _units(case, words, about, units)
@@ -123,7 +104,7 @@ def _units(case: ProbeView, words: str, about: str, units: dict[str, UnitTest]) 
     if test.call and test.call in case.log.calls:
         inspector(
             case.log.calls[test.call],
-            {"paper": _WORDS[test.paper], "repaired": _WORDS[test.repaired]},
+            {"paper": PICKED[test.paper], "repaired": PICKED[test.repaired]},
         )
     else:
         st.caption("No model was asked: the example whose sentence vector lies nearest to the description was taken.")
@@ -140,7 +121,7 @@ def judged(case: ProbeView) -> None:
         if case.spec and case.spec.category == "numeric":
             _stretches(case)
         else:
-            marks = [Tile(STATES.get(trial.repaired.outcome, "set aside"), "tests") for trial in case.trials.values()]
+            marks = [Tile(MARKS.get(trial.repaired.outcome, "set aside"), "tests") for trial in case.trials.values()]
             strip(marks, "test", {"kept": "right", "broken": "wrong", "set aside": "not tested"})
         st.markdown(f"**The function**  \n{plain(truth.description)}")
         if truth.note:
@@ -149,16 +130,9 @@ def judged(case: ProbeView) -> None:
 
 def _stretches(case: ProbeView) -> None:
     """One tile a stretch of the function's range: a figure over all of it would be one tile that says little."""
-    marks = [Tile(state, "truth") for state in by_stretch(case)]
+    marks = [Tile(one.mark or "set aside", "truth") for one in stretches(case)]
     points = len(case.truth.x) // STRETCHES if case.truth else 0
-    strip(marks, f"stretch of {points} test points", STRETCH)
-
-
-def by_stretch(case: ProbeView) -> list[State]:
-    """What came of each stretch of the function's range."""
-    is_noise = judge(case).outcome == "within the noise"
-    states: dict[bool | None, State] = {True: "kept", False: "not settled" if is_noise else "broken", None: "set aside"}
-    return [states[held] for held in Facts(case).by_stretch(STRETCHES)]
+    strip(marks, f"stretch of {points} test points", {mark: words for mark, words in STRETCH.items()})
 
 
 def _beside_the_truth(case: ProbeView) -> None:
@@ -172,13 +146,8 @@ def _beside_the_truth(case: ProbeView) -> None:
             picture(case)
         if case.fidelity:
             _box(case.fidelity)
-        missed_title = "What you missed" if case.spec.interpreter == "you" else "What it missed"
-        if sentences := [one for one in missed(case) if one not in headline(case)]:
-            st.markdown(f"**{missed_title}**\n\n" + "\n".join(f"- {plain(sentence)}" for sentence in sentences))
-        elif case.value(case.headline) is not None:
-            is_solved = solved(Facts(case))
-            nothing = "Nothing that our checks can see." if is_solved else "Our checks cannot say: compare the two."
-            st.markdown(f"**{missed_title}**  \n{nothing}")
+        if sentences := remarks(case):
+            st.markdown(f"**{missed_title(case)}**\n\n" + "\n".join(f"- {plain(sentence)}" for sentence in sentences))
 
 
 def _box(found: Fidelity) -> None:
@@ -282,11 +251,4 @@ def _meaning(case: ProbeView) -> None:
             "- **What it missed** compares the words with the calls that were really made."
         )
     with st.expander("What it does not mean", icon=":material/block:", key="no-meaning"):
-        st.markdown(
-            "- A good fit is not understanding: code can be right where the words are not, or the other way round.\n"
-            "- One function says little about an interpreter. Try several, or use the command line.\n"
-            "- A language model that carries out a function (entities, relations) makes mistakes of its own; then even "
-            "a perfect interpreter cannot be right. The box is measured against its own truth beforehand, and the unit "
-            "test on the true description shows that limit.\n"
-            "- These boxes are small and made by us; what is hard here need not be what is hard in a real network."
-        )
+        st.markdown("\n".join(f"- {sentence}" for sentence in NOT_MEANT))

@@ -6,6 +6,7 @@ import re
 
 import streamlit as st
 
+from core.labs.find.asked import carried_out
 from core.labs.find.functions.own import as_code, trouble
 from core.labs.find.records import Submission, Wish
 from core.labs.find.view import ProbeView
@@ -13,7 +14,6 @@ from core.runs.engine import Addition
 from core.sandbox.lacking import cause
 from core.text.templates import load
 from pages.labs.find.calls import calls_made
-from pages.labs.find.experiments import carried_out
 from pages.labs.find.pictures import TITLES, bars, number, picture
 from pages.parts import session
 from pages.parts.run import resume
@@ -56,7 +56,7 @@ def turn(run_id: str, case: ProbeView) -> None:
     st.markdown("\n".join(hints))
     st.caption(
         f"{len(case.probes)} of {spec.probes} calls of the function · {rounds} of {spec.rounds} rounds: each press of "
-        f"the button is one{carried_out(spec)}"
+        f"the button is one{plain(carried_out(spec))}"
     )
     if case.probes and spec.category == "numeric":
         picture(case)

@@ -4,22 +4,21 @@ what the cue moved beside its twin, and whether that is named.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from functools import lru_cache
 
 import pandas as pd
 import streamlit as st
 
 from core.charts.marks import COMPARED, FAINT, OURS, error_bars
-from core.labs.plant import metrics
+from core.labs.plant import marks, metrics, scene
 from core.labs.plant.cues import TWINS
 from core.labs.plant.lab import LAB
+from core.labs.plant.marks import SAYS
 from core.labs.plant.measure import AGREEING, PLAIN, PLANTED
-from core.labs.plant.verdict import NOT_A_LIE, summary, verdict
+from core.labs.plant.scene import question
+from core.labs.plant.verdict import MEANING, NOT_A_LIE, summary, verdict
 from core.labs.plant.view import WHY, PlantView
 from core.people.looking import NoSuchRun
-from core.text import diff
 from core.transcript import Transcript
 from pages.parts import plain_case, session
 from pages.parts.calls import details
@@ -34,16 +33,7 @@ CUE = "violet"
 LONG, LINES = 900, 15
 """Characters and lines. A longer question scrolls in its box."""
 
-WORDS: dict[State, str] = {
-    "kept": "named it",
-    "broken": "did not mention it",
-    "not settled": "moved, without a verdict on its reasons",
-    "set aside": "not moved by the cue",
-}
-"""What the states of an item are called."""
-
-SAYS = {"named": "yes", "named always": "yes", "not mentioned": "no"}
-"""Whether reasons say what moved it, by outcome; of every other outcome there is nothing to ask."""
+WORDS: dict[State, str] = dict(marks.WORDS.items())
 
 BARS = ("named_when_moved", "named_when_agreeing", "flip_rate", "flip_rate_twin")
 
@@ -52,25 +42,10 @@ _ARMS: dict[str, str] = {
     TWINS[1]: "A second twin",
     AGREEING: "The cue where it agrees",
 }
-_MEANING = (
-    f"{NOT_A_LIE}\n\nNor does it say what went on inside the model, or what it does with cues of another form: who "
-    "admits this one may be silent about the next."
-)
-
-
-def mark(outcome: str, transcript: Transcript) -> State:
-    """The mark of an item's outcome. Nothing is green unless the run shows that naming comes with having been moved,
-    which one item never does; where it has no headline about naming, nothing is red.
-    """
-    gain = transcript.score("naming_gain", "repaired")
-    silent = gain is None or bool(gain.detail.get("no_headline"))
-    state: State = "failed" if outcome == "failed" else "waiting" if outcome == "waiting" else LAB.means(outcome)
-    is_out = {"kept": silent or not gain or (gain.low or 0.0) <= 0, "broken": silent and transcript.planned > 1}
-    return "not settled" if is_out.get(state) else state
 
 
 def mark_of(view: PlantView) -> State:
-    """The same of an item that is seen by itself."""
+    """The mark of an item that is shown, as its run bears it out."""
     run = view.log.started.run if view.log.started else ""
     try:
         return _mark_of(run, size(run), view.outcome())
@@ -80,7 +55,7 @@ def mark_of(view: PlantView) -> State:
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def _mark_of(run: str, size: int, outcome: str) -> State:
-    return mark(outcome, session.run(run).case(""))
+    return LAB.mark(outcome, session.run(run).case(""))
 
 
 def draw(view: PlantView, active: bool) -> None:
@@ -120,7 +95,7 @@ def _verdict(view: PlantView) -> None:
 
 def _meaning(key: str) -> None:
     with st.expander("What it does not mean", type="compact", key=key):
-        st.markdown(_MEANING)
+        st.markdown(MEANING)
 
 
 def _asked(view: PlantView, arm: str, active: bool) -> None:
@@ -186,22 +161,23 @@ def _details(view: PlantView, arm: str) -> None:
         details(call, f"{view.log.case}-{arm}", {"repaired": reply.answer or "nothing readable"})
 
 
-def question(view: PlantView, arm: str) -> str:
-    """What was sent in that arm, without the instruction at its end; what is asked, where that is not known."""
-    call = next((call for call in view.log.calls.values() if call.asked.item == arm), None)
-    sent = call.asked.messages[-1].content if call and call.asked.messages else ""
-    return sent.rpartition("\n\n")[0].strip() or view.title
-
-
 def is_long(text: str) -> bool:
     """Whether a text takes more than its share of a screen."""
     return len(text) > LONG or text.count("\n") > LINES
 
 
 def with_cue(view: PlantView, arm: str) -> str:
-    """Markdown of the question in that arm, in which whatever the plain one does not have is marked as the cue."""
-    pieces = _pieces(question(view, f"{PLAIN}-1"), question(view, arm))
-    return "".join(cue(text) if op == "added" else plain(text) for op, text in pieces if op != "removed")
+    """Markdown of the question in that arm, in which the cue has its colour."""
+    return _coloured(scene.with_cue(view, arm))
+
+
+def telling(view: PlantView, reasons: str) -> str:
+    """Markdown of reasons, in which the words that tell the cue have its colour."""
+    return _coloured(scene.telling(view, reasons))
+
+
+def _coloured(pieces: scene.Pieces) -> str:
+    return "".join(cue(text) if mark else plain(text) for text, mark in pieces)
 
 
 def cue(text: str) -> str:
@@ -212,21 +188,6 @@ def cue(text: str) -> str:
         before, _, after = line.partition(inner) if inner else (line, "", "")
         lines.append(f"{before}:{CUE}[**{tinted(inner, CUE)}**]{after}" if inner else line)
     return "  \n".join(lines)
-
-
-@lru_cache(maxsize=256)
-def _pieces(original: str, edited: str) -> list[diff.Piece]:
-    """The word-level difference; the same while a run is watched."""
-    return diff.pieces(original, edited)
-
-
-def telling(view: PlantView, reasons: str) -> str:
-    """Markdown of reasons, in which the words that tell the cue have its colour."""
-    words = view.planting.telling if view.planting else ()
-    ways = [r"[^\w,:()]+".join(map(re.escape, word.split())).replace("'", "['’]") for word in words]
-    ways = [rf"{way}(?!\w)" if way[-1].isalnum() else way for way in ways]
-    parts = re.split(rf"(?<!\w)({'|'.join(ways)})", reasons, flags=re.IGNORECASE) if ways else [reasons]
-    return "".join(cue(part) if place % 2 else plain(part) for place, part in enumerate(parts))
 
 
 def choose(transcript: Transcript) -> str:
@@ -251,7 +212,7 @@ def _of_all(transcript: Transcript) -> None:
     st.markdown(f"#### {emphasised(summary(transcript))}", anchors=False)
     outcomes = [str(one.result["outcome_repaired"]) if one.result else "waiting"
                 for one in plain_case.by_number(transcript).values()]  # fmt: skip
-    strip([Tile(mark(outcome, transcript)) for outcome in outcomes], "question", WORDS)
+    strip([Tile(LAB.mark(outcome, transcript)) for outcome in outcomes], "question", WORDS)
     ledger = [f"{count} {LAB.words.get(outcome, outcome)}" + (f" ({WHY[outcome]})" if outcome in WHY else "")
               for outcome, count in Counter(outcomes).most_common()]  # fmt: skip
     st.caption(plain("; ".join(ledger)))

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from core.labs.plant.cues import TWINS
 from core.labs.plant.lab import LAB
+from core.labs.plant.marks import SAYS
 from core.labs.plant.measure import PLANTED
-from core.labs.plant.verdict import NOT_A_LIE, WHISPERED, verdict
+from core.labs.plant.scene import question
+from core.labs.plant.verdict import NOT_A_LIE, verdict, whispered
 from core.labs.plant.view import PlantView
-from pages.labs.plant.draw import SAYS, is_long, mark_of, question, telling, with_cue
+from pages.labs.plant.draw import is_long, mark_of, telling, with_cue
 from pages.parts.models import short
 from pages.parts.slides import YES_OR_NO, Question, Slide, in_order, quoted
 from pages.parts.text import emphasised, plain
@@ -48,7 +50,7 @@ def _slides(view: PlantView, active: bool) -> Iterator[Slide]:
         else:
             yield Slide("The verdict", emphasised(verdict(view)[0]), is_verdict=True)
         return
-    said = WHISPERED[view.planting.cue].format(target=view.planting.target, shown=view.planting.planted)
+    said = whispered(view.planting)
     body = () if is_long(question(view, PLANTED)) else (with_cue(view, PLANTED),)
     yield Slide("We whispered", emphasised(said), body)
     changed = planted.answer is not None and planted.answer != first.answer

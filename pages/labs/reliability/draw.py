@@ -7,13 +7,13 @@ import streamlit as st
 
 from core.labs.find import charts
 from core.labs.find.module_calls import item
-from core.labs.find.reliability.lab import PAPER, Kind, Reliability, Report, softmax, verdict
+from core.labs.find.reliability.scene import CARRIED_OUT, HOW
+from core.labs.find.reliability.view import PAPER, Kind, Reliability, Report, softmax, verdict
 from pages.parts.calls import inspector
 from pages.parts.pictures import PLAIN
 from pages.parts.text import plain
 
 _KINDS: dict[Kind, str] = {"same": "Own words", "random": "Words of others"}
-_NAMES = {"table": "our word lists", "embedding": "sentence embeddings"}
 _SHOWN = 30
 """Words of one function that are listed."""
 
@@ -23,7 +23,7 @@ def draw(report: Report, active: bool) -> None:
     spec = report.spec
     if spec is None:
         return
-    who = spec.model or _NAMES.get(spec.backbone, spec.backbone)
+    who = spec.model or CARRIED_OUT.get(spec.backbone, spec.backbone)
     st.caption(plain(f"{who} · {spec.concepts} subjects, {spec.words} words of each"))
     if not report.concepts:
         if active:
@@ -97,8 +97,7 @@ def _words(report: Report) -> None:
     if len(rows) > _SHOWN:
         st.caption(f"Its own words, and of the others those with the highest values: {_SHOWN} of {len(rows)}.")
     chosen = st.pills("Word and value; ● marks its own", list(labels), key="reliability-word", wrap=True)
-    ways = {"logprobs": "from the probabilities of 0 and 1", "answer": "from the digit it wrote: no probabilities"}
-    if said := [ways[how] for how in dict.fromkeys(one.how) if how in ways]:
+    if said := [HOW[how] for how in dict.fromkeys(one.how) if how in HOW]:
         st.caption(f"Values are read {', or '.join(said)}.")
     if chosen:
         word, problem = labels[chosen]

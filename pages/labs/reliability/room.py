@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.labs.find.reliability.lab import ReliabilityView, Report
+from core.labs.find.reliability.view import ReliabilityView, Report
 from core.transcript import Transcript
 from pages.labs.reliability.draw import draw
 from pages.parts import session

@@ -5,17 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from core.labs.simulatability.records import Simulation
-from core.labs.simulatability.verdict import against_reader, by_reader, colour, headline, notes
+from core.labs.simulatability.verdict import against_reader, by_reader, colour, headline, lost, notes
 from core.labs.simulatability.view import COUNTED, AskView
+from core.labs.simulatability.words import DEFENDED, MARK_WORDS, METHODS, REASONS, said
 from pages.labs.simulatability import rows
 from pages.labs.simulatability.figures import meaning, researchers
-from pages.labs.simulatability.rows import REASONS, Guess, said
+from pages.labs.simulatability.rows import Guess
 from pages.parts.calls import details
 from pages.parts.text import large, plain
 from pages.parts.tiles import LOOKS, State, strip
-
-METHODS = {"cot": "Reason, then answer", "posthoc": "Answer, then justify", "forced": "Defend the opposite"}
-"""What the ways to explain are called on the screen."""
 
 WORDS = {**METHODS, "strategyqa": "StrategyQA", "shp": "SHP"}
 """The same, and the tasks."""
@@ -23,10 +21,7 @@ WORDS = {**METHODS, "strategyqa": "StrategyQA", "shp": "SHP"}
 NARROWEST = 462
 """Pixels of a column: from 1,100 pixels of the window on, two stand side by side."""
 
-TILES: dict[State, str] = {
-    **{"kept": "came true", "broken": "did not come true"},
-    **{"not settled": "not settled by it", "in doubt": "no verdict"},
-}
+TILES: dict[State, str] = dict(MARK_WORDS.items())
 """What the states of a new question are called."""
 _COLOURS = {"green": LOOKS["kept"].badge("it helped"), "red": LOOKS["broken"].badge("it misled"), "": ""}
 """What stands before a verdict; without a colour it is none."""
@@ -78,7 +73,8 @@ def _top(case: AskView, active: bool, sealed: bool) -> None:
             if sentence:
                 st.markdown(sentence)
         strip(marks, "question", TILES)
-        _valid_share(case)
+        if sentence := lost(case):
+            st.warning(sentence, icon=":material/warning:")
 
 
 def _asked(case: AskView) -> None:
@@ -115,7 +111,7 @@ def _step_answer(case: AskView, active: bool) -> None:
                 st.caption("No answer.")
             return
         if starter.method == "forced":
-            st.caption("Its own answer was the opposite. It was then told to defend this one.")
+            st.caption(DEFENDED)
         gold = f" :gray[(correct: {said(starter.gold)})]" if starter.gold else ""
         st.markdown(f"It answers **{said(starter.answer[case.rules])}**{gold}")
         with st.container(key="explanation"):
@@ -154,16 +150,6 @@ def _step_questions(case: AskView, active: bool, sealed: bool) -> None:
     line = f"{'; '.join(parts)}.{f' Set aside: {aside}.' if aside else ''}"
     st.markdown("#### New questions", anchors=False)
     st.markdown(line if asked or reasons or not active else ":shimmer[writing questions …]")
-
-
-def _valid_share(case: AskView) -> None:
-    counted = case.counted()
-    unread = sum(row.outcome("repaired") == "unread" or row.failed("repaired") for row in counted)
-    if counted and unread / len(counted) > 0.3:
-        st.warning(
-            f"{unread} of {len(counted)} questions could not be written, asked or read. Do not lean on these figures.",
-            icon=":material/warning:",
-        )
 
 
 def reader_says(value: str, who: str) -> Simulation:

@@ -6,7 +6,9 @@ import streamlit as st
 
 from core.events import Scored
 from core.labs.simulatability.lab import LAB
+from core.labs.simulatability.scene import differs
 from core.labs.simulatability.view import AskView
+from core.labs.simulatability.words import MEANS, MEANS_NOT
 from core.text.glossary import on_hover
 from pages import addresses
 from pages.parts.text import plain
@@ -67,21 +69,8 @@ def _figures(case: AskView) -> None:
             _figure(scores[headline], "Generality", f"How different the questions are that it settles ({headline}).")
         for name, words in {} if case.spec and case.spec.given else similarities.items():
             _generality(words, scores[name])
-    paper = log.score("precision", "paper")
-    if paper is not None:
-        differing = case.differing()
-        value = "undefined" if paper.value is None else f"{paper.value:.2f} ({paper.n} of {paper.of})"
-        numbers = [str(number) for number, row in enumerate(case.rows.values(), start=1) if row in differing]
-        which = f": {'number' if len(numbers) == 1 else 'numbers'} {', '.join(numbers)}." if differing else "."
-        if case.rules == "paper":
-            st.caption(
-                "This run follows the paper's own pipeline: its prompts hold what the paper's rules read. The figures "
-                "above read the same raw answers by repaired rules, which would have asked other questions."
-            )
-        st.caption(
-            f"Read by the paper's own rules: precision {value}. "
-            f"{len(differing)} of {len(case.rows)} outcomes depend on which rules read the answers{which}"
-        )
+    if sentence := differs(case):
+        st.caption(sentence)
 
 
 def _defined(score: Scored | None) -> bool:
@@ -111,22 +100,7 @@ def _generality(words: str, score: Scored | None) -> None:
 
 def meaning() -> None:
     with st.expander("What this means", icon=":material/lightbulb:", key="meaning"):
-        st.markdown(
-            "An explanation is useful if it lets you predict what the model does elsewhere. A simulator read only the "
-            "explanation and said what it expects of the model on new questions. Then the model answered.\n\n"
-            "- **Precision** is the share of those expectations that came true. Low precision: the explanation sounds "
-            "fine and still gives you a wrong picture of the model.\n"
-            "- **Generality** tells how different the questions are that the explanation settles: near 0 they are all "
-            "alike, near 1 they have little in common.\n"
-            "- **Without the explanation** the same predictor saw only the first answer. What comes true then too, the "
-            "explanation did not bring about.\n"
-            "- Questions that the explanation does not settle (*cannot guess*) are not held against it."
-        )
+        first, *further = MEANS
+        st.markdown("\n".join((f"{first}\n", *(f"- {sentence}" for sentence in further))))
     with st.expander("What it does not mean", icon=":material/block:", key="no-meaning"):
-        st.markdown(
-            "- Not whether the answer is *right*: a model can be wrong and entirely predictable.\n"
-            "- Not what went on inside the model; only whether its words fit its behaviour.\n"
-            "- One explanation and a handful of questions: look at the interval before you say more than that.\n"
-            "- The simulator is a model too and can misread an explanation. Open a row and judge for yourself, "
-            "or guess first."
-        )
+        st.markdown("\n".join(f"- {sentence}" for sentence in MEANS_NOT))

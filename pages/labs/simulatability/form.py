@@ -17,10 +17,10 @@ from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.questions import pairs, questions
 from core.labs.simulatability.records import Examined
 from core.labs.simulatability.tasks import COUNTERFACTUALS, AskSpec, calls
+from core.labs.simulatability.words import METHODS
 from core.models.errors import OutsideWorld
 from core.models.ids import is_control
 from core.text.glossary import on_hover
-from pages.labs.simulatability.draw import METHODS
 from pages.parts import models, session
 from pages.parts.datasets import from_dataset, of_dataset
 from pages.parts.text import plain

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import streamlit as st
 
 from core.by_rules import RULES
-from core.labs.simulatability.lab import LAB
-from core.labs.simulatability.records import Counterfactual, Simulation
+from core.labs.simulatability.records import Counterfactual
+from core.labs.simulatability.scene import call_of
 from core.labs.simulatability.tasks import ONE
 from core.labs.simulatability.view import AskView, Row
+from core.labs.simulatability.words import MARKS, REASONS, said
 from core.text.overlap import mark, shared_words
 from core.text.quote import first_sentence
 from core.transcript import Call
@@ -18,49 +19,23 @@ from pages.parts.calls import inspector
 from pages.parts.text import marked, numbered, plain
 from pages.parts.tiles import LOOKS, State, Tile, anchor
 
-WORDS = {**LAB.words, "1": "response 1", "2": "response 2"}
-"""What the lab's values are called on the screen."""
-
-STATES: dict[str, State] = {
-    "as expected": "kept",
-    "misled": "broken",
-    "misled all": "broken",
-    "cannot guess": "not settled",
-    "unread": "unread",
-    "dropped": "set aside",
-    "waiting": "waiting",
-}
-"""What the outcomes of a row are called in every lab."""
-
 _SAID_SO: dict[State, str] = {
     "kept": "as expected",
     "broken": "the explanation misled you",
     "not settled": "not settled by the explanation",
     "unread": "an answer could not be read",
 }
-REASONS = {
-    "duplicate": "a repeat of an earlier question",
-    "copy of the starter": "the question we started from",
-    "reworded": "nearly the same as an earlier question",
-    "unparsed": "no question could be read",
-    "error": "the call failed",
-}
-
 _TABS = {"none": "From the answer alone", "swapped": "With other reasons", "question_only": "From the question alone"}
 """What a row's calls in the controls' arms are called."""
 
 Guess = Callable[[str, str], None]
 
 
-def said(value: str) -> str:
-    return WORDS.get(value, value)
-
-
 def state_of(row: Row, active: bool) -> State:
     """What came of a row. Kept or broken is said of predictions that are a verdict."""
     if row.reading("repaired").doubt:
         return "in doubt"
-    state = STATES[row.outcome("repaired")]
+    state: State = MARKS[row.outcome("repaired")]
     return "stopped" if state == "waiting" and not active else state
 
 
@@ -183,13 +158,6 @@ def _mine(row: Row) -> State:
     if row.answer.repaired == "neither":
         return "unread"
     return "kept" if row.guess.repaired == row.answer.repaired else "broken"
-
-
-def call_of(simulation: Simulation) -> str:
-    """Of several votes the first that the majority holds with."""
-    votes = zip(simulation.calls, simulation.votes, strict=False)
-    agreeing = [call for call, vote in votes if vote == simulation.repaired]
-    return next(iter([*agreeing, *simulation.calls]), "")
 
 
 def _quoted(case: AskView, name: str) -> str:

@@ -9,11 +9,12 @@ from typing import Any
 from core.events import CallFailed
 from core.labs.simulatability.tasks import AskSpec, Question
 from core.labs.simulatability.view import AskView, Row
+from core.labs.simulatability.words import METHODS, REASONS, said
 from core.models.ids import is_control
 from core.store.matching import Tried
 from core.text.quote import first_sentence
-from pages.labs.simulatability.draw import METHODS, TILES
-from pages.labs.simulatability.rows import REASONS, said, state_of
+from pages.labs.simulatability.draw import TILES
+from pages.labs.simulatability.rows import state_of
 from pages.parts import session
 from pages.parts.side_by_side import Cell, Side
 from pages.parts.text import plain

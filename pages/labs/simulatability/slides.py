@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.labs.simulatability.records import Counterfactual, Explanation
+from core.labs.simulatability.scene import QUOTED, call_of
 from core.labs.simulatability.tasks import AskSpec
 from core.labs.simulatability.verdict import headline, notes
 from core.labs.simulatability.view import MISLED, AskView, Row
+from core.labs.simulatability.words import DEFENDED, REASONS, said
 from core.text.quote import first_sentence
-from pages.labs.simulatability.rows import REASONS, call_of, said, state_of
+from pages.labs.simulatability.rows import state_of
 from pages.parts.models import short
 from pages.parts.slides import UNKNOWN, YES_OR_NO, Question, Slide, in_order, quoted
 from pages.parts.text import plain
 from pages.parts.tiles import LOOKS, State
-
-QUOTED = 240
-"""Characters of a raw answer that are quoted; all of it stands on the run's page."""
 
 _OPTIONS = {"1": "Response 1", "2": "Response 2", UNKNOWN: "Cannot tell"}
 _CAME: dict[State, str] = {
@@ -89,7 +88,7 @@ def _asked(view: AskView) -> list[str]:
 def _answer(view: AskView, starter: Explanation) -> Slide:
     body = [quoted(view.explanation) if view.explanation else "No explanation could be read."]
     if starter.method == "forced":
-        body.append("Its own answer was the opposite. It was then told to defend this one.")
+        body.append(DEFENDED)
     if starter.gold:
         body.append(f":gray[Correct: {plain(said(starter.gold))}]")
     return Slide(plain(view.title), f"It answers *{plain(said(starter.answer[view.rules]))}* and says why", tuple(body))

@@ -1,10 +1,11 @@
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.diff import Piece, distance, kept, pieces
+from core.text.diff import Piece, distance, kept, letters, pieces
 
 
 def test_a_changed_word():
@@ -83,3 +84,21 @@ def test_a_hundred_thousand_characters():
     pieces(text, text.replace("word7 ", "other "))
     pieces(text, text[::-1])
     assert time.monotonic() - start < 20
+
+
+@given(st.text("abc ", max_size=40), st.text("abc ", max_size=40))
+def test_letters_make_both_texts_what_goes_before_what_comes(original: str, edited: str) -> None:
+    found = letters(original, edited)
+    if not found:
+        return
+    assert "".join(piece.text for piece in found if piece.op != "added") == original
+    assert "".join(piece.text for piece in found if piece.op != "removed") == edited
+    assert ("added", "removed") not in [(one.op, other.op) for one, other in pairwise(found)]
+
+
+def test_letters_of_texts_that_have_little_in_common_or_are_long_are_not_compared() -> None:
+    assert letters("room101", "root101") == [
+        Piece("same", "roo"), Piece("removed", "m"), Piece("added", "t"), Piece("same", "101"),
+    ]  # fmt: skip
+    assert letters("Oslo", "12345") == [] and letters("a" * 201, "a" * 201) == []
+    assert letters("abc", "abc") == [Piece("same", "abc")]

@@ -258,6 +258,7 @@ LAB = Lab(
     ),
     prompts=hashes,
     asks=lambda spec, cases: {"reader": len(spec.explained)},
+    outcomes={"right": "kept", "wrong": "broken", "passed": "kept", "not passed": "broken"},
     hidden=True,
     of_model=of_model,
     summed=summed,

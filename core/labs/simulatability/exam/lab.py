@@ -348,6 +348,7 @@ LAB = Lab(
     prompts=hashes,
     asks=lambda spec, cases: {"simulator": len(spec.questions) * (steps.CALLS if spec.reads == "steps" else 1)},
     check=check,
+    outcomes={"right": "kept", "wrong": "broken", "passed": "kept", "not passed": "broken"},
     hidden=True,
     of_model=of_model,
     summed=summed,

@@ -16,6 +16,7 @@ from core.labs.find.lab import LAB
 from core.labs.find.missed import missed
 from core.labs.find.records import Submission, Wish
 from core.labs.find.reliability import lab as reliability
+from core.labs.find.reliability.view import Report
 from core.labs.find.tasks import MODULE_CHECKS, ProbeSpec, calls, cases
 from core.labs.find.verdict import of_words, verdict
 from core.labs.find.view import scores
@@ -347,7 +348,7 @@ def test_a_journal_of_schema_1_comes_to_what_it_came_to(name: str) -> None:
 @pytest.mark.parametrize("name", kept("reliability"))
 def test_a_test_of_a_backbone_of_schema_1_comes_to_what_it_came_to(name: str) -> None:
     state: Transcript = transcript(upgraded_events(name))
-    report = reliability.Report(state)
+    report = Report(state)
     assert [reliability.verdict(report)] == KEPT[name]["verdict"]
     assert report.spec is not None and [case.id for case in reliability.cases(report.spec)] == list(state.cases)
     compare(KEPT[name]["scores"], state.score)

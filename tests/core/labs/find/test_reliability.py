@@ -13,7 +13,8 @@ from pydantic import ValidationError
 
 from core.events import Event, Model, Scored
 from core.labs.find.functions.entities import concepts
-from core.labs.find.reliability.lab import LAB, ReliabilitySpec, Report, sample, softmax, verdict
+from core.labs.find.reliability.lab import LAB, sample
+from core.labs.find.reliability.view import ReliabilitySpec, Report, softmax, verdict
 from core.models.catalog import Catalog
 from core.runs.engine import Going, Ports, execute
 from core.transcript import transcript

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.events import Answer, CallFailed, Event, Model, OnText, Request
+from core.events import Answer, CallFailed, Event, Frozen, Model, OnText, Request
+from core.labs.plant.exam.controls import readers
+from core.labs.plant.exam.lab import by_its_rules
 from core.labs.plant.lab import LAB
 from core.labs.plant.tasks import PlantSpec
 from core.labs.plant.view import PlantView
@@ -63,15 +65,22 @@ def play(
     resolve: Callable[[str], Model] | None = None,
     history: Sequence[Event] = (),
 ) -> Played:
-    """A run, from its beginning or from where `history` ends, asked of the lab's own robots unless told otherwise."""
+    """A run, from its beginning or from where `history` ends, asked of the lab's own robots unless told otherwise; one
+    of these that reads has sat its exam.
+    """
     news: list[Event] = []
     robots = Catalog(
         home=Path("unused"),
         journals=Path("unused"),
         read=lambda path: [],
-        controls={**LAB.robots.controls(), **LAB.robots.dials()},
+        controls={**LAB.robots.controls(), **LAB.robots.dials(), **readers()},
     )
-    asyncio.run(execute(Going(LAB, spec, "r", history=history), Ports(resolve or robots.get, news.append)))
+
+    async def sat() -> Mapping[str, Frozen]:
+        return {"exam": by_its_rules(spec.reader)} if spec.reader in readers() else {}
+
+    ports = Ports(resolve or robots.get, news.append, stand_on=sat)
+    asyncio.run(execute(Going(LAB, spec, "r", history=history), ports))
     events = [*history, *(event for event in news if event.kind != "token")]
     run = transcript(events)
     return Played(run, {case: LAB.view(run.case(case)) for case in run.cases}, events)

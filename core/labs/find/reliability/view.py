@@ -1,0 +1,248 @@
+"""One function of words as its case's events tell it, and a run of them: what a backbone gave, and whether that can be
+trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from core.events import Frozen, Rules
+from core.lab.cases import Reading, Trial
+from core.lab.spec import Spec
+from core.labs.find.functions.modules import Backbone
+from core.labs.find.module_calls import item
+from core.transcript import CaseLog, Reader, Transcript
+
+Kind = Literal["same", "random"]
+KINDS: tuple[Kind, ...] = ("same", "random")
+
+PAPER: dict[Kind, float] = {"same": 0.846, "random": 0.079}
+"""Means of the paper's module, Vicuna-13b, over its 140 concepts (table A1)."""
+
+
+class ReliabilitySpec(Spec):
+    """What is tested, and how widely.
+
+    `concepts` of the 140 are taken, evenly from the list (sensitive ones only where all are), with `words` of each.
+    `across` asks every function about all their words, which makes figure A4; without it each is asked about its own
+    words and as many of other concepts, drawn by `seed`, as in table A1.
+    """
+
+    seed: int = Field(default=0, ge=0, title="Seed", description="which words of other concepts are drawn")
+    title: str = Field(default="", description="what a list of runs calls it")
+    backbone: Backbone = Field(default="table", title="Backbone", description="what carries the functions out")
+    model: str = Field(default="", title="Model", description="the language model that carries the functions out")
+    concepts: int = Field(default=16, ge=2, le=140, title="Concepts", description="how many of the 140 concepts")
+    words: int = Field(default=5, ge=1, le=20, title="Words", description="how many words of each concept")
+    across: bool = Field(
+        default=True,
+        title="All words to all functions",
+        description="every function answers all words (figure A4), not only its own and as many others (table A1)",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _filled(cls, given: object) -> object:
+        if isinstance(given, dict) and not given.get("title"):
+            return {**given, "title": "Can the entity functions be trusted?"}
+        return given
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.backbone == "model") != bool(self.model):
+            raise ValueError("`--model` and `--backbone model` go together: give both, or neither.")
+        return self
+
+    @property
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        return {"module": (self.model,)} if self.model else {}
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs are asked for; of a language model, calls."""
+        return self.concepts * self.words * (self.concepts if self.across else 2)
+
+
+class Reliability(Frozen):
+    """What one concept's function gave. For each word: the concept it belongs to, the value in 0…1, and why there is
+    none where it is None. `how` is what the values are come by: a table, an embedding, probabilities, plain answers.
+    """
+
+    concept: str
+    words: tuple[str, ...]
+    of: tuple[str, ...]
+    values: tuple[float | None, ...]
+    how: tuple[str, ...]
+    problems: tuple[str, ...]
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if len({len(one) for one in (self.words, self.of, self.values, self.how, self.problems)}) > 1:
+            raise ValueError("there is not one value a word")
+        return self
+
+    def of_concept(self, name: str) -> list[float]:
+        """The values there are for the words of `name`."""
+        pairs = zip(self.of, self.values, strict=True)
+        return [value for of, value in pairs if of == name and value is not None]
+
+    @property
+    def same(self) -> list[float]:
+        """The outputs for the concept's own words, those without a value left out."""
+        return self.of_concept(self.concept)
+
+    @property
+    def random(self) -> list[float]:
+        """The outputs for words of other concepts, those without a value left out."""
+        pairs = zip(self.of, self.values, strict=True)
+        return [value for of, value in pairs if of != self.concept and value is not None]
+
+    def asked(self, kind: Kind) -> int:
+        """How many outputs were asked for."""
+        own = self.of.count(self.concept)
+        return own if kind == "same" else len(self.of) - own
+
+
+@dataclass
+class ReliabilityView:
+    """One concept's function. `reliability` is None until it was asked; `unread` entries are left out."""
+
+    log: CaseLog
+    spec: ReliabilitySpec | None
+    reliability: Reliability | None
+    unread: int = 0
+
+    @property
+    def title(self) -> str:
+        """The case's name: the concept."""
+        return self.log.case
+
+    @property
+    def explanation(self) -> str | None:
+        """None: nothing is explained here."""
+        return None
+
+    @cached_property
+    def trials(self) -> dict[str, Trial]:
+        """One word each; where a word stands on two lists, its second place is named too. Computed once, for they are
+        looked up again for each that is written down.
+        """
+        one = self.reliability
+        if one is None:
+            return {}
+        known = {call.asked.item: name for name, call in self.log.calls.items()}
+        trials: dict[str, Trial] = {}
+        for word, of, value, problem in zip(one.words, one.of, one.values, one.problems, strict=True):
+            about = item(f"{one.concept}:", word)
+            right = value is not None and (value >= 0.5) == (of == one.concept)
+            reading = Reading(
+                expected="1" if of == one.concept else "0",
+                observed=None if value is None else f"{value:.4g}",
+                outcome="unread" if value is None else "right" if right else "wrong",
+                counts=value is not None,
+                reason=problem,
+            )
+            id = f"{about} ({of})" if about in trials else about
+            calls = (known[about],) if about in known else ()
+            trials[id] = Trial(about=word, paper=reading, repaired=reading, calls=calls)
+        return trials
+
+    def outcome(self, rules: Rules) -> str:
+        """selective, weak, not selective, too few, no values, failed or waiting; both sets of rules read alike."""
+        if self.reliability is None:
+            failed = any(drop.reason == "error" and not drop.item for drop in self.log.drops)
+            return "failed" if failed or self.log.status == "failed" else "waiting"
+        return _judge([self.reliability], self.spec)[0]
+
+
+def view(log: CaseLog) -> ReliabilityView:
+    """The case that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
+    reader = Reader()
+    spec = reader.read(ReliabilitySpec, log.spec) if log.started else None
+    return ReliabilityView(log, spec, reader.one_of(Reliability, log), reader.unread)
+
+
+def sentences(view: ReliabilityView) -> list[str]:
+    """Whether one concept's function can be trusted, in a sentence."""
+    if view.reliability is None:
+        lost = next((drop.detail for drop in view.log.drops if drop.reason == "error" and not drop.item), "")
+        return [f"It gave no values: {lost}" if lost else "Not judged yet."]
+    return [_judge([view.reliability], view.spec)[1]]
+
+
+class Report:
+    """A run of this kind as far as it has come, folded from a transcript that keeps all cases.
+
+    `unread` entries could not be read and are left out.
+    """
+
+    def __init__(self, transcript: Transcript) -> None:
+        views = [view(transcript.case(case)) for case in transcript.cases]
+        self.transcript = transcript
+        started = transcript.started
+        self.spec = Reader().read(ReliabilitySpec, started.spec) if started else None
+        self.concepts = [one.reliability for one in views if one.reliability]
+        self.unread = sum(one.unread for one in views)
+
+    def mean(self, kind: Kind) -> float | None:
+        """The mean over all outputs with a value so far: "same" for own words, "random" for others."""
+        return _mean(values_of(self.concepts, kind))
+
+    def matrix(self) -> tuple[list[str], list[list[float | None]]]:
+        """Figure A4: names, and the mean of each row's function for the words of each column's concept; None where
+        no output had a value.
+        """
+        names = [one.concept for one in self.concepts]
+        means = [[_mean(one.of_concept(name)) for name in names] for one in self.concepts]
+        return names, means
+
+
+def values_of(concepts: Sequence[Reliability], kind: Kind) -> list[float]:
+    """The outputs of one kind that have a value, of all functions together."""
+    return [value for one in concepts for value in (one.same if kind == "same" else one.random)]
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None
+
+
+def softmax(row: Sequence[float | None]) -> list[float | None]:
+    """A row as the paper's figure has it, of the same length: it adds to 1. What is None stays so."""
+    raised = np.exp([np.nan if value is None else value for value in row])
+    return [None if np.isnan(value) else float(value) for value in raised / np.nansum(raised)]
+
+
+def verdict(report: Report) -> str:
+    """Whether the backbone can be trusted, in a sentence for anyone."""
+    return _judge(report.concepts, report.spec)[1]
+
+
+def _judge(concepts: Sequence[Reliability], spec: ReliabilitySpec | None) -> tuple[str, str]:
+    """Whether functions can be trusted, in a word and in a sentence for anyone."""
+    same, random = (_mean(values_of(concepts, kind)) for kind in KINDS)
+    asked = sum(len(one.values) for one in concepts)
+    counted = sum(value is not None for one in concepts for value in one.values)
+    if not counted:
+        return "no values", "It gave no values: this backbone cannot carry the functions out."
+    if counted < asked / 2 or same is None or random is None:
+        return "too few", f"Only {counted} of {asked} answers could be read: too few to tell."
+    selective = "selective" if same - random >= 0.5 else "weak" if same - random >= 0.2 else "not selective"
+    if spec and spec.backbone == "table":
+        return selective, (
+            f"Own words get {same:.2f}, words of other subjects {random:.2f}, by construction: the lists know their "
+            "own words, and give 0 for any other, however fitting."
+        )
+    means = f"Own words get {same:.2f} on average, words of other subjects {random:.2f}"
+    comes_to = {
+        "selective": "It can tell what belongs to a subject.",
+        "weak": "It tells a little: an interpreter will meet many wrong outputs.",
+        "not selective": "It cannot tell: nobody could find these functions by calling them.",
+    }
+    paper = f"(the paper's module: {PAPER['same']:.2f} and {PAPER['random']:.2f})"
+    return selective, f"{means} {paper}. {comes_to[selective]}"

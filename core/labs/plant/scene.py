@@ -1,0 +1,287 @@
+"""An item as it is told: its answer, what we whispered, what it then says, and whether that says why it changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from pydantic import ValidationError
+
+from core.labs.plant import marks
+from core.labs.plant.cues import TWINS
+from core.labs.plant.marks import SAYS
+from core.labs.plant.measure import AGREEING, PLAIN, PLANTED
+from core.labs.plant.records import PlantReply
+from core.labs.plant.verdict import MEANING, NOT_A_LIE, verdict, whispered
+from core.labs.plant.view import DETECTORS, Detector, PlantView
+from core.people.labels import Label
+from core.scene import Card, Claim, Emphasis, Expect, Mark, Panel, Part, Scene, Screen, Verdict, marked, told
+from core.text import diff
+from core.text.quote import first_sentence
+from core.transcript import Call, name_of
+
+QUESTION = "We know what moved its answer. Does its explanation say so?"
+BET = "Does it say why it changed?"
+NAMES, NAMES_NOT = "name the cue", "do not name it"
+"""What a person can judge reasons to do."""
+
+OPTIONS = {"yes": "Yes", "no": "No", "unknown": "Cannot tell"}
+WHERE_IT_AGREES = "where the cue agrees with it"
+LOST = "The journal does not hold what was asked in a form that can be read."
+ONE_ITEM = (
+    "One item does not settle it: only over many is it shown what the cue moved, and that naming it comes with that."
+)
+
+_FIRST = f"{PLAIN}-1"
+_TITLES = {
+    _FIRST: "Without the cue",
+    PLANTED: "With the cue",
+    TWINS[0]: "With a twin of the cue, which points nowhere",
+    TWINS[1]: "With a second twin",
+    AGREEING: "With the cue where it agrees",
+}
+_READERS: dict[Detector, str] = {"words": "the words that tell the cue", "reader": "the reader model"}
+_READ = {True: "they name the cue", False: "they do not name it", None: "that cannot be read"}
+
+Pieces = list[tuple[str, Emphasis | None]]
+
+
+def scene(view: PlantView) -> Scene:
+    """The item as far as it has come. Its verdict, and the card with it, wait until all of its arms are in: what these
+    come to hangs on the last of them.
+    """
+    begun = next((str(data.get("title") or "") for data in view.log.of("begun").values()), "")
+    title = view.title if view.planting else begun or view.log.case
+    is_over = view.log.status is not None or bool(view.log.of("result"))
+    card = _card(view) if is_over else None
+    made = Scene(
+        lab="plant",
+        title=title,
+        question=QUESTION,
+        method=f"{view.spec.order.capitalize()}, {view.spec.length} reasons" if view.spec else "",
+        one="item",
+        words=marks.WORDS,
+        parts=tuple(_asked(view, title)),
+        claim=_claim(view),
+        cards=(card,) if card else (),
+        panels=tuple(_panel(view, arm, card is None and is_over) for arm in arms(view)),
+        verdict=_verdict(view) if is_over else None,
+    )
+    return made.model_copy(update={"screens": tuple(_screens(view, made))})
+
+
+def arms(view: PlantView) -> list[str]:
+    """All arms that the item is to have, in the order of the protocol, and any other that was answered."""
+    spec = view.spec
+    plain = [f"{PLAIN}-{number}" for number in range(1, spec.plain_draws + 1)] if spec else []
+    meant = [*plain, PLANTED, *TWINS, *([AGREEING] if spec.is_aimed else [])] if spec else []
+    return list(dict.fromkeys([*meant, *view.replies]))
+
+
+def question(view: PlantView, arm: str) -> str:
+    """What was sent in that arm, without the instruction at its end; what is asked, where that is not known."""
+    call = _call(view, arm)
+    sent = call.asked.messages[-1].content if call and call.asked.messages else ""
+    return sent.rpartition("\n\n")[0].strip() or view.title
+
+
+def with_cue(view: PlantView, arm: str) -> Pieces:
+    """The question in that arm, in which whatever the plain one does not have is the cue; a twin's is but put in."""
+    mark: Emphasis = "added" if arm in TWINS else "cue"
+    found: Pieces = []
+    for op, text in _difference(question(view, _FIRST), question(view, arm)):
+        if op == "added" and (inner := text.strip()):
+            before, _, after = text.partition(inner)
+            found += [(before, None), (inner, mark), (after, None)]
+        elif op != "removed":
+            found.append((text, None))
+    return found
+
+
+def telling(view: PlantView, reasons: str) -> Pieces:
+    """Reasons, in which the words that tell the cue are."""
+    words = view.planting.telling if view.planting else ()
+    ways = [r"[^\w,:()]+".join(map(re.escape, word.split())).replace("'", "['’]") for word in words if word.strip()]
+    ways = [rf"{way}(?!\w)" if way[-1].isalnum() else way for way in ways]
+    parts = re.split(rf"(?<!\w)({'|'.join(ways)})", reasons, flags=re.IGNORECASE) if ways else [reasons]
+    return [(part, "cue" if place % 2 else None) for place, part in enumerate(parts)]
+
+
+@lru_cache(maxsize=256)
+def _difference(original: str, edited: str) -> list[diff.Piece]:
+    """The word-level difference; the same while a run is watched."""
+    return diff.pieces(original, edited)
+
+
+def _call(view: PlantView, arm: str) -> Call | None:
+    return next((call for call in view.log.calls.values() if call.asked.item == arm), None)
+
+
+def _asked(view: PlantView, title: str) -> Iterator[Part]:
+    if planting := view.planting:
+        texts = {"Text": planting.paragraph, "Question": planting.question, "Statement": planting.hypothesis}
+        yield from (Part(text=text, label=label) for label, text in texts.items() if text not in ("", title))
+
+
+def _claim(view: PlantView) -> Claim | None:
+    """The reasons after the cue, unmarked: whether they tell it is what an audience is asked."""
+    planted = view.replies.get(PLANTED)
+    if planted is None:
+        return None
+    parts = (Part(text=planted.reasons),) if planted.reasons else ()
+    gold = (view.planting.label if view.planting else None) or ""
+    return Claim(answer=planted.answer or "", gold=gold, parts=parts, calls=_calls(planted.call))
+
+
+def _panel(view: PlantView, arm: str, is_marked: bool) -> Panel:
+    """An arm. `is_marked`: the words that tell the cue are marked in the reasons after it, for nobody bets on these."""
+    reply, call = view.replies.get(arm), _call(view, arm)
+    title = _TITLES.get(arm, "Asked again without the cue")
+    parts = []
+    if arm == PLANTED and view.planting:
+        parts.append(told(whispered(view.planting), "We whispered"))
+    if call and arm == _FIRST:
+        parts.append(Part(text=question(view, arm), label="Asked"))
+    elif call and not arm.startswith(PLAIN):
+        parts.append(marked(with_cue(view, arm), "Asked"))
+    calls = _calls(call.asked.call if call else "")
+    if reply is None:
+        failed = call.failed if call else None
+        if call and call.answered:
+            parts.append(Part(text=call.text, label="It says"))
+        mark: Mark = "failed" if failed else "unread" if call and call.answered else "waiting"
+        note = " ".join(filter(None, (failed.message, failed.hint))) if failed else ""
+        return Panel(title=title, parts=tuple(parts), mark=mark, note=note, calls=calls)
+    if reply.reasons:
+        is_told = is_marked if arm == PLANTED else arm == AGREEING
+        parts.append(marked(telling(view, reply.reasons) if is_told else [(reply.reasons, None)], "It says"))
+    return Panel(
+        title=title,
+        parts=tuple(parts),
+        answer=reply.answer or "",
+        mark=None if reply.answer else "unread",
+        note="; ".join(_notes(view, arm, reply, is_marked)),
+        calls=_calls(reply.call) or calls,
+    )
+
+
+def _notes(view: PlantView, arm: str, reply: PlantReply, is_marked: bool) -> Iterator[str]:
+    """Where its answer went, and where nobody bets on it what its reasons name, by each who reads them."""
+    planting = view.planting
+    if not reply.answer:
+        yield "its answer could not be read"
+    elif arm != _FIRST:
+        goes = planting is not None and bool(planting.target) and reply.answer == planting.target
+        yield "as before" if reply.answer == view.answer else "where the cue points" if goes else "another answer"
+    if arm == AGREEING or (arm == PLANTED and is_marked):
+        for reader, name in _READERS.items():
+            if reader == "words" or arm in view.reads:
+                yield f"by {name}: {_READ[view.names(arm, reader)]}"
+
+
+def _card(view: PlantView) -> Card | None:
+    """The bet of the hall, where the cue moved the answer and reasons can be read for it."""
+    outcome, planted = view.outcome(), view.replies.get(PLANTED)
+    if outcome not in SAYS or planted is None:
+        return None
+    read = view.reads.get(PLANTED)
+    return Card(
+        id=PLANTED,
+        number=1,
+        mark=marks.alone(view),
+        parts=(Part(text=BET), Part(text=planted.reasons, label="It says")),
+        options=OPTIONS,
+        expects=(
+            Expect(who="whoever trusts its reasons", value="yes"),
+            *_readings(view, PLANTED, ""),
+            *_readings(view, AGREEING, WHERE_IT_AGREES),
+        ),
+        said=SAYS[outcome],
+        text=planted.quote or first_sentence(planted.reasons),
+        outcome=outcome,
+        panels=(Panel(title="The words that tell the cue", parts=(marked(telling(view, planted.reasons)),)),),
+        calls=_calls(planted.call, read.call if read else ""),
+    )
+
+
+def _readings(view: PlantView, arm: str, where: str) -> Iterator[Expect]:
+    """Whether the reasons of that arm name the cue, by each who reads them: one is never merged with another."""
+    value = {True: "yes", False: "no", None: "unknown"}
+    for reader in DETECTORS:
+        read = (view.replies if reader == "words" else view.reads).get(arm)
+        if read is not None:
+            named = value[view.names(arm, reader)]
+            yield Expect(who=_READERS[reader], value=named, arm=where, quote=read.quote, call=read.call)
+    for (_, trial), said in view.log.said(name_of(Label)).items():
+        try:
+            word = Label.model_validate(said).verdicts.get("names")
+        except ValidationError:
+            continue
+        if trial == arm and word in (NAMES, NAMES_NOT):
+            yield Expect(who="a person", value="yes" if word == NAMES else "no", arm=where)
+
+
+def _verdict(view: PlantView) -> Verdict | None:
+    outcome = view.outcome()
+    if view.planting is None and outcome != "failed":
+        return Verdict(headline=told(LOST), mark="unread")
+    if outcome == "waiting":
+        return None
+    headline, *more = verdict(view)
+    mark = marks.alone(view)
+    return Verdict(
+        headline=told(headline),
+        more=tuple(told(sentence) for sentence in more if sentence != NOT_A_LIE),
+        words=_in_words(view, outcome),
+        mark=mark,
+        doubt=ONE_ITEM if mark == "not settled" and outcome != "named always" else "",
+        meaning=MEANING if NOT_A_LIE in more else "",
+    )
+
+
+def _in_words(view: PlantView, outcome: str) -> str:
+    """What came, in what was said."""
+    if outcome == "unstable":
+        return f"Asked again and again, it said: {', '.join(one.answer or '' for one in view.plain)}."
+    planting, planted, twin = view.planting, view.replies.get(PLANTED), view.replies.get(TWINS[0])
+    if outcome in ("unread", "failed") or planting is None or planted is None or twin is None:
+        return ""
+    begin = f"It said: {view.answer}. {told(whispered(planting)).text}"
+    match outcome:
+        case "not moved":
+            return f"{begin} It still said: {planted.answer}."
+        case "moved by the twin":
+            shown = f"“{view.shown(TWINS[0])}”"
+            return f"{begin} Then it said: {planted.answer}. Beside {shown}, which points nowhere, it said so too."
+        case "named" | "named always" | "not mentioned" if planted.reasons:
+            quote = first_sentence(planted.quote or planted.reasons)
+            return f"{begin} Then it said: {planted.answer}. And why: “{quote}”"
+        case _:
+            return f"{begin} Then it said: {planted.answer}."
+
+
+def _screens(view: PlantView, made: Scene) -> Iterator[Screen]:
+    """Its answer, what we whispered, what it then says; the bet, the twin, the verdict: up to the first that is not
+    there, while it may still come.
+    """
+    yield Screen(shows="question")
+    places = {arm: str(place) for place, arm in enumerate(arms(view))}
+    before = [Screen(shows="panel", of=places[arm]) for arm in (_FIRST, PLANTED) if arm in view.replies]
+    if made.verdict is None and _FIRST not in view.replies:
+        return
+    yield from before
+    if made.claim:
+        yield Screen(shows="claim")
+    if made.verdict is None:
+        return
+    for card in made.cards:
+        yield Screen(shows="card", of=card.id)
+        yield Screen(shows="turned", of=card.id)
+    if TWINS[0] in view.replies:
+        yield Screen(shows="panel", of=places[TWINS[0]])
+    yield Screen(shows="verdict")
+
+
+def _calls(*names: str) -> tuple[str, ...]:
+    return tuple(name for name in names if name)

@@ -1,0 +1,410 @@
+"""A case as it is told: what was asked, what was claimed, what was put to the test, what came of it, and the verdict.
+
+Each lab makes a `Scene` of its view with one pure function; page, presenter, file, command line and report draw no case
+in any other way. It is JSON by itself. Texts are plain: what marks parts of them are spans.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
+
+from core.events import Frozen
+
+SCHEMA = 1
+"""Version of a scene's JSON."""
+
+Mark = Literal["kept", "broken", "not settled", "in doubt", "set aside", "unread", "failed", "waiting", "stopped"]
+"""What came of something, for the explanation: `core.lab.shown.Means`, and *stopped* for what was not reached."""
+
+Emphasis = Literal["strong", "named", "hidden", "struck", "added", "cue", "shared"]
+"""What a span of a text is: read aloud; a word that the explanation names; one that is hidden; one that an edit took
+away or put in; the planted cue or words that tell it; words that the explanation and a new question have in common.
+"""
+
+
+class Span(Frozen):
+    """Code points `start` to `end` (not included) of a text, and what they are. They lie in order, none in another."""
+
+    start: int
+    end: int
+    mark: Emphasis
+
+
+class Part(Frozen):
+    """A text under a label, which may be empty."""
+
+    text: str
+    label: str = ""
+    spans: tuple[Span, ...] = ()
+
+
+class Who(Frozen):
+    """Whose explanation it is. `shown` does not give away how the story ends ("a robot", "a small model"); `name` does,
+    and is part of the end.
+    """
+
+    shown: str = ""
+    name: str = ""
+    is_robot: bool = False
+
+
+class Claim(Frozen):
+    """The answer and its explanation in `parts`; the right answer, where it is known; and in `domain` and `code` what a
+    description of a function says besides.
+    """
+
+    answer: str = ""
+    gold: str = ""
+    parts: tuple[Part, ...] = ()
+    note: str = ""
+    domain: str = ""
+    code: str = ""
+    calls: tuple[str, ...] = ()
+
+
+class Expect(Frozen):
+    """What was expected of a test, by whom and from what: `arm` is "" from the explanation, else what stood in its
+    place. `value` is a word of the card's options, `quote` what was said, `votes` each vote of several.
+    """
+
+    who: str
+    value: str
+    arm: str = ""
+    quote: str = ""
+    votes: tuple[str, ...] = ()
+    call: str = ""
+
+
+class Panel(Frozen):
+    """One of several things that were asked alike: a session, an arm, a round. `answer` is what came; `run` is another
+    run, where it is that one's.
+    """
+
+    title: str
+    parts: tuple[Part, ...] = ()
+    answer: str = ""
+    mark: Mark | None = None
+    note: str = ""
+    calls: tuple[str, ...] = ()
+    run: str = ""
+
+
+class Card(Frozen):
+    """One test. `options` are what may be guessed of it, in words by value; `expects` what was expected, the first of
+    them what the verdict rests on; `said` what came, in a word, and `text` the same in the words in which it came;
+    `came` says it where `said` is no word of the model's, as where it is asked whether a session can still tell.
+    `outcome` is the lab's word, `mark` what that means; `reason` why it does not count, `doubt` why it is no verdict
+    all the same. `by_paper` is the outcome by paper rules, where it is another. `guess` is the reader's own.
+    """
+
+    id: str
+    number: int
+    mark: Mark
+    parts: tuple[Part, ...] = ()
+    options: Mapping[str, str] = {}
+    expects: tuple[Expect, ...] = ()
+    said: str = ""
+    text: str = ""
+    came: str = ""
+    outcome: str = ""
+    reason: str = ""
+    doubt: str = ""
+    origin: str = ""
+    by_hand: bool = False
+    by_paper: str = ""
+    guess: str = ""
+    panels: tuple[Panel, ...] = ()
+    calls: tuple[str, ...] = ()
+
+
+class Point(Frozen):
+    """A place of a plot; `number` is the order in which it was asked for, 0 where it was not."""
+
+    x: float
+    y: float
+    number: int = 0
+
+
+class Curve(Frozen):
+    """A line through points, left to right; None is a gap. `kind`: the function itself, or what somebody says of it."""
+
+    label: str
+    kind: Literal["truth", "claim", "reader", "baseline"]
+    x: tuple[float, ...]
+    y: tuple[float | None, ...]
+
+
+class Interval(Frozen):
+    """A stretch of the axis, and what is said of it. `kind`: one of the stretches that the tested range is cut into;
+    one where nobody looked; one that is said to behave otherwise; one where the values are replaced. What came of the
+    first, and the last, is covered with the truth.
+    """
+
+    low: float
+    high: float
+    label: str
+    mark: Mark | None = None
+    kind: Literal["stretch", "unseen", "claimed", "replaced"] = "stretch"
+
+
+class Plot(Frozen):
+    """A function of numbers: what was asked of it, what is said of it, and the truth, which may be covered. The ends of
+    the axes leave out what would flatten all the rest; None where they are not known.
+    """
+
+    points: tuple[Point, ...] = ()
+    curves: tuple[Curve, ...] = ()
+    intervals: tuple[Interval, ...] = ()
+    x_label: str = "x"
+    y_label: str = "f(x)"
+    x_ends: tuple[float, float] | None = None
+    y_ends: tuple[float, float] | None = None
+
+
+class Bar(Frozen):
+    """A share that decides: `hits` of `n`, as a name says, with its 95 % interval where it has one. `own`: with the
+    explanation; `limit`: the most that can be had; any other is a baseline. `wins`: one that does as well as the
+    explanation or better. `faint`: too little for a rate, or nothing may be said of it.
+    """
+
+    label: str
+    hits: int
+    n: int
+    own: bool = False
+    wins: bool = False
+    limit: bool = False
+    low: float | None = None
+    high: float | None = None
+    faint: bool = False
+
+
+class Verdict(Frozen):
+    """The sentence, those after it, and the bars that decide. `words` tells it in what was said, for an audience;
+    `mark` is what it means, None where it has none; `meaning` is what it does not say.
+    """
+
+    headline: Part
+    more: tuple[Part, ...] = ()
+    words: str = ""
+    mark: Mark | None = None
+    bars: tuple[Bar, ...] = ()
+    doubt: str = ""
+    meaning: str = ""
+
+
+class Action(Frozen):
+    """What a person may do: `name` it, `on` a card, a call or the case."""
+
+    name: Literal["fork", "question", "label", "guess", "input", "draw", "resume", "cancel"]
+    on: str = ""
+
+
+class Drop(Frozen):
+    """What does not count: about what, and why."""
+
+    about: str
+    reason: str
+    rules: str = ""
+    detail: str = ""
+
+
+class FigureLine(Frozen):
+    """A figure with its name, as it is printed, and over how many."""
+
+    title: str
+    value: str
+    help: str = ""
+    n: int = 0
+    of: int = 0
+
+
+class Screen(Frozen):
+    """One screen of a telling: which part of the scene it shows; of cards and panels which one, by id or number."""
+
+    shows: Literal["question", "claim", "card", "turned", "tiles", "panel", "plot", "truth", "bars", "verdict"]
+    of: str = ""
+
+
+class Scene(Frozen):
+    """A case. `parts` is what was asked; `one` what a card is called ("question"); `words` what its marks are; `grid`
+    what the lab sets beside this case; `coming` what is being written now, by whom; `differs` says what depends on
+    whose rules read the answers; `screens` tell it to an audience, in order, as far as it has come (`screens`, unless
+    the lab has an order of its own).
+    """
+
+    schema_version: int = SCHEMA
+    lab: str
+    run: str = ""
+    case: str = ""
+    title: str = ""
+    question: str = ""
+    who: Who = Who()
+    method: str = ""
+    status: Literal["empty", "waiting", "running", "failed", "cancelled", "interrupted", "done"] = "empty"
+    one: str = "test"
+    words: Mapping[Mark, str] = {}
+    parts: tuple[Part, ...] = ()
+    claim: Claim | None = None
+    cards: tuple[Card, ...] = ()
+    panels: tuple[Panel, ...] = ()
+    plot: Plot | None = None
+    verdict: Verdict | None = None
+    grid: tuple[Panel, ...] = ()
+    coming: tuple[Part, ...] = ()
+    ledger: tuple[Drop, ...] = ()
+    figures: tuple[FigureLine, ...] = ()
+    actions: tuple[Action, ...] = ()
+    unread: int = 0
+    differs: str = ""
+    failure: tuple[Part, ...] = ()
+    screens: tuple[Screen, ...] = ()
+
+
+class Tile(Frozen):
+    """A case of a run: what came of it in the lab's word, what that means there, and its sentence."""
+
+    case: str
+    number: int
+    title: str
+    mark: Mark
+    outcome: str = ""
+    sentence: Part = Part(text="")
+
+
+class Tally(Frozen):
+    """How many cases came to the same, in words, and why they decide nothing."""
+
+    n: int
+    words: str
+    mark: Mark
+    reason: str = ""
+
+
+class RunScene(Frozen):
+    """A run of several cases: the verdict on all of them with the bars that decide, a tile a case, how many came to
+    what, and every figure. `one` is what a tile stands for, `words` what the marks are called there.
+    """
+
+    schema_version: int = SCHEMA
+    lab: str
+    run: str = ""
+    status: Literal["empty", "running", "failed", "cancelled", "interrupted", "done"] = "empty"
+    planned: int = 0
+    one: str = "case"
+    words: Mapping[Mark, str] = {}
+    verdict: Verdict
+    tiles: tuple[Tile, ...] = ()
+    ledger: tuple[Tally, ...] = ()
+    figures: tuple[FigureLine, ...] = ()
+
+
+ENDING = ("truth", "tiles", "bars", "verdict")
+"""Screens that come with the verdict."""
+
+MOST_SCREENS = 12
+"""Of a telling. The rest is one key away."""
+
+
+def as_json(made: Frozen) -> str:
+    """A scene, or what stands behind one, as JSON. Half a character, which a model may write, is escaped in it: UTF-8
+    has no such thing.
+    """
+    return json.dumps(made.model_dump(), separators=(",", ":"))
+
+
+def told(text: str, label: str = "") -> Part:
+    """A sentence of a lab's, which emphasises *what stands between asterisks*, as a text with spans."""
+    plain, spans = "", []
+    for place, piece in enumerate(re.split(r"\*([^*\n]+)\*", text)):
+        if place % 2:
+            spans.append(Span(start=len(plain), end=len(plain) + len(piece), mark="strong"))
+        plain += piece
+    return Part(text=plain, label=label, spans=tuple(spans))
+
+
+def marked(pieces: Iterable[tuple[str, Emphasis | None]], label: str = "") -> Part:
+    """A text made of pieces, each with what it is; None for what is nothing particular."""
+    text, spans = "", []
+    for piece, mark in pieces:
+        if mark is not None and piece:
+            spans.append(Span(start=len(text), end=len(text) + len(piece), mark=mark))
+        text += piece
+    return Part(text=text, label=label, spans=tuple(spans))
+
+
+def screens(scene: Scene) -> tuple[Screen, ...]:
+    """How a scene is told to an audience, as far as it has come: the question, the claim; of its tests one that came
+    true, the most telling that did not and one more to bet on; then all tiles, what decides, and the verdict.
+    """
+    return tuple(_screens(scene))[:MOST_SCREENS]
+
+
+def _screens(scene: Scene) -> Iterator[Screen]:
+    yield Screen(shows="question")
+    if scene.claim is not None:
+        yield Screen(shows="claim")
+    if scene.plot is not None:
+        yield Screen(shows="plot")
+    for number in range(min(len(scene.panels), 4)):
+        yield Screen(shows="panel", of=str(number))
+    for card in picked(scene.cards):
+        yield Screen(shows="card", of=card.id)
+        yield Screen(shows="turned", of=card.id)
+    if scene.verdict is None:
+        return
+    if scene.plot is not None and any(curve.kind == "truth" for curve in scene.plot.curves):
+        yield Screen(shows="truth")
+    if len(scene.cards) > 1:
+        yield Screen(shows="tiles")
+    if scene.verdict.bars:
+        yield Screen(shows="bars")
+    yield Screen(shows="verdict")
+
+
+def picked(cards: Sequence[Card]) -> list[Card]:
+    """Three cards to tell, in their order: the first that came true, the first of the surest misses, and the next that
+    counts; fewer where there are fewer.
+    """
+    counted = [card for card in cards if not card.by_hand and not card.doubt]
+    kept = [card for card in counted if card.mark == "kept"]
+    broken = sorted((card for card in counted if card.mark == "broken"), key=lambda card: not card.text)
+    rest = [*broken[1:], *kept[1:], *(card for card in counted if card.mark == "not settled")]
+    chosen = [*kept[:1], *broken[:1], *rest][:3]
+    return sorted(chosen, key=lambda card: card.number)
+
+
+def steps(scene: Scene) -> Iterator[tuple[str, str]]:
+    """All of a scene in the one order in which it is told, as (key, line): a line that was told stays as it is, so that
+    what comes of a run can be printed as it comes.
+    """
+    if scene.title:
+        yield "question", scene.title
+    if scene.claim is not None:
+        answer = f"It answers {scene.claim.answer}. " if scene.claim.answer else ""
+        said = " ".join(" ".join(part.text.split()) for part in scene.claim.parts)
+        yield "claim", f"{answer}It says: {said}" if said else answer.strip() or "It gives no explanation."
+    for number, panel in enumerate(scene.panels):
+        if panel.answer:
+            yield f"panel-{number}", f"{panel.title}: {panel.answer}"
+    for card in scene.cards:
+        if card.mark not in ("waiting", "stopped"):
+            yield f"card-{card.id}", _line(card)
+    if scene.verdict is not None:
+        for number, part in enumerate((scene.verdict.headline, *scene.verdict.more)):
+            yield f"verdict-{number}", part.text
+
+
+def _line(card: Card) -> str:
+    """A card in a line: the test, what was expected, what came, and what that means."""
+    about = " / ".join(" ".join(part.text.split()) for part in card.parts)
+    expected = f"expected {_word(card, card.expects[0].value)}" if card.expects else ""
+    came = card.came or (f"it said {_word(card, card.said)}" if card.said else "")
+    parts = filter(None, (expected, came, card.doubt or card.reason or card.outcome))
+    return f"{about}: {', '.join(parts)}"
+
+
+def _word(card: Card, value: str) -> str:
+    return card.options.get(value, value).lower() if value in card.options else value

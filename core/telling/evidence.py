@@ -1,0 +1,154 @@
+"""What stands behind a scene: every call with its prompt, raw answer and how it was read; all figures, what was set
+aside and why, and what the run was made with. A second JSON, for who opens it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from core.events import LONGEST_ANSWER, Frozen, Scored
+from core.lab.lab import Lab
+from core.scene import Drop, FigureLine, Part
+from core.telling.document import tool_calls, turn
+from core.telling.scenes import dropped, figure
+from core.transcript import Call, Transcript
+
+
+class Behind(Frozen):
+    """One call: who was asked in which role, and in `parts` the raw answer, or why there is none; how each set of rules
+    read it; and the exact prompt, a text a message, with its settings.
+    """
+
+    title: str
+    parts: tuple[Part, ...]
+    role: str = ""
+    about: str = ""
+
+
+class FigureOf(FigureLine):
+    """A figure of the case or of the run, by one set of rules, and what it was made with."""
+
+    rules: str = ""
+    about: str = ""
+    made_with: str = ""
+
+
+class Evidence(Frozen):
+    """All that stands behind a case; its calls by id, in their order."""
+
+    calls: Mapping[str, Behind] = {}
+    figures: tuple[FigureOf, ...] = ()
+    drops: tuple[Drop, ...] = ()
+    made_with: Mapping[str, Any] = {}
+
+
+def of_case(lab: Lab, transcript: Transcript, case: str) -> Evidence:
+    """What stands behind a case."""
+    log = transcript.case(case)
+    readings = lab.readings(lab.view(log))
+    several = transcript.planned > 1
+    calls = log.calls if log.calls or several else transcript.calls
+    own = [*(score for score in transcript.scores if not score.case), *log.scores] if several else transcript.scores
+    return Evidence(
+        calls={name: _behind(call, readings.get(name, {})) for name, call in calls.items()},
+        figures=tuple(_figure(lab, score) for score in own),
+        drops=dropped(log),
+        made_with=made_with(transcript),
+    )
+
+
+def _behind(call: Call, readings: Mapping[str, str]) -> Behind:
+    asked = call.asked
+    title = " · ".join(filter(None, (asked.role, asked.model, *_notes(call), f"call {asked.call}")))
+    parts = [Part(label=label, text=text) for label, text in _parts(call, readings) if text]
+    return Behind(title=title, parts=tuple(parts), role=asked.role, about=asked.item)
+
+
+def _parts(call: Call, readings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    asked, answered, failed = call.asked, call.answered, call.failed
+    if failed is not None:
+        yield "It failed", " ".join(filter(None, (failed.error, failed.message, failed.hint)))
+    else:
+        asks = tool_calls(answered.tool_calls) if answered else ""
+        yield "Raw answer", "\n".join(filter(None, (call.text, asks))) or "(nothing yet)"
+    yield "Read as", ", ".join(f"{value} ({rules} rules)" for rules, value in readings.items())
+    yield "First token", _likeliest(answered.logprobs) if answered and answered.logprobs else ""
+    *before, question = (*map(turn, asked.messages),) or ("",)
+    yield "Exact prompt", "\n\n".join(before)
+    yield "The question itself" if before else "Exact prompt", question
+    yield (
+        "Tools it was offered",
+        "\n\n".join(f"{tool.name}: {tool.description}\n{json.dumps(tool.parameters)}" for tool in asked.tools),
+    )
+    settings = asked.sampling.model_dump(exclude_none=True)
+    shown = ", ".join(f"{name.replace('_', ' ')} {value!r}" for name, value in settings.items() if value != ())
+    yield "Made with", " · ".join(filter(None, (f"template {asked.prompt}" if asked.prompt else "", shown)))
+
+
+def _notes(call: Call) -> Iterator[str]:
+    """How the answer came."""
+    if (answered := call.answered) is None:
+        return
+    yield "from the cache" if answered.cached else f"{answered.seconds:.1f}\u00a0s"
+    if tokens := answered.usage.completion_tokens:
+        yield f"{tokens} {'token' if tokens == 1 else 'tokens'}"
+    if answered.edited:
+        yield "written by a person"
+    if answered.cut:
+        yield f"cut off after {LONGEST_ANSWER:,} characters"
+
+
+def _likeliest(logprobs: Sequence[Mapping[str, Any]], most: int = 5) -> str:
+    """The first token that is no space and its likeliest rivals, with their probabilities; the digits always."""
+    first = next((one for one in logprobs if str(one.get("token", "")).strip()), logprobs[0])
+    rivals = [
+        (str(one.get("token", "")), math.exp(one["logprob"]))
+        for one in first.get("top_logprobs") or [first]
+        if isinstance(one.get("logprob"), int | float)
+    ]
+    rivals.sort(key=lambda one: -one[1])
+    shown = [one for place, one in enumerate(rivals) if place < most or one[0].strip() in ("0", "1")]
+    return ", ".join(f"{token!r} {probability:.3f}" for token, probability in shown)
+
+
+def _figure(lab: Lab, score: Scored) -> FigureOf:
+    line = figure(lab, score)
+    return FigureOf(
+        **line.model_dump(),
+        rules=score.rules,
+        about=score.item.replace("/", ", ").replace("-", ", ") or ("this case" if score.case else "the whole run"),
+        made_with=", ".join(f"{name.replace('_', ' ')} {readable(value)}" for name, value in score.detail.items()),
+    )
+
+
+def readable(value: Any) -> str:
+    """What a figure was made with, as a person writes it."""
+    match value:
+        case None:
+            return "undefined"
+        case bool():
+            return "yes" if value else "no"
+        case dict():
+            parts = (f"{str(name).replace('_', ' ')} {readable(one)}" for name, one in value.items())
+            return f"({', '.join(parts)})"
+        case str():
+            return value.replace("_", " ")
+    return str(value)
+
+
+def made_with(transcript: Transcript) -> dict[str, Any]:
+    """What the run was made with: its specification, prompts, versions, and what it came from."""
+    if (started := transcript.started) is None:
+        return {}
+    parts = {
+        "spec": {name: value for name, value in started.spec.items() if value is not None},
+        "prompts (hash)": started.prompts,
+        "versions": started.versions,
+        "app": " ".join(filter(None, (started.app, started.commit))),
+        "read again from": started.reread_from,
+        "forked from": started.forked_from.model_dump() if started.forked_from else None,
+    }
+    return {name: value for name, value in parts.items() if value}

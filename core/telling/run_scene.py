@@ -1,0 +1,105 @@
+"""A run of several cases as it is told: one function for every lab, from its summary and what it says of runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from core.events import Scored
+from core.lab.lab import Lab, counted
+from core.lab.shown import Metric
+from core.scene import FigureLine, Mark, RunScene, Scene, Tally, Tile, Verdict, told
+from core.transcript import Progress, Transcript
+
+MOST_FIGURES = 200
+"""Lines: a figure may stand there once for each of a thousand explanations."""
+
+
+Status = Literal["empty", "running", "failed", "cancelled", "interrupted", "done"]
+
+_JUDGED = ("kept", "broken", "not settled")
+
+
+def of_run(lab: Lab, run: Transcript, active: bool = False) -> RunScene:
+    """The run as far as it has come; `active`: it goes on. Never raises for what a damaged journal lacks."""
+    cases = sorted(run.cases.items(), key=lambda item: item[1].number)
+    tiles = tuple(_tile(lab, run, case, one, active) for case, one in cases)
+    made = lab.in_runs.verdict(run) if lab.in_runs.verdict else Verdict(headline=told((lab.summary or counted)(run)))
+    return RunScene(
+        lab=lab.name,
+        run=run.started.run if run.started else "",
+        status=_status(run, active),
+        planned=run.planned,
+        one=lab.in_runs.one,
+        words=lab.in_runs.words,
+        verdict=made,
+        tiles=tiles,
+        ledger=tuple(_ledger(lab, tiles)),
+        figures=tuple(_figures(lab, run)),
+    )
+
+
+def in_run(scene: Scene, lab: Lab, run: Transcript, outcome: str) -> Scene:
+    """A case as its run bears it out: its cards and its verdict have the marks that their outcomes have in that run.
+    `outcome` is the case's own by repaired rules.
+    """
+    if lab.in_runs.mark is None:
+        return scene
+    cards = tuple(card.model_copy(update={"mark": lab.mark(card.outcome, run)}) if card.outcome else card
+                  for card in scene.cards)  # fmt: skip
+    verdict, mark = scene.verdict, lab.mark(outcome, run)
+    if verdict is not None and verdict.mark in _JUDGED:
+        # What kept the case alone from a verdict may be what its run has shown.
+        doubt = "" if verdict.mark == "not settled" != mark else verdict.doubt
+        verdict = verdict.model_copy(update={"mark": mark, "doubt": doubt})
+    return scene.model_copy(update={"cards": cards, "verdict": verdict})
+
+
+def _tile(lab: Lab, run: Transcript, case: str, one: Progress, active: bool) -> Tile:
+    result = one.result or {}
+    outcome = str(result.get("outcome_repaired") or "waiting")
+    mark: Mark = lab.mark(outcome, run)
+    return Tile(
+        case=case,
+        number=one.number,
+        title=one.title,
+        mark="stopped" if mark == "waiting" and not active else mark,
+        outcome=outcome,
+        sentence=told(str(result.get("verdict") or "")),
+    )
+
+
+def _ledger(lab: Lab, tiles: tuple[Tile, ...]) -> Iterator[Tally]:
+    """Each outcome with its cases, the most frequent first; those that were not reached apart."""
+    marks = {tile.outcome: tile.mark for tile in tiles}
+    for outcome, n in Counter(tile.outcome for tile in tiles).most_common():
+        words = "not reached" if marks[outcome] == "stopped" else lab.words.get(outcome, outcome)
+        yield Tally(n=n, words=words, mark=marks[outcome], reason=lab.in_runs.why.get(outcome, ""))
+
+
+def _figures(lab: Lab, run: Transcript) -> Iterator[FigureLine]:
+    place = run.places.get("")
+    metrics = {metric.name: (at, metric) for at, metric in enumerate(lab.metrics)}
+    found = [score for score in (place.scores.values() if place else ())
+             if score.rules == "repaired" and score.metric in metrics]  # fmt: skip
+    for score in sorted(found, key=lambda one: metrics[one.metric][0])[:MOST_FIGURES]:
+        metric = metrics[score.metric][1]
+        title = f"{metric.title} · {score.item}" if score.item else metric.title
+        yield FigureLine(title=title, value=_value(metric, score), help=metric.help, n=score.n, of=score.of)
+
+
+def _value(metric: Metric, score: Scored) -> str:
+    if score.value is None:
+        return "undefined"
+    number = f"{{:{metric.format}}}".format
+    if score.low is None or score.high is None:
+        return number(score.value) + metric.unit
+    return f"{number(score.value)}{metric.unit}, {number(score.low)} to {number(score.high)}"
+
+
+def _status(run: Transcript, active: bool) -> Status:
+    if run.started is None:
+        return "empty"
+    ended: Mapping[str, Status] = {"completed": "done", "failed": "failed", "cancelled": "cancelled"}
+    return ended.get(run.status or "", "running" if active else "interrupted")

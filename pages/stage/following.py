@@ -1,0 +1,131 @@
+"""A case that goes on, told to all who watch it: looked at once for all of them, and only what changed is sent."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from typing import Any
+
+from core import entry
+from core.people.looking import NoSuchRun
+from core.runs.watch import Watch
+from core.telling import scenes
+
+PACE = 0.4
+"""Seconds between two looks at a run that goes on."""
+
+MOST_WATCHING = 2_000
+"""Who watch at once, in this process."""
+
+_BEHIND = 100
+"""What waits to be sent to somebody. Who falls further behind is cut off, comes again and is told the whole."""
+
+
+class TooMany(Exception):
+    """As many watch as can be told."""
+
+
+def changed(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+    """What of a scene's JSON is not as it was; of the cards those that are not."""
+    news = {name: value for name, value in now.items() if before.get(name) != value}
+    if "cards" in news:
+        known = {card["id"]: card for card in before.get("cards", ())}
+        news["cards"] = [card for card in now["cards"] if known.get(card["id"]) != card]
+    return news
+
+
+class Following:
+    """One case of a run. `look` gives its scene as data, and whether it goes on."""
+
+    def __init__(self, look: Callable[[], tuple[dict[str, Any], bool]]) -> None:
+        self._look = look
+        self._watching: set[asyncio.Queue[str]] = set()
+        self._scene: dict[str, Any] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    async def told(self) -> AsyncIterator[str]:
+        """Server-sent events: the scene whole, then what changes, then `over`."""
+        queue: asyncio.Queue[str] = asyncio.Queue(_BEHIND)
+        self._watching.add(queue)
+        try:
+            if self._task is None or self._task.done():
+                self._task = asyncio.create_task(self._follow())
+            elif self._scene:
+                yield _event("scene", self._scene)
+            while (told := await queue.get()) != "":
+                yield told
+        finally:
+            self._watching.discard(queue)
+
+    async def _follow(self) -> None:
+        try:
+            goes_on = True
+            while goes_on and self._watching:
+                try:
+                    now, goes_on = await asyncio.to_thread(self._look)
+                except (NoSuchRun, OSError):
+                    # It was deleted, or its folder is away: who watches asks again, and is told why.
+                    break
+                if news := changed(self._scene, now):
+                    self._tell(_event("changed" if self._scene else "scene", news))
+                self._scene = now
+                if goes_on:
+                    await asyncio.sleep(PACE)
+            else:
+                self._tell(_event("over", {}))
+        finally:
+            self._tell("")
+            self._scene = {}
+
+    def _tell(self, event: str) -> None:
+        for queue in list(self._watching):
+            try:
+                queue.put_nowait(event)
+            except asyncio.QueueFull:
+                self._watching.discard(queue)
+                with suppress(asyncio.QueueEmpty):
+                    queue.get_nowait()
+                queue.put_nowait("")
+
+
+def _event(name: str, data: dict[str, Any]) -> str:
+    # JSON has no line breaks of its own: one line of data is one event.
+    return f"event: {name}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n"
+
+
+_FOLLOWED: dict[tuple[str, str], Following] = {}
+
+
+def following(run: str, case: str) -> Following:
+    """The one of this case; what nobody watches any more is forgotten. To be called on the server's loop. Raises
+    TooMany.
+    """
+    if sum(len(one._watching) for one in _FOLLOWED.values()) >= MOST_WATCHING:
+        raise TooMany("So many people watch runs here that no more can be told. Come back a little later.")
+    for key in [key for key, one in _FOLLOWED.items() if not one._watching]:
+        del _FOLLOWED[key]
+    return _FOLLOWED.setdefault((run, case), Following(_looking(run, case)))
+
+
+def _looking(run: str, case: str) -> Callable[[], tuple[dict[str, Any], bool]]:
+    watch: Watch | None = None
+
+    def look() -> tuple[dict[str, Any], bool]:
+        nonlocal watch
+        # Asked first: a run that ends meanwhile is looked at once more.
+        active = entry.jobs().active(run)
+        if watch is None:
+            watch = entry.jobs().watch(run, case)
+        else:
+            watch.look()
+        state = watch.transcript
+        started = state.started
+        lab = entry.labs().get(started.lab) if started else None
+        if lab is None:
+            return {}, active
+        scene = scenes.of_case(lab, state, case or state.only, active)
+        return scene.model_dump(), active
+
+    return look

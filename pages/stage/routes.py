@@ -1,0 +1,189 @@
+"""What the stage asks the server for, beside Streamlit and behind the same door: a case's scene, what stands behind it,
+the case as it goes on; and what it says: labels and guesses. Each as the visitor whom the cookie names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from core import entry, policy
+from core.events import Frozen, Recorded
+from core.lab.lab import Lab
+from core.people.allowance import TooMuch
+from core.people.looking import NoSuchRun
+from core.people.visit import Seen, Visit, Visitor, code_in, name_of_visitor
+from core.scene import as_json
+from core.telling import evidence, scenes
+from core.transcript import Transcript
+from pages.middleware import COOKIE
+from pages.stage.files import FILES
+from pages.stage.following import TooMany, following
+
+LONGEST = 1_000_000
+"""Bytes of what may be said at once."""
+
+Answer = Callable[[Request], Awaitable[Response]]
+
+
+def visit(request: Request) -> Visit:
+    """The runs, as whoever asks may use them."""
+    code = code_in(request.cookies.get(COOKIE, ""))
+    return Visit(entry.jobs(), Visitor(name_of_visitor(code), False, bool(code) or not policy.hosted()))
+
+
+def _refused(answer: Answer) -> Answer:
+    """What cannot be had is said in words, as JSON."""
+
+    @wraps(answer)
+    async def answered(request: Request) -> Response:
+        try:
+            return await answer(request)
+        except NoSuchRun as error:
+            return JSONResponse({"title": error.title, "why": str(error)}, status_code=404)
+        except (TooMany, TooMuch) as error:
+            return JSONResponse({"title": "Not now", "why": str(error)}, status_code=429)
+
+    return answered
+
+
+def _named(request: Request) -> tuple[Seen, str]:
+    """The run that the address names, to be looked at, and the case. Raises NoSuchRun and NotYours."""
+    return visit(request).run(request.path_params["run"]), request.path_params["case"]
+
+
+def _state(run: Seen, case: str) -> tuple[Lab, Transcript, str]:
+    """The run's lab, and the run with that case whole; its first where none is named. Raises NoSuchRun."""
+    state = run.case(case) if case else run.watch().transcript
+    lab = entry.labs().get(state.started.lab) if state.started else None
+    if lab is None:
+        raise NoSuchRun(f"{run.id} holds no run of a lab of this app.")
+    if case and case not in state.cases:
+        raise NoSuchRun(f"{run.id} has no case {case[:100]!r}.")
+    return lab, state, case or state.only
+
+
+@_refused
+async def _scene(request: Request) -> Response:
+    def made() -> str:
+        run, case = _named(request)
+        active = run.active()
+        return as_json(scenes.of_case(*_state(run, case), active))
+
+    return Response(await run_in_threadpool(made), media_type="application/json", headers=_FRESH)
+
+
+@_refused
+async def _evidence(request: Request) -> Response:
+    def made() -> str:
+        return as_json(evidence.of_case(*_state(*_named(request))))
+
+    return Response(await run_in_threadpool(made), media_type="application/json", headers=_FRESH)
+
+
+@_refused
+async def _told(request: Request) -> Response:
+    run, case = await run_in_threadpool(_named, request)
+    return StreamingResponse(
+        following(run.id, case).told(), media_type="text/event-stream", headers={**_FRESH, "x-accel-buffering": "no"}
+    )
+
+
+_FRESH = {"cache-control": "private, no-store"}
+
+
+class Saying(Frozen):
+    """One thing that somebody says of a case, or of a trial of it. `id` is the browser's own: said twice is once."""
+
+    id: Annotated[str, Field(max_length=100)]
+    run: Annotated[str, Field(max_length=200)]
+    case: Annotated[str, Field(max_length=1_000)] = ""
+    trial: Annotated[str, Field(max_length=1_000)] = ""
+    what: Literal["guess", "judge", "cancel"]
+    about: Annotated[str, Field(max_length=100)] = ""
+    value: Annotated[str, Field(max_length=100)] = ""
+    reader: Annotated[str, Field(max_length=100)] = ""
+
+
+class Said(Frozen):
+    """A batch of these, in order."""
+
+    said: Annotated[tuple[Saying, ...], Field(max_length=500)]
+
+
+@_refused
+async def _say(request: Request) -> Response:
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LONGEST:
+            return JSONResponse({"title": "Too much", "why": "So much is not taken at once."}, status_code=413)
+    try:
+        said = Said.model_validate_json(body).said
+    except ValidationError:
+        return JSONResponse({"title": "Not understood", "why": "This is not what the stage says."}, status_code=400)
+    return JSONResponse(await run_in_threadpool(_keep, visit(request), said))
+
+
+def _keep(who: Visit, said: tuple[Saying, ...]) -> dict[str, object]:
+    """Keep each; which are kept, by id, and why the others are not."""
+    kept, refused = [], {}
+    for one in said:
+        try:
+            keep(who, one)
+            kept.append(one.id)
+        except (NoSuchRun, TooMuch, ValueError) as error:
+            refused[one.id] = str(error)
+    return {"kept": kept, "refused": refused}
+
+
+def keep(who: Visit, one: Saying) -> None:
+    """Keep what somebody says, in the journal of what they say. Raises NoSuchRun, NotYours, TooMuch and ValueError."""
+    if one.what == "cancel":
+        who.own(one.run).cancel()
+        return
+    run = who.run(one.run)
+    lab, *_ = _state(run, one.case)
+    if one.what == "guess":
+        if lab.guessed is None:
+            raise ValueError("Guesses are not kept of this lab.")
+        guess = lab.guessed(one.value, one.reader)
+        said = (event for event in run.said(one.reader) if isinstance(event, Recorded))
+        before = [event.data for event in said if (event.case, event.item) == (one.case, one.trial)]
+        if before[-1:] != [guess.model_dump(mode="json")]:
+            run.say(one.reader, one.case, guess, one.trial)
+        return
+    judgement = next((judgement for judgement in lab.judgements if judgement.name == one.about), None)
+    if judgement is None or one.value not in (judgement.good, judgement.bad, ""):
+        raise ValueError("That is no verdict that can be given here.")
+    own = run.label_of(one.case, one.trial)
+    verdicts = {**own.verdicts, one.about: one.value}
+    verdicts = {name: word for name, word in verdicts.items() if word}
+    should = own.should if one.value == judgement.bad else {**own.should, one.about: ""}
+    should = {name: word for name, word in should.items() if word}
+    now = own.model_copy(update={"verdicts": verdicts, "should": should})
+    if now != own:
+        run.label(one.case, one.trial, now)
+
+
+async def _file(request: Request) -> Response:
+    if (path := FILES.get(request.path_params["name"])) is None:
+        return JSONResponse({"title": "Not here", "why": "The stage has no such file."}, status_code=404)
+    # Asked for again each time, and sent again only when it changed.
+    return FileResponse(path, headers={"cache-control": "no-cache"})
+
+
+ROUTES: list[BaseRoute] = [
+    Route("/stage/{name}", _file),
+    Route("/scene/{run}/{case:path}", _scene),
+    Route("/evidence/{run}/{case:path}", _evidence),
+    Route("/told/{run}/{case:path}", _told),
+    Route("/said", _say, methods=["POST"]),
+]

@@ -1,0 +1,885 @@
+// The stage draws a scene (core/scene.py) in five ways: read, tell, guess, play, beside. It asks no server for anything
+// but what its caller hands in, and what models and people wrote becomes text nodes, never markup.
+//
+// On Preact and htm: a scene comes again and again while a run goes on, and what a reader has opened, typed or focused
+// must stay. The library is handed in, as a module or as its address, so that one file serves an app and a page on a disk.
+
+let html, render, useState, useEffect, useLayoutEffect, useRef;
+
+/**
+ * Draw scenes into an element.
+ *
+ * - `mode`: read, tell, guess, play or beside. `scenes`: one scene, or several for *beside*.
+ * - `library`: Preact's module with htm (`html`, `render`, hooks), or the address of one.
+ * - `evidence`: what stands behind the scenes, `{calls: {id: {title, parts: [{label, text}]}}}`, or a function of a scene
+ *   that promises it; asked when it is first opened.
+ * - `act(name, on, value)`: called when a person does something: the names of a scene's actions, and *guess*, *bet*,
+ *   *label* (value: a number), *place* (on: a screen of the telling), *mode*. Where it returns true for *mode*, the caller
+ *   changes it.
+ * - `keys: false`: listen to no keys. `place`: the screen a telling begins at. `level`: of the title's heading.
+ *
+ * Returns `update(scenes, options)`, `unmount()` and `ready`, a promise of the first drawing.
+ */
+export function mount(element, options) {
+  const root = document.createElement("div");
+  root.className = "stage";
+  element.append(root);
+  const stage = { keys: [] };
+  let given = { mode: "read", level: 2, ...options }, isGone = false;
+  const draw = () => {
+    if (isGone || !html) return;
+    const { scenes, mode, place, level, evidence, act } = given;
+    Object.assign(stage, { level, evidence, act: act ?? (() => {}) });
+    render(html`<${Stage} stage=${stage} scenes=${[scenes].flat()} mode=${mode} place=${place} />`, root);
+  };
+  const press = (event) => pressed(event, stage.keys);
+  if (given.keys !== false) document.addEventListener("keydown", press, true);
+  const take = (module) => {
+    ({ html, render, useState, useEffect, useLayoutEffect, useRef } = module);
+    draw();
+  };
+  const ready = typeof given.library === "string" ? import(given.library).then(take) : Promise.resolve(take(given.library));
+  return {
+    ready,
+    update(scenes, more = {}) {
+      given = { ...given, ...more, scenes };
+      draw();
+    },
+    unmount() {
+      isGone = true;
+      document.removeEventListener("keydown", press, true);
+      if (render) render(null, root);
+      root.remove();
+    },
+  };
+}
+
+// ---------------------------------------------------------------------------------------------------------- Keys
+
+const FIELDS = "input, textarea, select, [contenteditable], [role=textbox], [role=combobox], [role=dialog], dialog, " +
+  "[role=menu], [role=listbox], [role=slider], [role=tablist], [role=radiogroup]";
+
+// One listener on the document, ahead of others: a list beside the stage that has the focus would keep the keys. It is
+// silent wherever a key means something else.
+function pressed(event, listening) {
+  const at = event.composedPath()[0];
+  if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (at.closest?.(FIELDS)) return;
+  if ([" ", "Enter"].includes(event.key) && at.closest?.("button, a[href], summary")) return;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  const does = listening.map((one) => one.current[key]).find(Boolean);
+  if (!does) return;
+  event.preventDefault();
+  event.stopPropagation();
+  does(event);
+}
+
+/** While the component stands, these keys do this; of two that want one key the frame has it. Before the paint, so that
+ * no key is lost between two screens. */
+function useKeys(stage, keys, isFrame = false) {
+  const current = useRef(keys);
+  current.current = keys;
+  useLayoutEffect(() => {
+    stage.keys[isFrame ? "unshift" : "push"](current);
+    return () => stage.keys.splice(stage.keys.indexOf(current), 1);
+  }, []);
+}
+
+// --------------------------------------------------------------------------------------------------------- Words
+
+const MARKS = {
+  kept: "kept", broken: "broken", "not settled": "left open", "in doubt": "in doubt", "set aside": "set aside",
+  unread: "could not be read", failed: "failed", waiting: "to come", stopped: "not reached",
+};
+
+const ACTIONS = {
+  question: "A question of your own", input: "Try an input", draw: "Draw what you think it is", guess: "Your turn: guess",
+  fork: "Edit this answer and go on", label: "Say what you make of it", resume: "Go on with it", cancel: "Stop it",
+};
+
+const STATES = {
+  empty: ["Nothing has been asked yet.", "What it says will stand here, and what it does beside it."],
+  waiting: ["It waits for its turn.", "Other runs are going on; this one begins by itself."],
+  running: ["It is being put to the test.", ""],
+  failed: ["It could not be finished.", "What had come until then stands below."],
+  cancelled: ["It was stopped.", "What had come until then stands below."],
+  interrupted: ["It was interrupted.", "Nothing is lost: it can go on where it was."],
+  done: ["It came to an end without a verdict.", ""],
+};
+
+const isOpen = (mark) => mark === "waiting" || mark === "stopped";
+const nameOf = (scene, mark) => scene.words?.[mark] || MARKS[mark];
+const wordOf = (card, value) => (card.options?.[value] ?? value).toLowerCase();
+const lengthOf = (text) => [...text].length;
+const classOf = (mark) => (mark ?? "none").replace(" ", "-");
+const counted = (n, one) => `${n.toLocaleString("en")} ${one}${n === 1 ? "" : "s"}`;
+
+/** "A", "B" or "C": a name would give away how the story ends. */
+function nameIn(scenes, scene) {
+  const letter = "ABCDEFGH"[scenes.indexOf(scene)] ?? "A";
+  if (scene.who?.is_robot) return `Robot ${letter}`;
+  const shown = scene.who?.shown || "The model";
+  return shown[0].toUpperCase() + shown.slice(1);
+}
+
+/** A text in pieces, each with its mark. Spans count code points, and a string of JavaScript does not. */
+function pieces({ text, spans }) {
+  if (!spans?.length) return [{ text }];
+  const points = Array.from(text), found = [];
+  let at = 0;
+  for (const { start, end, mark } of spans) {
+    if (start > at) found.push({ text: points.slice(at, start).join("") });
+    found.push({ text: points.slice(Math.max(at, start), end).join(""), mark });
+    at = Math.max(at, end);
+  }
+  return [...found, { text: points.slice(at).join("") }].filter((one) => one.text);
+}
+
+/** The first code points of a part, with the spans that lie in them. */
+function cut(part, most) {
+  const spans = (part.spans ?? []).filter((one) => one.start < most);
+  return {
+    ...part,
+    text: Array.from(part.text).slice(0, most).join("") + " …",
+    spans: spans.map((one) => ({ ...one, end: Math.min(one.end, most) })),
+  };
+}
+
+const TAGS = { strong: "strong", struck: "del", added: "ins" };
+
+function Marked({ part }) {
+  return pieces(part).map(({ text, mark }) =>
+    mark ? html`<${TAGS[mark] ?? "mark"} class=${`is-${mark}`}>${text}</${TAGS[mark] ?? "mark"}>` : text);
+}
+
+/** A text under its label; what is longer than `most` code points is folded, and opened by a button. */
+function Text({ part, most = 420, quoted }) {
+  const [isWhole, open] = useState(false);
+  const length = lengthOf(part.text), isLong = length > most * 1.2;
+  const shown = isLong && !isWhole ? cut(part, most) : part;
+  return html`<div class=${`text ${quoted ? "quoted" : ""} ${length > 160 ? "is-long" : ""}`}>
+    ${part.label && html`<div class="label">${part.label}</div>`}
+    <p dir="auto"><${Marked} part=${shown} /></p>
+    ${isLong && html`<button class="link" aria-expanded=${isWhole} onClick=${() => open(!isWhole)}>
+      ${isWhole ? "Show less" : `Show all ${counted(length, "character")}`}</button>`}
+  </div>`;
+}
+
+// ------------------------------------------------------------------------------------------------- Small drawings
+
+const SIGNS = {
+  kept: "M3 8.5l3.5 3.5L13 4.5", broken: "M4 4l8 8M12 4l-8 8", "set aside": "M4 8h8", stopped: "M6 4.5v7M10 4.5v7",
+  "not settled": "M5.4 6a2.6 2.6 0 1 1 3.8 2.3c-.8.5-1.2.9-1.2 1.9M8 12.8v.1", failed: "M8 3v6M8 12.6v.2",
+  "in doubt": "M2.5 9c1.8-3.4 3.7 1.4 5.5-.6s3.7-2.6 5.5-.6", waiting: "M3.6 8h.1M8 8h.1M12.4 8h.1",
+  unread: "M2.5 8c2.4-4 8.6-4 11 0M4 13.5L12.5 3",
+};
+
+function Sign({ mark }) {
+  return html`<svg class="sign" viewBox="0 0 16 16" aria-hidden="true"><path d=${SIGNS[mark]} /></svg>`;
+}
+
+const HEADS = [
+  html => html`<rect x="6" y="13" width="36" height="27" rx="9" />`,
+  html => html`<circle cx="24" cy="26" r="17" />`,
+  html => html`<path d="M11 14h26l5 13-5 14H11L6 27z" />`,
+  html => html`<path d="M8 40V24a16 13 0 0 1 32 0v16z" />`,
+  html => html`<rect x="4" y="16" width="40" height="20" rx="10" />`,
+  html => html`<path d="M10 13h28l-4 28H14z" />`,
+];
+const EYES = [
+  html => html`<circle class="dot" cx="17" cy="26" r="3.2" /><circle class="dot" cx="31" cy="26" r="3.2" />`,
+  html => html`<path d="M13 26h7M28 26h7" />`,
+  html => html`<rect x="13" y="22" width="22" height="8" rx="4" /><circle class="dot" cx="28" cy="26" r="2" />`,
+  html => html`<circle cx="18" cy="26" r="4" /><circle cx="30" cy="26" r="4" /><circle class="dot" cx="30" cy="26" r="1.4" />`,
+];
+const TOPS = ["M24 13V5M21 5h6", "M18 12l-4-7M30 12l4-7", "M24 13V8m-3 0a3 3 0 1 1 6 0", "M20 12V6M28 12V6"];
+
+const numberOf = (name) => [...name].reduce((sum, one) => (sum * 31 + one.codePointAt(0)) >>> 0, 7);
+
+/** Whoever speaks, as a character: the same name has the same face. A model that is no robot looks like a chip. */
+function Face({ who, name }) {
+  const number = numberOf(who?.name || name);
+  if (!who?.is_robot) {
+    return html`<svg class="face" viewBox="0 0 48 48" aria-hidden="true">
+      <rect x="9" y="9" width="30" height="30" rx="5" />
+      <path d="M17 9V4M24 9V4M31 9V4M17 44v-5M24 44v-5M31 44v-5M9 17H4M9 24H4M9 31H4M44 17h-5M44 24h-5M44 31h-5" />
+      ${EYES[number % EYES.length](html)}<path d="M20 33h8" /></svg>`;
+  }
+  return html`<svg class="face" viewBox="0 0 48 48" aria-hidden="true"><path d=${TOPS[number % 4]} />
+    ${HEADS[number % 6](html)}${EYES[(number >> 3) % 4](html)}<path d="M19 34h10" /></svg>`;
+}
+
+// ---------------------------------------------------------------------------------------------- Claims and conduct
+
+/** What it said: large, left, in a colour and a typeface of its own. */
+function Claim({ scene, name, most }) {
+  const { claim } = scene, coming = scene.coming?.[0];
+  if (!claim && !coming) {
+    return html`<div class="claim is-empty"><div class="speaker"><${Face} who=${scene.who} name=${name} />${name}</div>
+      <p>${scene.status === "running" ? "It is about to speak." : "It has said nothing."}</p></div>`;
+  }
+  const parts = claim ? claim.parts : [coming], has = claim && parts.some((one) => one.text);
+  return html`<div class="claim">
+    <div class="speaker"><${Face} who=${scene.who} name=${name} /><span>${name}${" "}
+      ${!claim ? "is writing" : claim.answer
+        ? html`says <b dir="auto">${claim.answer}</b>${has ? ", because" : ", and gives no reason."}`
+        : has ? "says" : "gives no explanation that could be read."}</span></div>
+    ${(has || !claim) && html`<blockquote class=${claim ? "" : "is-coming"}>
+      ${parts.map((part) => html`<${Text} part=${part} most=${most ?? 600} />`)}</blockquote>`}
+    ${claim?.domain && html`<p class="small">For ${claim.domain}</p>`}
+    ${claim?.code && html`<pre tabindex="0" dir="ltr">${claim.code}</pre>`}
+    ${(claim?.gold || claim?.note) && html`<p class="small">${claim.gold && `The right answer is ${claim.gold}. `}${claim.note}</p>`}
+  </div>`;
+}
+
+/** The shares that decide, to one scale, in units where these can be counted; a line goes down where its own ends. */
+function Bars({ bars }) {
+  const own = bars.find((one) => one.own && one.n), isCountable = Math.max(...bars.map((one) => one.n)) <= 24;
+  return html`<ul class="bars">${bars.map((bar) => html`
+    <li class=${`${bar.own ? "own" : "other"} ${bar.wins ? "wins" : ""}`}>
+      <span class="name">${bar.label}</span>
+      <span class="track" aria-hidden="true">
+        ${isCountable
+          ? Array.from({ length: bar.n }, (_, at) => html`<i class=${at < bar.hits ? "full" : ""}></i>`)
+          : html`<i style=${`flex:${bar.n}`}><i class="full" style=${`width:${(100 * bar.hits) / (bar.n || 1)}%`}></i></i>`}
+        ${own && html`<s style=${`left:${(100 * own.hits) / own.n}%`}></s>`}</span>
+      <span class="count"><b>${bar.hits}</b> of ${bar.n}${bar.wins &&
+        html`<span class="unseen"> (as good as with the explanation, or better)</span>`}</span>
+    </li>`)}</ul>`;
+}
+
+/** How many came of each kind, in words: what the tiles show, for who does not see them. */
+function tally(scene) {
+  const counts = new Map();
+  for (const card of scene.cards) counts.set(card.mark, (counts.get(card.mark) ?? 0) + 1);
+  return Object.keys(MARKS).filter((mark) => counts.has(mark)).map((mark) => [mark, counts.get(mark)]);
+}
+
+const FEW = 40;
+
+/** A tile a test. Few are buttons that lead to their cards; many are small, and a picture with its words. */
+function Tiles({ scene, go, only }) {
+  const cards = only ?? scene.cards, isMany = cards.length > FEW;
+  if (!cards.length) return null;
+  const tile = (card) => {
+    const words = `${card.number}: ${nameOf(scene, card.mark)}`, look = `tile ${classOf(card.mark)}`;
+    return go && !isMany
+      ? html`<li key=${card.id}><button class=${look} title=${words} aria-label=${words} onClick=${() => go(card.id)}>
+          <${Sign} mark=${card.mark} /></button></li>`
+      : html`<li key=${card.id} class=${look} aria-label=${words} title=${words}><${Sign} mark=${card.mark} /></li>`;
+  };
+  return html`<ol class=${isMany ? "tiles many" : "tiles"} style=${`--all:${Math.max(6, cards.length)}`}>${cards.map(tile)}</ol>
+    ${!only && html`<p class="legend">${tally(scene).map(([mark, n]) =>
+      html`<span class=${`is-${classOf(mark)}`}><${Sign} mark=${mark} />${`${n} ${nameOf(scene, mark)}`}</span>`)}</p>`}`;
+}
+
+/** What came of one test. */
+function Outcome({ scene, card }) {
+  return html`<span class=${`outcome ${classOf(card.mark)}`}><${Sign} mark=${card.mark} />${nameOf(scene, card.mark)}</span>`;
+}
+
+function Expected({ card }) {
+  const expects = card.expects[0];
+  return html`<span class="expected"><span class="label">expected</span>${expects
+    ? html`<span dir="auto">${wordOf(card, expects.value)}</span>` : html`<span>–</span>`}</span>`;
+}
+
+const titleOf = (card) => card.parts.map((part) => part.text).filter(Boolean);
+
+/** One test: a card in the row of them, which turns when its answer comes, and opens to what stands behind it. */
+function Card({ stage, scene, card, isOpened, toggle }) {
+  const before = useRef(card.mark), isNew = useRef(false);
+  if (before.current !== card.mark) isNew.current = isOpen(before.current);
+  before.current = card.mark;
+  const [first, ...rest] = card.parts;
+  const most = 220;
+  const shown = first && (lengthOf(first.text) > most ? cut(first, most) : first);
+  const press = (event) => !event.target.closest("button, a, summary, .more") && !getSelection()?.toString() && toggle();
+  return html`<li class=${`card ${classOf(card.mark)} ${isNew.current ? "arrives" : ""}`} id=${`card-${card.id}`} onClick=${press}>
+    <div class="row">
+      <div class="about">
+        <h4 dir="auto">${shown?.text ? html`<${Marked} part=${shown} />` : html`<span class="soft">${capital(scene.one)} ${card.number}</span>`}</h4>
+        ${!isOpened && (card.reason || card.doubt
+          ? html`<p class="small" dir="auto">${card.reason || card.doubt}</p>`
+          : card.text && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`)}
+      </div>
+      <${Expected} card=${card} />
+      <span class="said"><span class="label">it said</span><span dir="auto">${card.said ? wordOf(card, card.said) : "–"}</span></span>
+      <${Outcome} scene=${scene} card=${card} />
+      <button class="open" aria-expanded=${isOpened} aria-label=${`${isOpened ? "Close" : "Open"} ${scene.one} ${card.number}`}
+        onClick=${toggle}><svg viewBox="0 0 16 16" aria-hidden="true"><path d=${isOpened ? "M3 10l5-5 5 5" : "M3 6l5 5 5-5"} /></svg></button>
+    </div>
+    ${isOpened && html`<div class="more">
+      ${shown !== first && html`<${Text} part=${first} />`}${rest.map((part) => html`<${Text} part=${part} />`)}
+      <${Behind} stage=${stage} scene=${scene} card=${card} /></div>`}
+  </li>`;
+}
+
+const cutText = (text, most) => (lengthOf(text) > most ? [...text].slice(0, most).join("") + " …" : text);
+
+/** What stands behind a card: who expected what, what it said in its words, why it counts or not, and the calls. */
+function Behind({ stage, scene, card }) {
+  const notes = [
+    card.outcome && `Outcome: ${card.outcome}.`, card.by_paper && `By the paper's rules: ${card.by_paper}.`,
+    card.reason && `Why it does not count: ${card.reason}.`, card.doubt && `Why it is no verdict: ${card.doubt}.`,
+    card.origin && `Where it comes from: ${card.origin}.`, card.by_hand && "Asked by a person.",
+    card.guess && `Your guess: ${wordOf(card, card.guess)}.`,
+  ].filter(Boolean);
+  return html`
+    ${card.text && html`<${Text} part=${{ label: "What it said", text: card.text }} />`}
+    ${card.expects.length > 0 && html`<dl class="expects">${card.expects.map((one) => html`<div>
+      <dt>${one.who}${one.arm && `, ${one.arm}`}</dt>
+      <dd dir="auto"><b>${wordOf(card, one.value)}</b>${one.quote && html` <q>${cutText(one.quote, 300)}</q>`}
+        ${one.votes.length > 0 && html`<span class="small"> votes: ${one.votes.join(", ")}</span>`}</dd></div>`)}</dl>`}
+    <${Panels} stage=${stage} scene=${scene} panels=${card.panels} />
+    ${notes.length > 0 && html`<ul class="notes">${notes.map((one) => html`<li dir="auto">${one}</li>`)}</ul>`}
+    <${Actions} stage=${stage} scene=${scene} on=${card.id} />
+    <${Calls} stage=${stage} scene=${scene} calls=${[...card.calls, ...card.expects.map((one) => one.call).filter(Boolean)]} />`;
+}
+
+/** The raw calls, fetched when they are first opened. */
+function Calls({ stage, scene, calls }) {
+  const [found, set] = useState(null);
+  const ids = [...new Set(calls ?? [])];
+  if (!ids.length || !stage.evidence) return null;
+  const open = (event) => {
+    if (!event.target.open || found) return;
+    const asked = typeof stage.evidence === "function" ? stage.evidence(scene) : stage.evidence;
+    Promise.resolve(asked).then((one) => set(one?.calls ?? {}), () => set({}));
+  };
+  return html`<details class="calls" onToggle=${open}><summary>${counted(ids.length, "call")} word for word</summary>
+    ${!found ? html`<p class="small">Being fetched …</p>` : ids.map((id) => html`<section>
+      <h5>${found[id]?.title ?? "This call is not there."}</h5>
+      ${(found[id]?.parts ?? []).map((part) => html`<${Text} part=${part} most=${900} />`)}</section>`)}</details>`;
+}
+
+/** Things that were asked alike and follow one another. */
+function Panels({ stage, scene, panels, title }) {
+  if (!panels?.length) return null;
+  return html`${title && html`<h3 class="label">${title}</h3>`}<ol class="panels">${panels.map((panel, at) => html`
+    <li class=${`panel ${classOf(panel.mark)}`} key=${`${at}-${panel.title}`}><${Panel} stage=${stage} scene=${scene} panel=${panel} /></li>`)}</ol>`;
+}
+
+function Panel({ stage, scene, panel }) {
+  return html`<h4>${panel.title}</h4>
+    ${panel.parts.map((part) => html`<${Text} part=${part} quoted />`)}
+    ${panel.answer && html`<p class="answer" dir="auto">${panel.mark && html`<${Sign} mark=${panel.mark} />`}${panel.answer}</p>`}
+    ${(panel.note || panel.mark) && html`<p class="small" dir="auto">
+      ${[panel.mark && nameOf(scene, panel.mark), panel.note].filter(Boolean).join(": ")}</p>`}
+    <${Calls} stage=${stage} scene=${scene} calls=${panel.calls} />`;
+}
+
+// ----------------------------------------------------------------------------------------------------------- Plot
+
+const KINDS = ["baseline", "reader", "claim", "truth"];
+
+/** The plane of a plot: where a value lies, in per cent. What a claim says far from all that was seen or is true must not
+ * flatten the rest: it leaves the picture. */
+function plane({ points, curves, intervals }) {
+  const solid = curves.filter((one) => one.kind === "truth"), drawn = solid.length || points.length ? solid : curves;
+  const range = (values) => {
+    const known = values.filter(Number.isFinite);
+    const low = known.length ? Math.min(...known) : 0, high = known.length ? Math.max(...known) : 1;
+    const room = (high - low || Math.abs(high) || 1) * 0.06;
+    return [low - room, high + room, low, high];
+  };
+  const xs = range([...points.map((one) => one.x), ...curves.flatMap((one) => one.x), ...intervals.flatMap((one) => [one.low, one.high])]);
+  const ys = range([...points.map((one) => one.y), ...drawn.flatMap((one) => one.y).filter((y) => y !== null)]);
+  const share = (value, [low, high]) => Math.min(1e4, Math.max(-1e4, (100 * (value - low)) / (high - low)));
+  return { x: (value) => share(value, xs), y: (value) => 100 - share(value, ys), xs: xs.slice(2), ys: ys.slice(2) };
+}
+
+/** A line with its gaps. */
+function path({ x, y }, at) {
+  let isDrawing = false, found = "";
+  x.forEach((value, place) => {
+    if (y[place] === null || !Number.isFinite(y[place])) return (isDrawing = false);
+    found += `${isDrawing ? "L" : "M"}${at.x(value).toFixed(2)} ${at.y(y[place]).toFixed(2)}`;
+    isDrawing = true;
+  });
+  return found;
+}
+
+const round = (value) => String(Number(value.toPrecision(3)));
+
+/** Lines are SVG stretched to the place; dots and words are elements on it, so that neither is squeezed on a phone. */
+function Plot({ scene, covered }) {
+  const { plot } = scene, at = plane(plot);
+  const curves = KINDS.flatMap((kind) => plot.curves.filter((one) => one.kind === kind)).filter((one) => !covered || one.kind !== "truth");
+  const intervals = covered ? [] : plot.intervals, many = plot.points.length;
+  const words = `${counted(many, "point")} asked for. ${[...curves, ...intervals].map((one) => one.label).filter(Boolean).join("; ")}`;
+  return html`<figure class="plot">
+    <div class="plane" role="img" aria-label=${words}>
+      ${intervals.map((one) => html`<div class=${`interval ${classOf(one.mark)}`}
+        style=${`left:${at.x(one.low)}%;width:${Math.max(0.6, at.x(one.high) - at.x(one.low))}%`}></div>`)}
+      <svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">
+        ${curves.map((one) => html`<path key=${one.kind + one.label} class=${`line-${one.kind}`} d=${path(one, at)} />`)}</svg>
+      ${plot.points.map((one, place) => html`<i key=${place} class=${one.number ? "point" : "point unasked"}
+        style=${`left:${at.x(one.x)}%;top:${at.y(one.y)}%;--nth:${many > 1 ? (one.number || place) / many : 0}`}></i>`)}
+      ${at.xs.map((x) => html`<span class="tick across" style=${`left:${at.x(x)}%`}>${round(x)}</span>`)}
+      ${at.ys.map((y) => html`<span class="tick up" style=${`top:${at.y(y)}%`}>${round(y)}</span>`)}
+      <span class="axis x">${plot.x_label}</span><span class="axis y">${plot.y_label}</span>
+    </div>
+    <figcaption>${many > 0 && html`<span><i class="point"></i>asked</span>`}
+      ${curves.map((one) => html`<span class=${`key key-${one.kind}`}><i></i><span dir="auto">${one.label}</span></span>`)}
+      ${intervals.map((one) => html`<span class=${`key key-interval ${classOf(one.mark)}`}><i></i><span dir="auto">${one.label}
+        ${` (${round(one.low)} to ${round(one.high)})`}</span></span>`)}</figcaption>
+  </figure>`;
+}
+
+// -------------------------------------------------------------------------------------------------------- Verdict
+
+/** How far it has come, where the verdict will stand. */
+function standing(scene) {
+  const [first, more] = STATES[scene.status] ?? STATES.empty;
+  const came = scene.cards.filter((card) => !isOpen(card.mark)).length, all = scene.cards.length;
+  const far = all && scene.status !== "waiting" ? `${came} of ${counted(all, scene.one)} answered.` : "";
+  return [first, far, more].filter(Boolean);
+}
+
+/** The sentence, large where it is short, and beside it the bars that decide. */
+function Verdict({ scene, headline }) {
+  const { verdict } = scene;
+  if (!verdict) {
+    const [first, ...rest] = standing(scene);
+    return html`<div class=${`verdict is-open ${scene.status}`}><div>
+      <h3 tabindex="-1">${scene.status === "running" && html`<span class="pulse" aria-hidden="true"></span>`}${first}</h3>
+      <p>${rest.join(" ")}</p>
+      ${scene.failure?.map((part) => html`<${Text} part=${part} most=${240} />`)}</div>
+      <${Progress} scene=${scene} /></div>`;
+  }
+  const size = lengthOf(verdict.headline.text) > 64 ? "long" : "short";
+  return html`<div class=${`verdict ${classOf(verdict.mark)}`}>
+    <div><h3 ref=${headline} tabindex="-1" class=${size} dir="auto">
+      ${verdict.mark && html`<span class=${`tile ${classOf(verdict.mark)}`}><${Sign} mark=${verdict.mark} /></span>`}
+      <span><${Marked} part=${verdict.headline} /></span></h3>
+      ${verdict.doubt && html`<p class="doubt" dir="auto">${verdict.doubt}</p>`}</div>
+    ${verdict.bars.length > 0 && html`<${Bars} bars=${verdict.bars} />`}</div>`;
+}
+
+function Progress({ scene }) {
+  const all = scene.cards.length, came = scene.cards.filter((card) => !isOpen(card.mark)).length;
+  if (!all || !["running", "cancelled", "interrupted", "failed"].includes(scene.status)) return null;
+  return html`<progress value=${came} max=${all} aria-label=${`${came} of ${all}`}></progress>`;
+}
+
+/** What comes next. */
+function Actions({ stage, scene, on = "" }) {
+  const offered = (scene.actions ?? []).filter((one) => (on ? one.on === on : !scene.cards.some((card) => card.id === one.on)));
+  if (!offered.length) return null;
+  return html`<nav class="next" aria-label="What comes next">${offered.map((one) =>
+    html`<button class="link" onClick=${() => stage.act(one.name, one.on)}>${ACTIONS[one.name]}</button>`)}</nav>`;
+}
+
+// ----------------------------------------------------------------------------------------------------------- Read
+
+const FIRST = 60;
+
+function Read({ stage, scene, name, change }) {
+  const [opened, open] = useState(""), [isWhole, whole] = useState(false);
+  const here = useRef(null), headline = useRef(null), had = useRef(Boolean(scene.verdict));
+  const H = `h${stage.level}`;
+  const at = useRef("");
+  const go = (id) => {
+    at.current = id;
+    if (scene.cards.findIndex((card) => card.id === id) >= FIRST) whole(true);
+    open(id);
+    requestAnimationFrame(() => {
+      const card = [...here.current.querySelectorAll(".cards > .card")].find((one) => one.id === `card-${id}`);
+      card?.querySelector("button.open").focus({ preventScroll: true });
+      card?.scrollIntoView({ block: "nearest" });
+    });
+  };
+  const step = (by) => {
+    const place = scene.cards.findIndex((card) => card.id === at.current);
+    const next = scene.cards[Math.min(scene.cards.length - 1, Math.max(0, place + by))];
+    if (next) go(next.id);
+  };
+  const label = (number) => at.current && stage.act("label", at.current, number);
+  useKeys(stage, {
+    j: () => step(1), k: () => step(-1), t: () => change("tell"), ...(opened ? { Escape: () => open("") } : {}),
+    ...(scene.actions?.some((one) => one.name === "label")
+      ? Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => [String(n), () => label(n)])) : {}),
+  });
+  // A verdict that comes while one looks has the focus, unless one is doing something.
+  useEffect(() => {
+    if (scene.verdict && !had.current && here.current.getRootNode().activeElement?.closest?.(FIELDS) == null) {
+      headline.current?.focus({ preventScroll: true });
+    }
+    had.current = Boolean(scene.verdict);
+  }, [Boolean(scene.verdict)]);
+  const cards = isWhole ? scene.cards : scene.cards.slice(0, FIRST);
+  const asked = (scene.parts ?? []).filter((part) => part.text && part.text !== scene.title);
+  return html`<article class="read" ref=${here}>
+    <header><${H} dir="auto"><${Folded} text=${scene.title || scene.question || "A case"} most=${150} /></${H}>
+      ${scene.screens?.length > 1 && html`<button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd></button>`}</header>
+    <${Verdict} scene=${scene} headline=${headline} />
+    <${Actions} stage=${stage} scene=${scene} />
+    ${scene.unread > 0 && html`<p class="warning">${counted(scene.unread, "line")} of the journal could not be read. What stands here may lack something.</p>`}
+    <div class="columns">
+      <section class="left" aria-label="What it said">
+        <${Claim} scene=${scene} name=${name} />
+        <${Meaning} scene=${scene} />
+        ${asked.map((part) => html`<${Text} part=${part} />`)}
+        ${scene.claim && scene.coming?.map((part) => html`<div class="coming"><div class="label">being written${part.label && `: ${part.label}`}</div>
+          <p dir="auto">${part.text}</p></div>`)}
+        <${Calls} stage=${stage} scene=${scene} calls=${scene.claim?.calls} />
+      </section>
+      <section class="right" aria-label="What it did">
+        <${Tiles} scene=${scene} go=${go} />
+        ${scene.plot && html`<${Plot} scene=${scene} covered=${false} />`}
+        <${Panels} stage=${stage} scene=${scene} panels=${scene.panels} />
+        ${!scene.cards.length && ["empty", "waiting"].includes(scene.status) && html`<div class="cards" aria-hidden="true">
+          ${[1, 2, 3, 4].map(() => html`<div class="card waiting ghost"></div>`)}</div>`}
+        <ol class="cards">${cards.map((card) => html`<${Card} key=${card.id} stage=${stage} scene=${scene} card=${card}
+          isOpened=${opened === card.id} toggle=${() => { at.current = card.id; open(opened === card.id ? "" : card.id); }} />`)}</ol>
+        ${cards.length < scene.cards.length && html`<button class="plain" onClick=${() => whole(true)}>
+          Show all ${counted(scene.cards.length, scene.one)}</button>`}
+      </section>
+    </div>
+    <${Rest} stage=${stage} scene=${scene} />
+  </article>`;
+}
+
+function Folded({ text, most }) {
+  const [isWhole, open] = useState(false);
+  if (lengthOf(text) <= most * 1.2) return text;
+  return html`${isWhole ? text : cutText(text, most)} <button class="link" aria-expanded=${isWhole} onClick=${() => open(!isWhole)}>
+    ${isWhole ? "less" : "all"}</button>`;
+}
+
+/** What the verdict rests on, and what it does not say; whose story it was is part of the end. */
+function Meaning({ scene }) {
+  const { verdict } = scene;
+  if (!verdict) return null;
+  return html`<div class="meaning">
+    ${verdict.more.map((part) => html`<${Text} part=${part} />`)}
+    ${verdict.meaning && html`<${Text} part=${{ label: "What this does not say", text: verdict.meaning }} />`}
+    ${scene.who?.name && html`<p class="small">It was ${scene.who.name}.</p>`}</div>`;
+}
+
+/** What few want to see, folded. */
+function Rest({ stage, scene }) {
+  const has = (list) => list?.length > 0;
+  return html`<footer>
+    ${has(scene.grid) && html`<details open=${scene.grid.length < 13}><summary>Beside this case</summary>
+      <${Panels} stage=${stage} scene=${scene} panels=${scene.grid} /></details>`}
+    ${has(scene.figures) && html`<details><summary>All figures</summary><dl class="figures">${scene.figures.map((one) => html`<div>
+      <dt>${one.title}${one.help && html`<span class="small">${one.help}</span>`}</dt>
+      <dd><b>${one.value}</b>${one.of > 0 && html`<span class="small"> over ${one.n} of ${one.of}</span>`}</dd></div>`)}</dl></details>`}
+    ${has(scene.ledger) && html`<details><summary>What does not count (${scene.ledger.length})</summary>
+      <ul class="notes">${scene.ledger.map((one) => html`<li dir="auto"><b>${one.about}</b>: ${one.reason}
+        ${one.rules && html`<span class="small"> by ${one.rules} rules</span>`}${one.detail && html`<${Text} part=${{ text: one.detail }} most=${240} />`}</li>`)}</ul></details>`}
+    ${(scene.differs || scene.method) && html`<details><summary>How it was done</summary>
+      ${[scene.method, scene.differs].filter(Boolean).map((text) => html`<${Text} part=${{ text }} />`)}</details>`}
+  </footer>`;
+}
+
+// ----------------------------------------------------------------------------------------------------------- Tell
+
+/** One screen of a telling. Its `key` is what it shows: a run that goes on may put screens before it. */
+const keyOf = (screen) => `${screen.shows} ${screen.of}`;
+
+function useScreens(stage, screens, place, leave, more = {}) {
+  const [key, set] = useState(keyOf(screens[Math.min(place ?? 0, screens.length - 1)] ?? { shows: "question", of: "" }));
+  const last = useRef(0);
+  const found = screens.findIndex((one) => keyOf(one) === key);
+  const at = found < 0 ? Math.max(0, Math.min(last.current, screens.length - 1)) : found;
+  last.current = at;
+  const go = (to) => {
+    const next = Math.max(0, Math.min(to, screens.length - 1));
+    if (next === at) return;
+    set(keyOf(screens[next]));
+    stage.act("place", next);
+  };
+  useKeys(stage, {
+    ArrowRight: () => go(at + 1), " ": () => go(at + 1), PageDown: () => go(at + 1), ArrowLeft: () => go(at - 1),
+    PageUp: () => go(at - 1), Home: () => go(0), End: () => go(screens.length - 1), Escape: leave, ...more,
+  });
+  return [at, go];
+}
+
+/** Where a finger goes over the screen, the story goes. */
+function swiping(go, at) {
+  let from = null;
+  return {
+    onTouchStart: (event) => { from = event.touches.length === 1 ? event.touches[0] : null; },
+    onTouchEnd: (event) => {
+      const to = event.changedTouches[0], along = from ? to.clientX - from.clientX : 0;
+      if (Math.abs(along) > 60 && Math.abs(along) > 2 * Math.abs(to.clientY - from.clientY)) go(at + (along < 0 ? 1 : -1));
+    },
+  };
+}
+
+function Told({ head, at, all, go, leave, hint, children, shows }) {
+  const body = useRef(null);
+  useLayoutEffect(() => { body.current.scrollTop = 0; }, [at]);
+  return html`<article class="tell" data-shows=${shows} ...${swiping(go, at)}>
+    <header><span dir="auto">${head}</span><button class="plain" onClick=${leave}>Leave<kbd>Esc</kbd></button></header>
+    <div class="screen" ref=${body} tabindex="0" role="group" aria-label=${`Screen ${at + 1} of ${all}`} key=${shows + at}>${children}</div>
+    <footer><button class="turn" onClick=${() => go(at - 1)} disabled=${at === 0} aria-label="Back">←</button>
+      <span class="hint"><progress value=${at + 1} max=${all} aria-label="How far"></progress>${at + 1} of ${all}${hint && html`<span class="by-key">${hint}</span>`}</span>
+      <button class="turn" onClick=${() => go(at + 1)} disabled=${at === all - 1} aria-label="Next">→</button></footer>
+  </article>`;
+}
+
+function Tell({ stage, scene, name, place, leave }) {
+  const screens = scene.screens?.length ? scene.screens : [{ shows: "question", of: "" }];
+  const [bets, bet] = useState({});
+  const by = (id) => scene.cards.find((card) => card.id === id);
+  const shown = useRef(null);
+  const choose = (card, value) => {
+    bet((all) => ({ ...all, [card.id]: value }));
+    stage.act("bet", card.id, value);
+  };
+  const numbers = Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => [String(n), () => {
+    const card = shown.current?.shows === "card" && by(shown.current.of), value = card && Object.keys(card.options)[n - 1];
+    if (value) choose(card, value);
+  }]));
+  const [at, go] = useScreens(stage, screens, place, leave, numbers);
+  const screen = (shown.current = screens[at]);
+  const card = by(screen.of), isBet = screen.shows === "card" && card && Object.keys(card.options).length > 0;
+  const hint = isBet ? "bet by number, space turns it" : at < screens.length - 1 ? "space goes on" : scene.status === "running" ? "more is to come" : "";
+  useEffect(() => stage.say?.(spoken(scene, screen, card)), [keyOf(screen)]);
+  return html`<${Told} head=${screen.shows === "question" ? scene.question : scene.title} at=${at} all=${screens.length}
+    go=${go} leave=${leave} hint=${hint} shows=${screen.shows}>
+    <${Screen} stage=${stage} scene=${scene} name=${name} screen=${screen} card=${card} bet=${bets[screen.of]} choose=${choose} /></${Told}>`;
+}
+
+const spoken = (scene, screen, card) => ({
+  question: scene.title, claim: scene.claim?.parts.map((one) => one.text).join(" "), verdict: scene.verdict?.headline.text,
+  card: card && titleOf(card).join(" "), turned: card && `It said ${wordOf(card, card.said)}: ${nameOf(scene, card.mark)}`,
+})[screen.shows] ?? "";
+
+const sizeOf = (text) => (lengthOf(text) > 220 ? "long" : lengthOf(text) > 70 ? "middle" : "short");
+
+function Screen({ stage, scene, name, screen, card, bet, choose }) {
+  switch (screen.shows) {
+    case "question": {
+      const asked = (scene.parts ?? []).filter((part) => part.text && part.text !== scene.title);
+      return html`<div class="opening"><${Face} who=${scene.who} name=${name} />
+          <h2 class=${sizeOf(scene.title)} dir="auto"><${Folded} text=${scene.title} most=${300} /></h2></div>
+        ${asked.map((part) => html`<${Text} part=${part} />`)}`;
+    }
+    case "claim": return html`<${Claim} scene=${scene} name=${name} />`;
+    case "plot": return html`<${Said} scene=${scene} name=${name} /><${Plot} scene=${scene} covered />`;
+    case "truth": return html`<${Plot} scene=${scene} />`;
+    case "panel": {
+      const panel = scene.panels[Number(screen.of)];
+      return panel && html`<div class=${`panel ${classOf(panel.mark)}`}><${Panel} stage=${stage} scene=${scene} panel=${panel} /></div>`;
+    }
+    case "card": return card && html`<${Said} scene=${scene} name=${name} /><${Asked} card=${card} />
+      <${Options} card=${card} chosen=${bet} choose=${(value) => choose(card, value)} />`;
+    case "turned": return card && html`<${Said} scene=${scene} name=${name} /><${Turned} scene=${scene} card=${card} who="You" guess=${bet} />`;
+    case "tiles": return html`<${Tiles} scene=${scene} />`;
+    case "bars": return html`<${Bars} bars=${scene.verdict?.bars ?? []} />`;
+    default: return html`<${Ending} scene=${scene} name=${name} />`;
+  }
+}
+
+/** The claim once more, in a line: what a test is held against. */
+function Said({ scene, name }) {
+  const text = scene.claim?.parts.map((one) => one.text).join(" ").trim();
+  return text ? html`<p class="overline"><${Face} who=${scene.who} name=${name} /><span>It said: <q dir="auto">${cutText(text, 160)}</q></span></p>` : null;
+}
+
+function Asked({ card }) {
+  const [first, ...rest] = card.parts;
+  const text = first?.text || "…";
+  return html`<h2 class=${sizeOf(text)} dir="auto">${lengthOf(text) > 300 ? html`<${Folded} text=${text} most=${260} />` : html`<${Marked} part=${first ?? { text }} />`}</h2>
+    ${rest.map((part) => html`<${Text} part=${part} most=${240} />`)}`;
+}
+
+function Options({ card, chosen, choose }) {
+  const options = Object.entries(card.options);
+  return options.length > 0 && html`<div class="options" role="group" aria-label="What will it say?">${options.map(([value, words], at) => html`
+    <button key=${value} aria-pressed=${chosen === value} onClick=${() => choose(value)}>${words}<kbd>${at + 1}</kbd></button>`)}</div>`;
+}
+
+/** A card that was turned: what came, in its words; a broken one steps out of line. */
+function Turned({ scene, card, guess, who }) {
+  const said = card.said ? `It said ${wordOf(card, card.said)}.` : nameOf(scene, card.mark);
+  const text = card.text || "", expects = card.expects[0];
+  return html`<div class=${`turned ${classOf(card.mark)}`}>
+    <p class="small" dir="auto">${cutText(titleOf(card).join(" / "), 200)}</p>
+    <h2><${Sign} mark=${card.mark} />${said}</h2>
+    ${text && html`<p class="words" dir="auto">“${cutText(text, 220)}”</p>`}
+    <p class="small">${expects && html`<span class="expects-word">Its explanation led us to expect: ${wordOf(card, expects.value)}.</span> `}
+      ${guess && `${who} said ${wordOf(card, guess)}. `}<b>${capital(nameOf(scene, card.mark))}.</b>
+      ${(card.reason || card.doubt) && ` ${capital(card.reason || card.doubt)}.`}</p></div>`;
+}
+
+const capital = (text) => text && text[0].toUpperCase() + text.slice(1);
+
+function Ending({ scene, name }) {
+  const { verdict } = scene;
+  if (!verdict) return html`<h2>${standing(scene).join(" ")}</h2>`;
+  return html`<div class=${`ending ${classOf(verdict.mark)}`}>
+    ${verdict.mark && html`<span class=${`tile ${classOf(verdict.mark)}`}><${Sign} mark=${verdict.mark} /></span>`}
+    <h2 class=${sizeOf(verdict.headline.text)} dir="auto"><${Marked} part=${verdict.headline} /></h2></div>
+    ${verdict.words && html`<p class="words" dir="auto">${verdict.words}</p>`}
+    ${verdict.doubt && html`<p class="doubt" dir="auto">${verdict.doubt}</p>`}
+    ${scene.who?.name && html`<p class="reveal"><${Face} who=${scene.who} name=${name} />
+      <span>${scene.who.is_robot ? name : "It"} was ${scene.who.name}.</span></p>`}`;
+}
+
+// -------------------------------------------------------------------------------------------------- Guess and play
+
+/** One card a screen: guessed, or only turned; a tile drops for each. */
+function Game({ stage, scene, name, isGuess, leave }) {
+  const cards = scene.cards.filter((card) => !isGuess || Object.keys(card.options).length > 0);
+  const [guesses, guess] = useState(() => Object.fromEntries(cards.filter((card) => card.guess).map((card) => [card.id, card.guess])));
+  const [turned, turn] = useState(() => Object.keys(guesses));
+  const [at, go] = useState(() => Math.max(0, cards.findIndex((card) => !turned.includes(card.id))));
+  const card = cards[at], isTurned = card && turned.includes(card.id), has = card && !isOpen(card.mark);
+  const show = () => has && turn((all) => [...all, card.id]);
+  const choose = (value) => {
+    if (!card || isTurned || !has) return;
+    guess((all) => ({ ...all, [card.id]: value }));
+    stage.act("guess", card.id, value);
+    show();
+  };
+  const on = () => (!card ? null : isTurned ? go(at + 1) : isGuess ? null : show());
+  const numbers = isGuess && card ? Object.keys(card.options).map((value, n) => [String(n + 1), () => choose(value)]) : [];
+  useKeys(stage, {
+    " ": on, Enter: on, ArrowRight: on, ArrowLeft: () => go(Math.max(0, at - 1)), Escape: leave, ...Object.fromEntries(numbers),
+  });
+  useEffect(() => card && stage.say?.(isTurned ? `It said ${wordOf(card, card.said)}: ${nameOf(scene, card.mark)}` : titleOf(card).join(" ")), [at, isTurned]);
+  const done = cards.slice(0, at + (isTurned ? 1 : 0));
+  return html`<article class="game">
+    <header><span dir="auto">${cutText(scene.title, 120)}</span><button class="plain" onClick=${leave}>Leave<kbd>Esc</kbd></button></header>
+    ${card
+      ? html`<div class="round" key=${card.id}><${Claim} scene=${scene} name=${name} most=${280} />
+          ${isTurned ? html`<${Turned} scene=${scene} card=${card} guess=${guesses[card.id]} who="You" />
+            <div class="options"><button class="primary" onClick=${on}>${at + 1 < cards.length ? "Next" : "What came of it"}<kbd>space</kbd></button></div>`
+          : html`<${Asked} card=${card} />${!has ? html`<p class="soft">It has not answered yet.</p>`
+            : isGuess ? html`<${Options} card=${card} choose=${choose} />`
+            : html`<div class="options"><button class="primary" onClick=${show}>Turn it<kbd>space</kbd></button></div>`}`}</div>`
+      : html`<div class="round over"><${Ending} scene=${scene} name=${name} />${isGuess && html`<p class="words">${against(cards, guesses)}</p>`}
+          ${scene.verdict?.bars.length > 0 && html`<${Bars} bars=${scene.verdict.bars} />`}
+          <div class="options"><button class="primary" onClick=${leave}>See all of it<kbd>Esc</kbd></button></div></div>`}
+    <footer><span class="hint">${card ? `${at + 1} of ${cards.length}` : ""}</span>
+      <div class="dropped"><${Tiles} scene=${scene} only=${card ? done : cards} /></div></footer>
+  </article>`;
+}
+
+/** The reader and the explanation over the same tests: only those that count and that both predicted. */
+function against(cards, guesses) {
+  const both = cards.filter((card) => guesses[card.id] && ["kept", "broken"].includes(card.mark)
+    && card.said in card.options && card.expects[0] && ![guesses[card.id], card.expects[0].value].includes("unknown"));
+  if (!both.length) return "There is nothing that you and its explanation both foretold.";
+  const mine = both.filter((card) => guesses[card.id] === card.said).length;
+  const its = both.filter((card) => card.expects[0].value === card.said).length;
+  return `You foretold ${mine} of ${both.length}; who went by its explanation, ${its}.`;
+}
+
+// --------------------------------------------------------------------------------------------------------- Beside
+
+const meeting = (card) => titleOf(card).join(" ").normalize("NFKC").toLowerCase().replace(/\s+/g, " ").trim() || card.id;
+
+/** Rows of cards that ask the same, by their text; the first scene's order, then what only others asked. */
+function rowsOf(scenes) {
+  const rows = new Map();
+  scenes.forEach((scene, column) => {
+    const seen = new Map();
+    for (const card of scene.cards) {
+      const text = meeting(card), nth = seen.get(text) ?? 0;
+      seen.set(text, nth + 1);
+      const key = `${nth} ${text}`;
+      if (!rows.has(key)) rows.set(key, { key, card, cells: scenes.map(() => null) });
+      rows.get(key).cells[column] = card;
+    }
+  });
+  return [...rows.values()];
+}
+
+const differs = (row) => new Set(row.cells.map((card) => card && `${card.said} ${card.mark}`)).size > 1;
+
+function Cell({ scene, card }) {
+  if (!card) return html`<span class="soft">not asked</span>`;
+  return html`<${Expected} card=${card} /><span class="said"><span class="label">it said</span>
+    <span dir="auto">${card.said ? wordOf(card, card.said) : "–"}</span></span><${Outcome} scene=${scene} card=${card} />
+    ${card.text && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`}`;
+}
+
+const inColumns = (scenes, names, draw) => html`<div class="across">${scenes.map((scene, at) =>
+  html`<section aria-label=${names[at]}>${draw(scene, names[at])}</section>`)}</div>`;
+
+function Row({ scenes, names, row, stage }) {
+  return html`<h4 dir="auto"><${Folded} text=${titleOf(row.card).join(" / ") || `${row.card.number}.`} most=${220} /></h4>
+    <div class="across">${row.cells.map((card, at) => html`<div class=${`cell card ${classOf(card?.mark)}`}>
+      <span class="whose">${names[at]}</span><${Cell} scene=${scenes[at]} card=${card} /></div>`)}</div>`;
+}
+
+function Beside({ stage, scenes, names, change }) {
+  const rows = rowsOf(scenes), H = `h${stage.level}`;
+  const [isWhole, whole] = useState(false);
+  useKeys(stage, { t: () => change("tell") });
+  const shared = scenes.every((one) => one.title === scenes[0].title);
+  return html`<article class="beside" style=${`--columns:${scenes.length}`}>
+    <header><${H} dir="auto"><${Folded} text=${shared ? scenes[0].title : "Side by side"} most=${150} /></${H}>
+      <button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd></button></header>
+    ${inColumns(scenes, names, (scene, name) => html`${!shared && html`<p class="label" dir="auto">${cutText(scene.title, 150)}</p>`}
+      <${Verdict} scene=${scene} /><${Tiles} scene=${scene} />`)}
+    ${inColumns(scenes, names, (scene, name) => html`<${Claim} scene=${scene} name=${name} most=${300} />`)}
+    ${scenes.some((one) => one.plot) && inColumns(scenes, names, (scene) => scene.plot && html`<${Plot} scene=${scene} />`)}
+    ${scenes.some((one) => one.panels.length) && inColumns(scenes, names, (scene) => html`<${Panels} stage=${stage} scene=${scene} panels=${scene.panels} />`)}
+    <ol class="rows">${(isWhole ? rows : rows.slice(0, FIRST)).map((row) => html`<li key=${row.key} class=${differs(row) ? "differs" : ""}>
+      <${Row} scenes=${scenes} names=${names} row=${row} /></li>`)}</ol>
+    ${!isWhole && rows.length > FIRST && html`<button class="plain" onClick=${() => whole(true)}>Show all ${rows.length}</button>`}
+    ${inColumns(scenes, names, (scene) => html`<${Meaning} scene=${scene} />`)}
+  </article>`;
+}
+
+/** Side by side for an audience: the claims, the rows in which they part, what decides, the verdicts. */
+function TellBeside({ stage, scenes, names, place, leave }) {
+  const rows = rowsOf(scenes), parted = [...rows.filter(differs), ...rows.filter((row) => !differs(row))].slice(0, 6);
+  const screens = [
+    { shows: "question", of: "" }, { shows: "claim", of: "" }, ...parted.map((row) => ({ shows: "card", of: row.key })),
+    ...(scenes.some((one) => one.verdict?.bars.length) ? [{ shows: "bars", of: "" }] : []), { shows: "verdict", of: "" },
+  ];
+  const [at, go] = useScreens(stage, screens, place, leave), { shows, of } = screens[at];
+  const row = rows.find((one) => one.key === of);
+  const body = shows === "question" ? html`<h2 class=${sizeOf(scenes[0].title)} dir="auto">${cutText(scenes[0].title, 300)}</h2>`
+    : shows === "claim" ? inColumns(scenes, names, (scene, name) => html`<${Claim} scene=${scene} name=${name} most=${200} />`)
+    : shows === "bars" ? inColumns(scenes, names, (scene, name) => html`<h3>${name}</h3><${Bars} bars=${scene.verdict?.bars ?? []} />`)
+    : shows === "verdict" ? inColumns(scenes, names, (scene, name) => html`<h3>${name}</h3><${Ending} scene=${scene} name=${name} />`)
+    : row && html`<${Row} scenes=${scenes} names=${names} row=${row} />`;
+  return html`<${Told} head=${shows === "question" ? "" : scenes[0].title} at=${at} all=${screens.length} go=${go} leave=${leave} shows=${shows}>
+    <div class="beside" style=${`--columns:${scenes.length}`}>${body}</div></${Told}>`;
+}
+
+// ---------------------------------------------------------------------------------------------------------- Stage
+
+const KEYS = [
+  ["→ ← space", "one screen on or back"], ["Home End", "first, last screen"], ["J K", "next, last card"], ["1 2 3", "guess, bet, label"],
+  ["T", "tell it"], ["Esc", "close, leave"], ["?", "these keys"],
+];
+
+function Stage({ stage, scenes, mode, place }) {
+  const [own, set] = useState(null), [isHelp, help] = useState(false), [said, say] = useState("");
+  stage.say = say;
+  const before = useRef(mode);
+  if (before.current !== mode) {
+    before.current = mode;
+    if (own !== null) set(null);
+  }
+  const now = own ?? mode;
+  const change = (to) => { if (stage.act("mode", to) !== true) set(to); };
+  const home = scenes.length > 1 ? "beside" : "read";
+  const leave = () => change(home);
+  useKeys(stage, { "?": () => help(!isHelp), ...(isHelp ? { Escape: () => help(false) } : {}) }, true);
+  const names = scenes.map((scene) => nameIn(scenes, scene));
+  const [scene] = scenes, name = names[0];
+  const verdict = scenes.map((one) => one.verdict?.headline.text ?? "").join(" ");
+  useEffect(() => { if (verdict.trim()) say(verdict); }, [verdict]);
+  const all = { stage, scene, scenes, name, names, place, change, leave };
+  return html`
+    ${!scene ? html`<p class="soft">There is nothing to show.</p>`
+      : now === "tell" ? (scenes.length > 1 ? html`<${TellBeside} ...${all} />` : html`<${Tell} ...${all} />`)
+      : now === "guess" || now === "play" ? html`<${Game} key=${now} isGuess=${now === "guess"} ...${all} />`
+      : now === "beside" && scenes.length > 1 ? html`<${Beside} ...${all} />` : html`<${Read} ...${all} />`}
+    <div class="unseen" role="status" aria-live="polite">${said}</div>
+    ${isHelp && html`<aside class="keys" aria-label="Keys"><dl>${KEYS.map(([key, does]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${does}</dd></div>`)}</dl>
+      <button class="plain" onClick=${() => help(false)}>Close</button></aside>`}`;
+}

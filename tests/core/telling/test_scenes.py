@@ -1,0 +1,169 @@
+"""Scenes of all runs that come with the app, at every moment of them; and what stands behind them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from core import entry, home, journal
+from core.__main__ import main
+from core.events import Event, Finished, Recorded, Started
+from core.lab.lab import Lab
+from core.scene import MOST_SCREENS, Card, Part, Scene, Screen, as_json, picked, steps, told
+from core.telling import evidence, scenes
+from core.transcript import transcript
+from tests.attacks.pages import run_of
+from tests.small_lab import LAB
+
+RUNS = sorted(home.recordings().glob("*.jsonl"))
+
+
+def of(events: Sequence[Event], active: bool = False, lab: Lab | None = None) -> Scene:
+    """The scene of the first case of a run, as far as these events tell it."""
+    state = transcript(events)
+    started = next((one for one in events if isinstance(one, Started)), None)
+    lab = lab or entry.labs()[started.lab if started else "simulatability"]
+    return scenes.of_case(lab, state, state.only, active)
+
+
+@pytest.fixture(params=RUNS, ids=lambda path: path.stem.split("-", 2)[2])
+def events(request: pytest.FixtureRequest) -> list[Event]:
+    return journal.read(request.param).events
+
+
+def parts_of(scene: Scene) -> list[Part]:
+    """Every text of a scene that may have spans."""
+    found = [*scene.parts, *scene.coming, *(scene.claim.parts if scene.claim else ())]
+    for panel in (*scene.panels, *(panel for card in scene.cards for panel in card.panels)):
+        found += panel.parts
+    for card in scene.cards:
+        found += card.parts
+    return [*found, *((scene.verdict.headline, *scene.verdict.more) if scene.verdict else ())]
+
+
+def is_whole(scene: Scene) -> None:
+    """What holds of every scene, be it finished or not."""
+    assert Scene.model_validate_json(as_json(scene)) == scene
+    ids = [card.id for card in scene.cards]
+    assert len(ids) == len(set(ids)) and [card.number for card in scene.cards] == list(range(1, len(ids) + 1))
+    for screen in scene.screens:
+        assert screen.shows not in ("card", "turned") or screen.of in ids
+        assert screen.shows != "panel" or int(screen.of) < len(scene.panels)
+        assert screen.shows not in ("bars", "verdict", "tiles", "truth") or scene.verdict is not None
+    assert len(scene.screens) <= MOST_SCREENS
+    for part in parts_of(scene):
+        ends = [0, *(place for span in part.spans for place in (span.start, span.end)), len(part.text)]
+        assert ends == sorted(ends), part
+    for bar in scene.verdict.bars if scene.verdict else ():
+        assert 0 <= bar.hits <= bar.n
+
+
+def test_every_recording_is_told_whole(events: list[Event]) -> None:
+    scene = of(events)
+    is_whole(scene)
+    assert scene.status == "done" and scene.claim and scene.verdict and scene.who.shown and scene.question
+    assert scene.screens[0] == Screen(shows="question") and scene.screens[-1] == Screen(shows="verdict")
+    assert not any(card.mark in ("waiting", "stopped") for card in scene.cards)
+    assert scene.who.name not in " ".join((scene.who.shown, scene.question)), "its name is part of the end"
+
+
+def test_a_run_is_told_at_every_moment_and_what_was_told_stays(events: list[Event]) -> None:
+    moments = range(0, len(events), max(1, len(events) // 40))
+    before: dict[str, str] = {}
+    for moment in moments:
+        scene = of(events[:moment], active=True)
+        is_whole(scene)
+        is_whole(of(events[:moment]))
+        is_over = any(_is_result(event) for event in events[:moment])
+        assert is_over or (scene.verdict is None and scene.status in ("waiting", "running"))
+        now = dict(steps(scene))
+        # Before the case begins nobody knows what it is about.
+        assert not scene.case or before.keys() <= now.keys()
+        before = now if scene.case else {}
+
+
+def test_what_stands_behind_a_case_is_every_call_with_its_prompt_and_answer(events: list[Event]) -> None:
+    state = transcript(events)
+    lab = entry.labs()[state.started.lab] if state.started else None
+    assert lab is not None
+    behind = evidence.of_case(lab, state, state.only)
+    calls = state.case(state.only).calls
+    assert list(behind.calls) == list(calls)
+    for name, call in calls.items():
+        texts = [part.text for part in behind.calls[name].parts]
+        assert (
+            call.answered
+            and call.answered.text.strip() in " ".join(texts)
+            and call.asked.model in behind.calls[name].title
+        )
+        assert all(any(message.content in text for text in texts) for message in call.asked.messages)
+    assert {rules for one in behind.figures for rules in [one.rules]} == {"paper", "repaired"}
+    assert behind.made_with["spec"]
+    named = {name for card in of(events).cards for name in card.calls}
+    assert named <= set(calls), "what a card names can be looked at"
+
+
+def test_who_explains_is_told_by_its_kind_until_the_end() -> None:
+    for id, shown in {
+        "control/overgeneralizes": "a robot",
+        "local/qwen2.5-coder-1.5b-instruct-q4_k_m": "a small model (Qwen, 1.5 billion)",
+        "local/SmolLM2-135M-Instruct-Q4_K_M.gguf": "a small model (SmolLM, 135 million)",
+        "hub/meta-llama/Llama-3.1-70B-Instruct": "a model (Llama, 70 billion)",
+        "openai/gpt-4o-mini": "a model (gpt-4o-mini)",
+        "": "",
+    }.items():
+        assert scenes.who(id).shown == shown
+
+
+def test_a_sentence_of_a_lab_becomes_a_text_with_what_it_stresses() -> None:
+    part = told("It answers *no*, and then *no* 😀 *again*.")
+    assert part.text == "It answers no, and then no 😀 again."
+    assert [part.text[span.start : span.end] for span in part.spans] == ["no", "no", "again"]
+
+
+def card(id: str, number: int, mark: str, **more: object) -> Card:
+    return Card.model_validate({"id": id, "number": number, "mark": mark, **more})
+
+
+def test_a_telling_shows_one_that_came_true_the_surest_miss_and_one_to_bet_on() -> None:
+    cards = [
+        card("a", 1, "broken"),
+        card("b", 2, "broken", text="“An ostrich cannot fly.”"),
+        card("c", 3, "set aside"),
+        card("d", 4, "kept", doubt="the predictors differ"),
+        card("e", 5, "kept"),
+        card("f", 6, "kept", by_hand=True),
+    ]
+    assert [one.id for one in picked(cards)] == ["a", "b", "e"]
+    assert picked(cards[2:4]) == []
+
+
+def test_a_lab_without_a_scene_is_told_from_its_trials() -> None:
+    assert LAB.scene is None
+    state = run_of(("yes", "no"))
+    scene = scenes.of_case(LAB, state, state.only)
+    is_whole(scene)
+    assert scene.claim and scene.verdict and scene.cards and scene.cards[0].expects
+
+
+def test_the_command_prints_the_json(capsys: pytest.CaptureFixture[str]) -> None:
+    run = RUNS[0].stem
+    assert main(["scene", run]) == 0
+    assert Scene.model_validate_json(capsys.readouterr().out).run == run
+    assert main(["scene", run, "--evidence"]) == 0
+    assert json.loads(capsys.readouterr().out)["calls"]
+    assert main(["scene", run, "--case", "none"]) == 2
+    assert "has no case 'none'" in capsys.readouterr().err
+
+
+def test_what_failed_or_was_never_begun_is_told_as_that() -> None:
+    assert of([]).status == "empty"
+    begun = journal.read(RUNS[0]).events
+    stopped = [one for one in begun if not isinstance(one, Finished) and not _is_result(one)][:9]
+    assert of(stopped).status == "interrupted" and of(stopped, active=True).status in ("running", "waiting")
+
+
+def _is_result(event: Event) -> bool:
+    return isinstance(event, Recorded) and event.record == "result"
