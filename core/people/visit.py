@@ -11,6 +11,7 @@ from typing import NamedTuple, ParamSpec, TypeVar
 
 from core import home, policy
 from core.events import Fork, Frozen
+from core.people import roles
 from core.people.allowance import TooMuch
 from core.people.labels import BY, Label
 from core.people.looking import NoSuchRun
@@ -32,13 +33,21 @@ class NotYours(NoSuchRun):
 class Visitor(NamedTuple):
     """Who looks: the name under which a person's runs are kept, whether it is whoever hosts the app, and whether it is
     known who it is: a visitor of whom that is not known may look at what is shared, and begins nothing. A teacher looks
-    at all runs and shares them.
+    at all runs and shares them. Who is not `is_in` has yet to type a code, and looks at recordings alone.
     """
 
     name: str
     is_host: bool = False
     is_known: bool = True
     is_teacher: bool = False
+    is_in: bool = True
+
+
+def whoever_has(code: str, is_known: bool) -> Visitor:
+    """The visitor who has that code, with what it was signed in as."""
+    name = name_of_visitor(code)
+    role = roles.role_of(name)
+    return Visitor(name, role == roles.HOST, is_known, role == roles.TEACHER, bool(role))
 
 
 def name_of_visitor(code: str) -> str:
@@ -65,6 +74,8 @@ def _if_known(visitor: Visitor, begin: Callable[P, R]) -> Callable[P, R]:
     """The same; it raises TooMuch where it is not known who the visitor is."""
 
     def begun(*args: P.args, **kwargs: P.kwargs) -> R:
+        if not visitor.is_in:
+            raise TooMuch("Whoever begins a run here has typed the code for it.")
         if not (visitor.is_known or visitor.is_host):
             raise TooMuch(
                 "Whoever begins a run here is known again by a cookie, and this browser sent none that was made here. "
@@ -114,10 +125,12 @@ class Visit:
         """Whether the visitor may do everything with the run; nobody may with a recording. Raises NoSuchRun."""
         if self._jobs.is_recording(run_id):
             return False
-        return self.may_all or self._jobs.owner(run_id) == self.visitor.name
+        return self.visitor.is_in and (self.may_all or self._jobs.owner(run_id) == self.visitor.name)
 
     def sees(self, run_id: str) -> bool:
         """Whether the visitor may look at the run. Raises NoSuchRun."""
+        if not self.visitor.is_in:
+            return self._jobs.is_recording(run_id)
         return self.owns(run_id) or self.sees_all or self._jobs.shared(run_id)
 
     def shares(self, run_id: str) -> bool:
@@ -191,6 +204,8 @@ class Seen:
     def say(self, who: str, case: str, record: Frozen, item: str) -> None:
         """Keep what the visitor says of it under the name `who`. Raises NotYours where that name is another's."""
         name = self._visit.visitor.name
+        if not self._visit.visitor.is_in:
+            raise NotYours("Whoever says something of a run here has typed the code for it.")
         if not self._visit.may_all and self._jobs.keeping.speaker(self.id, who) not in (None, name):
             raise NotYours("Somebody else speaks under that name. Begin to guess from the lab's page to have your own.")
         self._jobs.keeping.say(self.id, who, case, record, item, name)

@@ -15,7 +15,7 @@ from core.events import CallFailed
 from core.models.catalog import Catalog
 from core.models.settings import EndpointConfig
 from core.people import roles
-from core.people.visit import Owned, Seen, Visit, Visitor, code_in, name_of_visitor
+from core.people.visit import Owned, Seen, Visit, Visitor, code_in, whoever_has
 from pages import middleware
 
 FILE_MB = 50
@@ -61,9 +61,7 @@ def visitor() -> Visitor:
     code = code_in(st.context.cookies.to_dict().get(middleware.COOKIE, ""))
     is_known = bool(code) or not policy.hosted()
     code = code or str(st.session_state.setdefault("visitor", secrets.token_urlsafe(24)))
-    name = name_of_visitor(code)
-    role = roles.role_of(name)
-    return Visitor(name, role == roles.HOST, is_known, role == roles.TEACHER)
+    return whoever_has(code, is_known)
 
 
 def role() -> str:

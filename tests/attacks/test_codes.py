@@ -86,6 +86,21 @@ def test_who_typed_a_code_is_known_in_each_tab_of_that_browser_and_no_other(app:
         assert not any(code.encode() in held for code in CODES.values()), path
 
 
+def test_what_a_page_asks_beside_streamlit_is_for_who_typed_a_code_too(app: Server) -> None:
+    own, other, teacher = cookie(app), cookie(app), cookie(app)
+    journals = app.log.with_suffix("") / "journals"
+    with Tab(app, own) as tab, Tab(app, teacher) as hers:
+        until(lambda: not alerts(tab.sign_in(CODES["PARTICIPANT"])))
+        until(lambda: not alerts(hers.sign_in(CODES["TEACHER"])))
+        tab.run(widgets=[WidgetState(id=id_of(tab.run(), "show-ask"), trigger_value=True)])
+        until(lambda: list(journals.glob("*-simulatability-*.jsonl")))
+    [run] = [path.stem for path in journals.glob("*-simulatability-*.jsonl")]
+    recording = next((ROOT / "data" / "recordings").glob("*.jsonl")).stem
+    for cookies, statuses in ((own, (200, 200)), (teacher, (200, 200)), (other, (404, 200)), ("", (404, 200))):
+        got = tuple(send(app, "GET", f"/scene/{one}/", Cookie=cookies).status for one in (run, recording))
+        assert got == statuses, cookies
+
+
 def test_what_is_the_host_s_is_pressed_by_nobody_else(app: Server) -> None:
     def say(tab: Tab, words: str) -> None:
         tab.run("host", widgets=[WidgetState(id=field, string_value=words), WidgetState(id=press, trigger_value=True)])

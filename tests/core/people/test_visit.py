@@ -54,6 +54,7 @@ LOOKS: dict[str, Callable[[Visit, str], object]] = {
     "plan": lambda visit, run: visit.plan(EDIT.model_copy(update={"run": run})),
     "fork": lambda visit, run: visit.run(visit.fork(EDIT.model_copy(update={"run": run}))).wait(10),
     "label": lambda visit, run: visit.run(run).label("all/1-yes", "", Label(note="odd")),
+    "label_of": lambda visit, run: visit.run(run).label_of("all/1-yes", ""),
     "labels": lambda visit, run: visit.run(run).labels(),
     "is_of_others": lambda visit, run: visit.run(run).is_of_others(),
     "kept": lambda visit, run: visit.run(run).kept(),
@@ -237,6 +238,23 @@ def test_the_host_s_code_opens_everything_and_a_short_one_nothing(monkeypatch: p
     monkeypatch.setenv("EXPLAIN_HOST_CODE", "twelve letters or more")
     assert policy.role_by(" twelve letters or more ") == "host" and not policy.short_codes()
     assert not any(policy.role_by(code) for code in ("", "twelve letters or mor", "Twelve letters or more", "\udcff"))
+
+
+def test_who_has_yet_to_type_a_code_looks_at_recordings_alone(jobs: Jobs, hosted: None, tmp_path: Path) -> None:
+    outside = ANN._replace(is_in=False)
+    run = begun(jobs, ANN)
+    Visit(jobs, ANN).share(run, True)
+    recorded = Jobs(tmp_path / "other", {"echo": LAB}, lambda id: Echoing(), recordings=tmp_path)
+    for deed in (LOOKS["journal"], LOOKS["fork"], DEEDS["cancel"], DEEDS["share"]):
+        with pytest.raises(NotYours):
+            deed(Visit(jobs, outside), run)
+    with pytest.raises(TooMuch, match="has typed the code"):
+        Visit(jobs, outside).start("echo", EchoSpec())
+    assert Visit(recorded, outside).run(run).events()
+    with pytest.raises(NotYours, match="has typed the code"):
+        LOOKS["label"](Visit(recorded, outside), run)
+    with pytest.raises(TooMuch, match="has typed the code"):
+        LOOKS["reread"](Visit(recorded, outside), run)
 
 
 def test_a_teacher_looks_at_every_run_and_shares_it_and_changes_none(jobs: Jobs, hosted: None) -> None:
