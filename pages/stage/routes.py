@@ -19,7 +19,7 @@ from core.events import Frozen, Recorded
 from core.lab.lab import Lab
 from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
-from core.people.visit import Seen, Visit, Visitor, code_in, name_of_visitor
+from core.people.visit import Seen, Visit, code_in, whoever_has
 from core.scene import as_json
 from core.telling import evidence, scenes
 from core.telling.stage_files import stage_files
@@ -36,7 +36,7 @@ Answer = Callable[[Request], Awaitable[Response]]
 def visit(request: Request) -> Visit:
     """The runs, as whoever asks may use them."""
     code = code_in(request.cookies.get(COOKIE, ""))
-    return Visit(entry.jobs(), Visitor(name_of_visitor(code), False, bool(code) or not policy.hosted()))
+    return Visit(entry.jobs(), whoever_has(code, bool(code) or not policy.hosted()))
 
 
 def _refused(answer: Answer) -> Answer:
