@@ -366,7 +366,7 @@ def _screens(scene: Scene) -> Iterator[Screen]:
 
 def in_short(scene: Scene, card: str = "") -> tuple[Screen, ...]:
     """A scene that is over in four screens, for a telling of several: of two panels that its telling begins with both,
-    of any other the claim; one card, `card` or the surest miss; and the verdict, which tells what came of a single one.
+    of any other the claim; one card, `card` or the surest miss; the verdict, which tells what came of a single card.
     """
     cards = {one.id: one for one in scene.cards}
     asked = [one for one in scene.screens if one.shows == "card"]

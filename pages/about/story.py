@@ -31,7 +31,7 @@ stage(
         "whole": [f"/{lab.path}?run={one.run}" for lab, one in told],
         "head": "What it means, and what it does not",
         "headline": "An explanation is worth what it lets you expect",
-        "words": "That can be tried out. It says nothing of whether an answer is right, or what went on in the model.",
+        "words": "That can be tried out. It does not say whether an answer is right, nor what goes on inside a model.",
         "links": [(f"{lab.title}: {lab.question}", f"/{lab.path}") for lab in labs],
         "foot": recording.about_all(),
         "leave": "/",

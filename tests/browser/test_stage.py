@@ -85,6 +85,13 @@ SIZES = """() => {
   return found;
 }"""
 
+SERIES = {
+    "whole": ["/own/ask", "/own/check"], "head": "What it means",
+    "headline": "An explanation is worth what it lets you expect", "words": "That can be tried out.", "links": [["Ask: does it foretell?", "/own/ask"]], "foot": "Examples, not evidence.",
+}  # fmt: skip
+
+Draw = Callable[..., None]
+
 
 def data(of: Scene | Sequence[Scene]) -> list[Any]:
     return [one.model_dump(mode="json") for one in ([of] if isinstance(of, Scene) else of)]
@@ -112,6 +119,7 @@ def page(opened: Page) -> Iterator[Page]:
     faults: list[str] = []
     note = lambda error: faults.append(str(error))  # noqa: E731
     opened.on("pageerror", note)
+    opened.evaluate("sessionStorage.clear()")
     opened.set_viewport_size({"width": 1280, "height": 720})
     opened.emulate_media(color_scheme="light", reduced_motion="reduce")
     yield opened
@@ -179,6 +187,35 @@ def test_a_screen_that_is_longer_than_the_window_scrolls_by_keys(page: Page) -> 
     assert page.locator(".screen").evaluate("one => one.scrollTop") == 0
 
 
+def test_several_scenes_are_told_one_after_another(page: Page) -> None:
+    two = [scenes.ask(), scenes.ask(run="r2", question="Does it keep to it?")]
+    draw(page, "tell", two, series=SERIES)
+    seen = []
+    for scene in two:
+        for screen in scene.screens:
+            assert shown(page) == screen.shows
+            expect(page.locator(".tell > header span")).to_have_text(scene.question)
+            seen.append(page.get_by_role("link", name="The whole run").get_attribute("href"))
+            if screen.shows == "card":
+                page.keyboard.press("1")
+            elif screen.shows == "verdict":
+                assert "You foretold" in page.locator(".screen").inner_text()
+            page.keyboard.press(" ")
+    assert seen == [way for way, scene in zip(SERIES["whole"], two, strict=True) for _ in scene.screens]
+    expect(page.locator(".ways a")).to_have_attribute("href", "/own/ask")
+    assert page.get_by_role("link", name="The whole run").count() == 0
+    page.keyboard.press("Escape")
+    assert acts(page)[-1] == ["mode", "beside"]
+
+
+def test_a_case_that_was_stopped_is_told_to_that(page: Page) -> None:
+    stopped = scenes.ask(verdict=None, status="cancelled")
+    draw(page, "tell", stopped)
+    page.keyboard.press("End")
+    assert shown(page) == "verdict"
+    expect(page.locator(".tell h2")).to_contain_text("It was stopped.")
+
+
 def test_what_a_key_does_is_drawn_before_the_next_frame(page: Page) -> None:
     """Nothing waits for a timer or a server: the frame after the key has it, for 200 cards too."""
     draw(page, "tell", scenes.many(200))
@@ -202,6 +239,15 @@ def test_the_hall_bets_by_number_and_a_broken_card_steps_out_of_line(page: Page)
     expect(page.locator("button[aria-pressed=true]")).to_contain_text("Yes")
     assert acts(page)[-1] == ["bet", "cf-02", "yes"]
     page.keyboard.press(" ")
+    expect(page.locator(".turned")).to_contain_text("You said yes")
+    # Who comes back to a telling has lost no bet, and hears at the end what it was worth.
+    page.keyboard.press("Escape")
+    page.keyboard.press("t")
+    page.keyboard.press("End")
+    expect(page.locator(".tell")).to_contain_text("You foretold 0 of 1; who went by its explanation, 0.")
+    page.keyboard.press("Home")
+    for _ in range(5):
+        page.keyboard.press(" ")
     expect(page.locator(".turned")).to_contain_text("You said yes")
     assert page.locator(".turned").evaluate("one => new DOMMatrix(getComputedStyle(one).transform).e") > 20
 
@@ -376,6 +422,10 @@ def looked_at(page: Page) -> Iterator[str]:
         page.keyboard.press("1" if mode == "guess" else " ")
         page.keyboard.press(" ")
         yield f"{mode}, the end"
+    draw(page, "tell", [scenes.ask(), scenes.check()], series=SERIES)
+    for at in range(len(scenes.ask().screens) + len(scenes.check().screens) + 1):
+        yield f"series {at}"
+        page.keyboard.press("ArrowRight")
     for two in (scenes.beside(), [scenes.hostile(), scenes.probe(), scenes.check()]):
         draw(page, "beside", two)
         yield f"beside {two[0].title[:10]}"
@@ -443,7 +493,7 @@ def test_nothing_moves_for_who_asks_for_less(page: Page) -> None:
 
 def test_a_hostile_text_stays_a_text(page: Page) -> None:
     for where in looked_at(page):
-        assert page.locator(".stage :is(img, script, iframe, a)").count() == 0, where
+        assert page.locator(".stage :is(img, script, iframe, a:not([href^='/own']))").count() == 0, where
     assert page.title() == "whole"
     draw(page, "read", scenes.hostile())
     assert scenes.HOSTILE in (page.locator(".verdict h3").text_content() or "")

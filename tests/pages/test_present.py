@@ -39,7 +39,8 @@ def test_a_run_is_told_to_what_its_lab_says_of_it(page: Page, lab: Any) -> None:
     log = transcript(read(home.recordings() / f"{run}.jsonl").events)
     headline = lab.verdict(lab.view(log.case(log.only)))[0]
     assert scene.verdict and scene.verdict.headline.text == headline.replace("*", "")
-    assert scene.screens[-1].shows == "verdict" and any(screen.shows == "card" for screen in scene.screens)
+    assert scene.screens[-1].shows == "verdict" and scene.screens[0].shows == "question"
+    assert any(screen.shows == "card" for screen in scene.screens) == bool(scene.cards)
 
 
 @pytest.mark.parametrize(
