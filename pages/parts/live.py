@@ -191,8 +191,8 @@ def on_stage(lab: Lab, state: Transcript, case: str, active: bool) -> None:
     reader = st.query_params.get("reader", "")
     sealed = room.sealed(view, active and not state.cases[case].result)
     mode: Mode = "guess" if reader and sealed else "tell" if st.query_params.get("present") else "read"
-    offered = () if sealed or active else room.offers(view)
-    scene = scene.model_copy(update={"actions": tuple(_actions(scene, active, offered))})
+    may = () if sealed else tuple(_actions(scene, active, room.offers(view)))
+    scene = scene.model_copy(update={"actions": may})
     went = stage(
         mode,
         [scene],

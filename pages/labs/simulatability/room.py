@@ -44,7 +44,7 @@ def _offers(view: AskView) -> tuple[Offer, ...]:
 
 def _below(view: AskView, active: bool) -> None:
     run_id = view.log.started.run if view.log.started else ""
-    if _offers(view) and session.runs().owns(run_id):
+    if run_id and _offers(view) and session.runs().owns(run_id):
         _add_by_hand(run_id, view, "" if view.log.case == ONE else f", of “{view.title}”")
     for exam in (one for one in view.exams.values() if one.run):
         st.page_link(
