@@ -12,7 +12,7 @@ import streamlit as st
 from core.scene import Scene
 from pages.stage.files import FILES
 
-Mode = Literal["read", "tell", "guess", "play", "beside"]
+Mode = Literal["read", "tell", "guess", "play", "beside", "tried"]
 
 _SCRIPT = """
 let link;
