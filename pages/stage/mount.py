@@ -12,7 +12,7 @@ import streamlit as st
 from core.scene import Scene
 from core.telling.stage_files import stage_files
 
-Mode = Literal["read", "tell", "guess", "play", "beside"]
+Mode = Literal["read", "tell", "guess", "play", "beside", "tried"]
 
 _SCRIPT = """
 let link;

@@ -1,4 +1,4 @@
-// The stage draws a scene (core/scene.py) in five ways: read, tell, guess, play, beside. It asks no server for anything
+// The stage draws a scene (core/scene.py) in six ways: read, tell, guess, play, beside, tried. It asks no server for anything
 // but what its caller hands in, and what models and people wrote becomes text nodes, never markup.
 //
 // On Preact and htm: a scene comes again and again while a run goes on, and what a reader has opened, typed or focused
@@ -9,7 +9,7 @@ let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
 /**
  * Draw scenes into an element.
  *
- * - `mode`: read, tell, guess, play or beside. `scenes`: one scene, or several for *beside*.
+ * - `mode`: read, tell, guess, play, beside, or tried (beside a form: only what was tried so far). `scenes`: one scene, or several for *beside*.
  * - `library`: Preact's module with htm (`html`, `render`, hooks), or the address of one.
  * - `evidence`: what stands behind the scenes, `{calls: {id: {title, parts: [{label, text}]}}}`, or a function of a
  *   scene that promises it; asked when it is first opened.
@@ -166,7 +166,7 @@ function Text({ part, most = 420, quoted }) {
   const [isWhole, open] = useState(false);
   const length = lengthOf(part.text), isLong = length > most * 1.2;
   const shown = isLong && !isWhole ? cut(part, most) : part;
-  const size = length > 160 ? "is-long" : part.label && length + lengthOf(part.label) < 30 ? "is-short" : "";
+  const size = length > 160 ? "is-long" : part.label && length + lengthOf(part.label) < 40 ? "is-short" : "";
   return html`<div class=${`text ${quoted ? "quoted" : ""} ${size}`}>
     ${part.label && html`<div class="label">${part.label}</div>`}
     <p dir="auto"><${Marked} part=${shown} /></p>
@@ -237,7 +237,7 @@ function Claim({ scene, name, most }) {
         : has ? "says" : "gives no explanation that could be read."}</span></div>
     ${(has || !claim) && html`<blockquote class=${claim ? "" : "is-coming"}>
       ${parts.map((part) => html`<${Text} part=${part} most=${most ?? 600} />`)}</blockquote>`}
-    ${claim?.domain && html`<p class="small">For ${claim.domain}</p>`}
+    ${claim?.domain && html`<p class="small" dir="auto">For: ${claim.domain}</p>`}
     ${claim?.code && html`<pre tabindex="0" dir="ltr">${claim.code}</pre>`}
     ${(claim?.gold || claim?.note) && html`<p class="small">${claim.gold && `The right answer is ${claim.gold}. `}
         ${claim.note}</p>`}
@@ -249,7 +249,7 @@ function Bars({ bars }) {
   const own = bars.find((one) => one.own && one.n), isCountable = Math.max(...bars.map((one) => one.n)) <= 24;
   return html`<ul class="bars">${bars.map((bar) => html`
     <li class=${["own", "wins", "limit", "faint"].filter((one) => bar[one]).join(" ")}>
-      <span class="name">${bar.label}</span>
+      <span class="name">${bar.label}${bar.limit && html`<span class="aloud"> (the most that can be had)</span>`}</span>
       <span class="track" aria-hidden="true">
         ${isCountable
           ? Array.from({ length: bar.n }, (_, at) => html`<i class=${at < bar.hits ? "full" : ""}></i>`)
@@ -315,6 +315,7 @@ function Leave({ leave, words = "Leave" }) {
 const cameTrue = ({ guess, said, options }) =>
   guess === "unknown" || !(said in options) ? "" : guess === said ? ": right" : ": wrong";
 
+const labelled = (card) => card.parts.filter((part) => part.text).map((part) => [part.label, part.text].filter(Boolean).join(" "));
 const titleOf = (card) => card.parts.map((part) => part.text).filter(Boolean);
 
 /** One test: a card in the row of them, which turns when its answer comes, and opens to what stands behind it. */
@@ -364,7 +365,7 @@ function Behind({ stage, scene, card }) {
     card.guess && `Your guess: ${wordOf(card, card.guess)}.`,
   ].filter(Boolean);
   return html`
-    ${card.text && html`<${Text} part=${{ label: "What it said", text: card.text }} />`}
+    ${card.text && html`<${Text} part=${{ label: card.came ? "What came" : "What it said", text: card.text }} />`}
     ${card.expects.length > 0 && html`<dl class="expects">${card.expects.map((one) => html`<div>
       <dt>${one.who}${one.arm && `, ${one.arm}`}</dt>
       <dd dir="auto"><b>${wordOf(card, one.value)}</b>${one.quote && html` <q>${cutText(one.quote, 300)}</q>`}
@@ -428,9 +429,14 @@ function Panels({ stage, scene, panels, title }) {
         panel=${panel} /></li>`)}</ol>`;
 }
 
+const PARTS = 6;
+
 function Panel({ stage, scene, panel }) {
+  const [isWhole, whole] = useState(false), all = panel.parts.length;
   return html`<h4>${panel.title}</h4>
-    ${panel.parts.map((part) => html`<${Text} part=${part} quoted />`)}
+    ${(isWhole ? panel.parts : panel.parts.slice(0, PARTS)).map((part) => html`<${Text} part=${part} quoted />`)}
+    ${all > PARTS && html`<button class="link" aria-expanded=${isWhole} onClick=${() => whole(!isWhole)}>
+      ${isWhole ? "Show less" : `Show all ${all}`}</button>`}
     ${panel.answer && html`<p class=${`answer ${sizeOf(panel.answer, 24)}`} dir="auto">
       ${panel.mark && html`<${Sign} mark=${panel.mark} />`}${panel.answer}</p>`}
     ${(panel.note || panel.mark) && html`<p class="small" dir="auto">
@@ -441,23 +447,57 @@ function Panel({ stage, scene, panel }) {
 
 // ----------------------------------------------------------------------------------------------------------- Plot
 
-const KINDS = ["baseline", "reader", "claim", "truth"];
+// Dots of a claim lie on the truth and not below it, or a claim that holds would not be seen.
+const KINDS = ["baseline", "truth", "reader", "claim"];
 
-/** The plane of a plot: where a value lies, in per cent. What a claim says far from all that was seen or is true must
- * not flatten the rest: it leaves the picture. */
+/** The plane of a plot: where a value lies, in per cent. What a claim says far from all that was seen or is true must not
+ * flatten the rest: it leaves the picture. */
 function plane({ points, curves, intervals, x_ends, y_ends }) {
   const solid = curves.filter((one) => one.kind === "truth"), drawn = solid.length || points.length ? solid : curves;
-  const range = (values) => {
+  const range = (values, room) => {
     const known = values.filter(Number.isFinite);
     const low = known.length ? Math.min(...known) : 0, high = known.length ? Math.max(...known) : 1;
-    const room = (high - low || Math.abs(high) || 1) * 0.06;
-    return [low - room, high + room, low, high];
+    const more = (high - low || Math.abs(high) || 1) * room;
+    return [low - more, high + more];
   };
-  const ends = intervals.flatMap((one) => [one.low, one.high]);
-  const xs = range(x_ends ?? [...points.map((one) => one.x), ...curves.flatMap((one) => one.x), ...ends]);
-  const ys = range(y_ends ?? [...points.map((one) => one.y), ...drawn.flatMap((one) => one.y)]);
+  const xs = range(x_ends ?? [...points.map((one) => one.x), ...curves.flatMap((one) => one.x), ...intervals.flatMap((one) => [one.low, one.high])], 0.02);
+  const ys = range(y_ends ?? [...points.map((one) => one.y), ...drawn.flatMap((one) => one.y).filter((y) => y !== null)], y_ends ? 0 : 0.06);
   const share = (value, [low, high]) => Math.min(1e4, Math.max(-1e4, (100 * (value - low)) / (high - low)));
-  return { x: (value) => share(value, xs), y: (value) => 100 - share(value, ys), xs: xs.slice(2), ys: ys.slice(2) };
+  const holds = ({ x, y }) => x >= xs[0] && x <= xs[1] && y >= ys[0] && y <= ys[1];
+  return { x: (value) => share(value, xs), y: (value) => 100 - share(value, ys), holds, xs: ticks(xs), ys: ticks(ys) };
+}
+
+/** A few round numbers between two ends, each with its digits. */
+function ticks([low, high]) {
+  const least = (high - low) / 5, unit = 10 ** Math.floor(Math.log10(least));
+  const step = unit * ([1, 2, 5].find((one) => one * unit >= least) ?? 10), first = Math.ceil(low / step);
+  const digits = Math.min(20, Math.max(0, -Math.floor(Math.log10(step))));
+  const written = (value) => (Math.abs(value) >= 1e6 || digits > 6 ? round(value) : value.toFixed(digits));
+  return Number.isFinite(first)
+    ? Array.from({ length: Math.min(9, Math.floor(high / step) - first + 1) }, (_, n) => (first + n) * step).map((one) => [one, written(one)]) : [];
+}
+
+/** Where the name of each curve stands: of a few places the one farthest from all other curves and names. */
+function places(curves, at) {
+  const found = [];
+  for (const curve of curves) {
+    const lies = (one, x) => {
+      const next = one.x.findIndex((value) => value >= x);
+      return next < 0 || one.y[next] === null ? null : at.y(one.y[next]);
+    };
+    const away = (x) => {
+      const y = lies(curve, x);
+      if (y === null || y < 0 || y > 100) return -1;
+      const curved = curves.filter((one) => one !== curve).map((one) => lies(one, x)).filter((other) => other !== null).map((other) => Math.abs(other - y));
+      const named = found.map((one) => Math.hypot(at.x(x) - one.left, (y > 50 ? y - 12 : y + 12) - one.top));
+      return Math.min(14, ...curved) + 2 * Math.min(30, ...named);
+    };
+    const [x] = curve.x.filter((x) => at.x(x) > 14 && at.x(x) < 86).map((x) => [x, away(x)]).reduce((best, one) => (one[1] > best[1] ? one : best), [null, -1]);
+    if (x === null) continue;
+    const y = lies(curve, x);
+    found.push({ curve, left: at.x(x), top: y > 50 ? y - 12 : y + 12 });
+  }
+  return found;
 }
 
 /** A line with its gaps. */
@@ -473,38 +513,44 @@ function path({ x, y }, at) {
 
 const round = (value) => String(Number(value.toPrecision(3)));
 
+/** What is said of the axis, each once, with where that is; of the stretches only what the marks are. */
+function saidOf(intervals) {
+  const kinds = new Map();
+  for (const one of intervals) {
+    const key = `${one.kind} ${one.mark} ${one.label}`, where = `${round(one.low)} to ${round(one.high)}`;
+    if (kinds.has(key)) kinds.get(key).where.push(where);
+    else kinds.set(key, { ...one, where: [where] });
+  }
+  return [...kinds.values()].map((one) => ({
+    ...one, words: one.kind === "stretch" && one.where.length > 3 ? one.label : `${one.label} (${one.where.join(", ")})`,
+  }));
+}
+
 /** Lines are SVG stretched to the place; dots and words are elements on it, so that neither is squeezed on a phone. */
 function Plot({ scene, covered }) {
   const { plot } = scene, at = plane(plot);
-  const kinds = covered ? KINDS.filter((kind) => kind !== "truth") : KINDS;
-  const curves = kinds.flatMap((kind) => plot.curves.filter((one) => one.kind === kind));
-  // What came of a stretch, and where values are replaced, tells the truth; where nobody looked does not.
+  const curves = KINDS.flatMap((kind) => plot.curves.filter((one) => one.kind === kind)).filter((one) => !covered || one.kind !== "truth");
   const intervals = plot.intervals.filter((one) => !covered || ["unseen", "claimed"].includes(one.kind));
-  const many = plot.points.length, said = intervals.filter((one) => one.kind !== "stretch");
-  const cut = intervals.filter((one) => one.kind === "stretch");
-  const stretches = new Map(cut.map((one) => [one.mark ?? one.label, one]));
-  const named = [...curves, ...said, ...stretches.values()].map((one) => one.label).filter(Boolean).join("; ");
-  const words = `${counted(many, "point")} asked for. ${named}`;
+  const many = plot.points.length, said = saidOf(intervals);
+  const words = `${counted(many, "point")} asked for. ${[...curves.map((one) => one.label), ...said.map((one) => one.words)].filter(Boolean).join("; ")}`;
   return html`<figure class="plot">
     <div class="plane" role="img" aria-label=${words}>
-      ${intervals.map((one) => html`<div class=${`interval ${one.kind ?? ""} ${classOf(one.mark)}`}
+      ${intervals.map((one) => html`<div class=${`interval ${one.kind} ${classOf(one.mark)}`} title=${`${one.label} (${round(one.low)} to ${round(one.high)})`}
         style=${`left:${at.x(one.low)}%;width:${Math.max(0.6, at.x(one.high) - at.x(one.low))}%`}></div>`)}
       <svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">
-        ${curves.map((one) => html`<path key=${one.kind + one.label} class=${`line-${one.kind}`}
-            d=${path(one, at)} />`)}</svg>
-      ${plot.points.map((one, place) => html`<i key=${place} class=${one.number ? "point" : "point unasked"}
+        ${curves.map((one) => html`<path key=${one.kind + one.label} class=${`line-${one.kind}`} d=${path(one, at)} />`)}</svg>
+      ${plot.points.map((one, place) => at.holds(one) && html`<i key=${place} class=${one.number ? "point" : "point unasked"}
+        title=${`f(${one.x}) = ${one.y}${one.number ? `, call ${one.number}` : ""}`}
         style=${`left:${at.x(one.x)}%;top:${at.y(one.y)}%;--nth:${many > 1 ? (one.number || place) / many : 0}`}></i>`)}
-      ${[...new Set(at.xs)].map((x) => html`<span class="tick along" style=${`left:${at.x(x)}%`}>${round(x)}</span>`)}
-      ${[...new Set(at.ys)].map((y) => html`<span class="tick up" style=${`top:${at.y(y)}%`}>${round(y)}</span>`)}
+      ${places(curves, at).map(({ curve, left, top }) => html`<span key=${curve.kind + curve.label} dir="auto" class=${`label-of key-${curve.kind}`}
+        style=${`left:${left}%;top:${top}%`}>${curve.label}</span>`)}
+      ${at.xs.map(([x, written]) => html`<span class="tick along" style=${`left:${at.x(x)}%`}>${written}</span>`)}
+      ${at.ys.map(([y, written]) => html`<span class="tick up" style=${`top:${at.y(y)}%`}>${written}</span>`)}
       <span class="axis x">${plot.x_label}</span><span class="axis y">${plot.y_label}</span>
     </div>
     <figcaption>${many > 0 && html`<span><i class="point"></i>asked</span>`}
-      ${curves.map((one) => html`<span class=${`key key-${one.kind}`}><i></i><span dir="auto">${one.label}</span>
-          </span>`)}
-      ${[...said, ...stretches.values()].map((one) => html`
-        <span class=${`key key-interval ${one.kind ?? ""} ${classOf(one.mark)}`}><i></i>
-          <span dir="auto">${one.label}${one.kind !== "stretch" && ` (${round(one.low)} to ${round(one.high)})`}</span>
-        </span>`)}</figcaption>
+      ${said.map((one) => html`<span class=${`key key-interval ${one.kind} ${classOf(one.mark)}`}><i></i><span dir="auto">${one.words}</span></span>`)}
+      ${(plot.left_out ?? []).map((one) => html`<p dir="auto">${one}</p>`)}</figcaption>
   </figure>`;
 }
 
@@ -647,6 +693,12 @@ function Read({ stage, scene, name, change }) {
     </div>
     <${Rest} stage=${stage} scene=${scene} />
   </article>`;
+}
+
+/** What was tried so far, the newest first, and nothing that gives away what it is. */
+function Tried({ stage, scene }) {
+  return html`<article class="tried">${scene.plot && html`<${Plot} scene=${scene} covered />`}
+    <${Panels} stage=${stage} scene=${scene} panels=${[...scene.panels].reverse()} /></article>`;
 }
 
 function Folded({ text, most }) {
@@ -857,9 +909,9 @@ function Options({ card, chosen, choose }) {
 /** A card that was turned: what came, in its words; a broken one steps out of line. */
 function Turned({ scene, card, guess, who }) {
   const said = came(card) ? `${capital(came(card))}.` : nameOf(scene, card.mark);
-  const text = card.text || "", expects = card.expects[0];
+  const text = (card.came ?? "").includes(card.text) ? "" : card.text, expects = card.expects[0];
   return html`<div class=${`turned ${classOf(card.mark)}`}>
-    <p class="small" dir="auto">${cutText(titleOf(card).join(" / "), 200)}</p>
+    <p class="small" dir="auto">${cutText((card.came ? labelled(card) : titleOf(card)).join(" / "), 200)}</p>
     <h2><${Sign} mark=${card.mark} />${said}</h2>
     ${text && html`<p class="words" dir="auto">“${cutText(text, 220)}”</p>`}
     <p class="small">${expects && html`<span
@@ -1069,6 +1121,7 @@ function Stage({ stage, scenes, mode, place, series, saved }) {
   return html`
     ${!scene ? html`<p class="soft">There is nothing to show.</p>`
       : now === "tell" ? (scenes.length > 1 && !series ? html`<${TellBeside} ...${all} />` : html`<${Tell} ...${all} />`)
+      : now === "tried" ? html`<${Tried} ...${all} />`
       : now === "guess" || now === "play" ? html`<${Game} key=${now + whose} isGuess=${now === "guess"} ...${all} />`
       : now === "beside" && scenes.length > 1 ? html`<${Beside} ...${all} />` : html`<${Read} key=${whose} ...${all} />`}
     <div class="aloud" role="status" aria-live="polite">${said}</div>

@@ -87,7 +87,8 @@ SIZES = """() => {
 
 SERIES = {
     "whole": ["/own/ask", "/own/check"], "head": "What it means",
-    "headline": "An explanation is worth what it lets you expect", "words": "That can be tried out.", "links": [["Ask: does it foretell?", "/own/ask"]], "foot": "Examples, not evidence.",
+    "headline": "An explanation is worth what it lets you expect", "words": "That can be tried out.",
+    "links": [["Ask: does it foretell?", "/own/ask"]], "foot": "Examples, not evidence.",
 }  # fmt: skip
 
 Draw = Callable[..., None]
