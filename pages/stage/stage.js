@@ -715,7 +715,7 @@ function Meaning({ scene }) {
   if (!verdict) return null;
   return html`<div class="meaning">
     ${verdict.more.map((part) => html`<${Text} part=${part} />`)}
-    ${verdict.meaning && html`<${Text} part=${{ label: "What this does not say", text: verdict.meaning }} />`}
+    ${verdict.meaning && html`<${Text} part=${{ label: "What this says, and what it does not", text: verdict.meaning }} />`}
     ${scene.who?.name && html`<p class="small">It was ${scene.who.name}.</p>`}</div>`;
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -421,6 +422,48 @@ def test_a_counterfactual_of_ones_own_is_asked_and_marked(page: Page) -> None:
     own = scene.cards[-1]
     assert "ostrich" in own.parts[0].text and own.by_hand and own.outcome == "misled" and own.reason == "added by hand"
     assert precision(scene)[1:] == (3, 3)
+
+
+def test_an_edited_explanation_is_held_to_the_same_questions_where_one_wants_that(page: Page) -> None:
+    spec = AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=4)
+    run = entry.jobs().start("simulatability", spec)
+    assert entry.jobs().wait(run, 120)
+    edited = "Penguins are too heavy. A penguin is a bird. So the answer is no."
+
+    def asked_of(run: str) -> list[str]:
+        return [row.counterfactual.text for row in shown_rows(run) if row.counterfactual]
+
+    def begun(same: bool) -> tuple[str, int]:
+        app = page("results/case.py", run=run, fork="c0001")
+        if same:
+            app.checkbox(key="fork-same").check()
+        app.text_area(key=f"fork-{run}-c0001").set_value(edited).run()
+        (least,) = re.findall(r"Asked again: (\d+) ", words(app))
+        app.button(key="fork-begin").click().run()
+        fork = in_address(app, "runs").split(",")[1]
+        assert entry.jobs().wait(fork, 60)
+        return fork, int(least)
+
+    (kept, few), (anew, many) = begun(True), begun(False)
+    assert asked_of(kept) == asked_of(run) and few < many
+    state = entry.jobs().watch(kept).transcript
+    assert state.started and state.started.forked_from and state.started.spec["given_from"] == run
+    view = entry.labs()["simulatability"].view(state.case(state.only))
+    assert view.explanation == edited
+    assert not [call for call in state.calls.values() if call.asked.role == "generator"], "none is written"
+    assert [one.asked.role for one in entry.jobs().watch(anew).transcript.calls.values()].count("generator") == 4
+    of_answer = page("results/case.py", run=run, fork=shown_rows(run)[0].calls[-1])
+    assert "fork-same" not in [box.key for box in of_answer.checkbox], "the questions do not hang on it"
+
+
+def test_every_call_leads_to_the_place_where_it_is_edited(page: Page) -> None:
+    run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
+    assert entry.jobs().wait(run, 120)
+    app = page("results/case.py", run=run)
+    app.session_state["call-c0004"] = True
+    app.run()
+    app.button(key=f"fork-{run}-c0004-begin").click().run()
+    assert not app.exception and in_address(app, "fork") == "c0004" and app.button(key="fork-begin")
 
 
 def test_a_run_of_preferences(page: Page) -> None:
