@@ -91,8 +91,6 @@ SERIES = {
     "links": [["Ask: does it foretell?", "/own/ask"]], "foot": "Examples, not evidence.",
 }  # fmt: skip
 
-Draw = Callable[..., None]
-
 
 def data(of: Scene | Sequence[Scene]) -> list[Any]:
     return [one.model_dump(mode="json") for one in ([of] if isinstance(of, Scene) else of)]
