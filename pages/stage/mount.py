@@ -53,16 +53,20 @@ def stage(
     follow: Mapping[str, str] | None = None,
     rows: Sequence[tuple[Sequence[str | None], str]] = (),
     names: Sequence[str] = (),
-    judgements: Sequence[tuple[str, str, str]] = (),
+    judgements: Sequence[tuple[str, str, str, str]] = (),
+    judged: Mapping[str, Mapping[str, str]] | None = None,
+    card: str = "",
+    steps: bool = False,
     reader: str = "",
     place: int = 0,
     series: Mapping[str, Any] | None = None,
 ) -> str:
     """Draw scenes; `follow` names the run and the case of one that goes on, which the browser hears of by itself. Of
     several, `rows` says which cards meet, by their ids, and what differs there; `names` who is who. Of what may be
-    judged by keys `judgements` gives the name, the good word and the bad one; guesses are kept under the name `reader`.
-    With `series` scenes are told one after another (see stage.js), and *leave* in it is the address to leave for. Gives
-    what a person wants that only the page can do, once: "over" where what was followed is.
+    judged of a card by keys `judgements` gives the name, what it is called, the good word and the bad one, and `judged`
+    what was, by card; `card` is open at first. Guesses are kept under the name `reader`. `steps`: keys lead from row to
+    row of a list beside. With `series` scenes are told one after another (see stage.js), and *leave* in it is the
+    address to leave for. Gives what a person wants that only the page can do, once: "over" where what was followed is.
     """
     data = {
         "mode": mode,
@@ -71,6 +75,9 @@ def stage(
         "rows": rows,
         "names": names,
         "judgements": judgements,
+        "judged": judged or {},
+        "card": card,
+        "steps": steps,
         "reader": reader,
         "place": place,
         "series": series,

@@ -164,11 +164,7 @@ def keep(who: Visit, one: Saying) -> None:
     if judgement is None or one.value not in (judgement.good, judgement.bad, ""):
         raise ValueError("That is no verdict that can be given here.")
     own = run.label_of(one.case, one.trial)
-    verdicts = {**own.verdicts, one.about: one.value}
-    verdicts = {name: word for name, word in verdicts.items() if word}
-    should = own.should if one.value == judgement.bad else {**own.should, one.about: ""}
-    should = {name: word for name, word in should.items() if word}
-    now = own.model_copy(update={"verdicts": verdicts, "should": should})
+    now = own.judged(one.about, one.value, one.value == judgement.bad)
     if now != own:
         run.label(one.case, one.trial, now)
 

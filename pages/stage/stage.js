@@ -14,11 +14,13 @@ let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
  * - `evidence`: what stands behind the scenes, `{calls: {id: {title, parts: [{label, text}]}}}`, or a function of a
  *   scene that promises it; asked when it is first opened.
  * - `act(name, on, value)`: called when a person does something: the names of a scene's actions, and *guess*, *bet*,
- *   *label* (value: a number), *place* (on: a screen of the telling), *open* (on: another run), *mode*. Where it
+ *   *judge* (on: a card, value: [name, word]), *place* (on: a screen of the telling), *open* (on: another run), *mode*. Where it
  *   returns true for *mode*, the caller changes it.
  * - `rows`: of *beside* which cards meet: of each row their ids in the scenes' order, null where there is none, and in
  *   words what differs there. `names`: who is who, where a letter does not tell.
  * - `keys: false`: listen to no keys. `place`: the screen a telling begins at. `level`: of the title's heading.
+ * - `judgements`: what may be judged of a card by keys: [name, what it is called, good word, bad word] each; `judged` what
+ *   was, by card and name. `card`: the one that is open at first. `steps`: J, K and Esc lead from row to row of a list beside it, and back (*step*).
  * - `saved`: how far what was said is kept, in words.
  * - `series`: *tell* several scenes one after another, and end on `{head, headline, words, links: [[words, address]],
  *   foot}`; `whole` has for each scene the address of all of it.
@@ -34,7 +36,8 @@ export function mount(element, options) {
   const draw = () => {
     if (isGone || !html) return;
     const { scenes, mode, place, series, level, evidence, act, saved, rows, names } = given;
-    Object.assign(stage, { level, evidence, act: act ?? (() => {}), rows, names });
+    const { judgements = [], judged = {}, steps = false, card = "" } = given;
+    Object.assign(stage, { level, evidence, act: act ?? (() => {}), rows, names, judgements, judged, steps, card });
     render(html`<${Stage} ...${{ stage, scenes: [scenes].flat(), mode, place, series, saved }} />`, root);
   };
   const press = (event) => pressed(event, stage.keys);
@@ -319,7 +322,7 @@ const labelled = (card) => card.parts.filter((part) => part.text).map((part) => 
 const titleOf = (card) => card.parts.map((part) => part.text).filter(Boolean);
 
 /** One test: a card in the row of them, which turns when its answer comes, and opens to what stands behind it. */
-function Card({ stage, scene, card, isOpened, toggle }) {
+function Card({ stage, scene, card, isOpened, toggle, judged, judge }) {
   const before = useRef(card.mark), isNew = useRef(false);
   if (before.current !== card.mark) isNew.current = isOpen(before.current);
   before.current = card.mark;
@@ -349,9 +352,17 @@ function Card({ stage, scene, card, isOpened, toggle }) {
             d=${isOpened ? "M3 10l5-5 5 5" : "M3 6l5 5 5-5"} /></svg></button>
     </div>
     ${isOpened && html`<div class="more">
+      <${Judge} stage=${stage} card=${card} judged=${judged} judge=${judge} />
       ${shown !== first && html`<${Text} part=${first} />`}${rest.map((part) => html`<${Text} part=${part} />`)}
       <${Behind} stage=${stage} scene=${scene} card=${card} /></div>`}
   </li>`;
+}
+
+/** What the reader makes of a card, by number. */
+function Judge({ stage, card, judged, judge }) {
+  return stage.judgements.map(([name, title, ...words], place) => html`<div class="judge" role="group" aria-label=${title}>
+    <span class="label">${title}</span>${words.map((word, at) => html`<button class="plain" aria-pressed=${judged?.[name] === word}
+      onClick=${() => judge(card.id, name, word)}>${word}<kbd>${2 * place + at + 1}</kbd></button>`)}</div>`);
 }
 
 const cutText = (text, most) => (lengthOf(text) > most ? [...text].slice(0, most).join("") + " …" : text);
@@ -611,9 +622,9 @@ function Actions({ stage, scene, on = "" }) {
 const FIRST = 40;
 
 function Read({ stage, scene, name, change }) {
-  const [opened, open] = useState(""), [isWhole, whole] = useState(false);
+  const [opened, open] = useState(stage.card), [isWhole, whole] = useState(false);
   const here = useRef(null), headline = useRef(null), had = useRef(Boolean(scene.verdict));
-  const H = `h${stage.level}`, at = useRef(""), watched = useRef(false);
+  const H = `h${stage.level}`, at = useRef(stage.card), watched = useRef(false);
   watched.current ||= isGoing(scene);
   const go = (id) => {
     at.current = id;
@@ -630,11 +641,23 @@ function Read({ stage, scene, name, change }) {
     const next = scene.cards[Math.min(scene.cards.length - 1, Math.max(0, place + by))];
     if (next) go(next.id);
   };
-  const label = (number) => at.current && stage.act("label", at.current, number);
+  // What was said here stands, whatever the page still hands in of before.
+  const [mine, say] = useState({});
+  const saidOf = (id) => ({ ...stage.judged[id], ...mine[id] });
+  const judge = (id, name, word) => {
+    const value = saidOf(id)[name] === word ? "" : word;
+    say((all) => ({ ...all, [id]: { ...all[id], [name]: value } }));
+    stage.act("judge", id, [name, value]);
+  };
+  const byNumber = (number) => {
+    const [name, , ...words] = stage.judgements[(number - 1) >> 1] ?? [];
+    if (name && at.current) judge(at.current, name, words[(number - 1) % 2]);
+  };
+  const lead = (by, where) => (stage.steps ? stage.act("step", where) : step(by));
   useKeys(stage, {
-    j: () => step(1), k: () => step(-1), t: () => change("tell"), ...(opened ? { Escape: () => open("") } : {}),
-    ...(scene.actions?.some((one) => one.name === "label")
-      ? Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => [String(n), () => label(n)])) : {}),
+    j: () => lead(1, "next"), k: () => lead(-1, "previous"), t: () => change("tell"),
+    ...(opened ? { Escape: () => open("") } : stage.steps ? { Escape: () => stage.act("step", "close") } : {}),
+    ...Object.fromEntries(Array.from({ length: 2 * stage.judgements.length }, (_, n) => [String(n + 1), () => byNumber(n + 1)])),
   });
   // A verdict that comes while one looks has the focus, unless one is doing something.
   useEffect(() => {
@@ -647,11 +670,11 @@ function Read({ stage, scene, name, change }) {
   // What is drawn already and has not changed is handed over as it is, and not compared again.
   const kept = useMemo(() => new Map(), [scene]);
   const drawn = (card) => {
-    const key = `${card.id} ${opened === card.id}`;
+    const said = saidOf(card.id), key = `${card.id} ${opened === card.id} ${JSON.stringify(said)}`;
     if (!kept.has(key)) {
       const toggle = () => { at.current = card.id; open((now) => (now === card.id ? "" : card.id)); };
       kept.set(key, html`<${Card} key=${card.id} stage=${stage} scene=${scene} card=${card}
-          isOpened=${opened === card.id} toggle=${toggle} />`);
+          isOpened=${opened === card.id} toggle=${toggle} judged=${said} judge=${judge} />`);
     }
     return kept.get(key);
   };
@@ -1096,7 +1119,7 @@ function TellBeside({ stage, scenes, names, place, leave }) {
 
 const KEYS = [
   ["→ ← space", "one screen on or back"], ["Home End", "first, last screen"], ["J K", "next, last card"],
-  ["1 2 3", "guess, bet, label"], ["T", "tell it"], ["Esc", "close, leave"], ["?", "these keys"],
+  ["1 2 3", "guess, bet, judge"], ["T", "tell it"], ["Esc", "close, leave"], ["?", "these keys"],
 ];
 
 function Stage({ stage, scenes, mode, place, series, saved }) {
@@ -1114,7 +1137,7 @@ function Stage({ stage, scenes, mode, place, series, saved }) {
   useKeys(stage, { "?": () => help(!isHelp), ...(isHelp ? { Escape: () => help(false) } : {}) }, true);
   const names = stage.names?.length ? stage.names : scenes.map((scene) => nameIn(scenes, scene));
   // Another case begins anew: what is open in one is not in the next.
-  const [scene] = scenes, name = names[0], whose = `${scene?.run}/${scene?.case}`;
+  const [scene] = scenes, name = names[0], whose = `${scene?.run}/${scene?.case}/${stage.card}`;
   const verdict = scenes.map((one) => one.verdict?.headline.text ?? "").join(" ");
   useEffect(() => { if (verdict.trim()) say(verdict); }, [verdict]);
   const all = { stage, scene, scenes, name, names, place, series, change, leave };

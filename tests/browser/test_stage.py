@@ -267,12 +267,15 @@ def test_keys_are_silent_in_a_field_with_a_modifier_and_after_the_end(page: Page
     assert page.locator(".stage").count() == 0
 
 
-def test_cards_are_walked_opened_and_labelled_by_keys_alone(page: Page) -> None:
-    draw(page, "read", scenes.many(200))
+def test_cards_are_walked_opened_and_judged_by_keys_alone(page: Page) -> None:
+    draw(page, "read", scenes.many(200), judgements=[["reading", "How it was read", "right", "wrong"]])
     page.keyboard.press("j")
     page.keyboard.press("j")
     page.keyboard.press("2")
-    assert acts(page) == [["label", "cf-02", 2]]
+    assert acts(page) == [["judge", "cf-02", ["reading", "wrong"]]]
+    expect(page.get_by_role("button", name="wrong")).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("2")
+    assert acts(page)[-1] == ["judge", "cf-02", ["reading", ""]], "pressed again it is taken back"
     expect(page.locator("#card-cf-02 .open")).to_be_focused()
     page.keyboard.press("Enter")
     assert page.locator(".read .more").count() == 0
@@ -283,6 +286,16 @@ def test_cards_are_walked_opened_and_labelled_by_keys_alone(page: Page) -> None:
     assert page.locator(".cards > .card").count() == 40
     page.get_by_role("button", name="Show all 200 questions").click()
     assert page.locator(".cards > .card").count() == 200
+
+
+def test_beside_a_list_keys_lead_from_row_to_row(page: Page) -> None:
+    draw(page, "read", scenes.ask(), steps=True, card="cf-02", judgements=[["reading", "Read", "right", "wrong"]])
+    expect(page.locator("#card-cf-02 .more")).to_be_visible()
+    for key in ("j", "k", "1", "Escape", "Escape"):
+        page.keyboard.press(key)
+    assert acts(page) == [
+        *(["step", "next"], ["step", "previous"], ["judge", "cf-02", ["reading", "right"]], ["step", "close"]),
+    ]
 
 
 def test_every_card_is_guessed_before_it_turns(page: Page) -> None:
