@@ -152,7 +152,8 @@ class Interval(Frozen):
 
 class Plot(Frozen):
     """A function of numbers: what was asked of it, what is said of it, and the truth, which may be covered. The ends of
-    the axes leave out what would flatten all the rest; None where they are not known.
+    the axes leave out what would flatten all the rest; None where they are not known. `left_out` says what that is, a
+    sentence each.
     """
 
     points: tuple[Point, ...] = ()
@@ -162,6 +163,7 @@ class Plot(Frozen):
     y_label: str = "f(x)"
     x_ends: tuple[float, float] | None = None
     y_ends: tuple[float, float] | None = None
+    left_out: tuple[str, ...] = ()
 
 
 class Bar(Frozen):

@@ -17,6 +17,7 @@ from core.journal import FromTheFuture, Journal, JournalFull, JournalInUse
 from core.lab.lab import Lab, Prior, Reads
 from core.lab.spec import Spec
 from core.people.allowance import Allowance, Charge, free_of_charge, planned_calls
+from core.people.counted import Taken
 from core.people.keeping import Keeping
 from core.people.line import Line
 from core.people.looking import Journals, NoSuchRun, of_today
@@ -150,19 +151,22 @@ class Jobs(Journals):
         model = replaying(run_id, history)
         return self._new(new_reading(lab, spec, run_id, history), lambda id: model, owner, None)
 
-    def plan(self, fork: Fork) -> Plan:
-        """What going on from the edit would ask, without a call. Raises NoSuchRun."""
-        history = self.events(fork.run)
-        lab, spec = self.begun(fork.run, history)
-        with _in_the_run():
-            return asyncio.run(planned(lab, spec, history, fork))
-
-    def fork(self, fork: Fork, resolve: Resolve | None = None, owner: str = "") -> str:
-        """Go on from an edited answer, as a new run, which asks only what depends on the edit. Raises NoSuchRun, and
-        TooMuch.
+    def plan(self, fork: Fork, spec: Spec | None = None) -> Plan:
+        """What going on from the edit would ask, without a call, by the run's specification or another `spec`. Raises
+        NoSuchRun.
         """
         history = self.events(fork.run)
-        lab, spec = self.begun(fork.run, history)
+        lab, begun = self.begun(fork.run, history)
+        with _in_the_run():
+            return asyncio.run(planned(lab, spec or begun, history, fork))
+
+    def fork(self, fork: Fork, resolve: Resolve | None = None, owner: str = "", spec: Spec | None = None) -> str:
+        """Go on from an edited answer, as a new run, which asks only what depends on the edit; by the run's
+        specification or another `spec`. Raises NoSuchRun, and TooMuch.
+        """
+        history = self.events(fork.run)
+        lab, begun = self.begun(fork.run, history)
+        spec = spec or begun
         models = self._forked(fork, resolve, history)
         going = Going(lab, spec, new_id(lab.name), additions=inputs(lab, history, fork), forked_from=fork)
         return self._new(going, models, owner, self._calls(narrowed(lab, fork), spec))
@@ -189,6 +193,12 @@ class Jobs(Journals):
     def here(self, run_id: str) -> bool:
         """Whether the run goes on in this process, which alone can cancel it."""
         return self._going(run_id) is not None
+
+    def spent_today(self) -> dict[str, Taken]:
+        """What runs took since midnight (UTC), by the names of their owners; empty for those of the command line.
+        Raises HomeUnusable.
+        """
+        return self._allowance.today.each()
 
     def before(self, run_id: str) -> int | None:
         """How many other people's calls or programs come first, where the run waits for its turn; None where not."""

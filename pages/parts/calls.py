@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from core.events import LONGEST_ANSWER, Message
-from core.telling.document import tool_calls, turn
+from core.telling.evidence import tool_calls, turn
 from core.transcript import Call
 from pages import addresses
 from pages.parts import reader_accuracy
@@ -44,12 +44,15 @@ def inspector(call: Call, readings: Mapping[str, str] | None = None) -> None:
         st.markdown("**Raw answer**")
         asked = tool_calls(call.answered.tool_calls) if call.answered else ""
         st.code("\n".join(filter(None, (call.text, asked))) or "(nothing yet)", language=None, wrap_lines=True)
-    st.page_link(
-        addresses.CASE,
-        label="Edit this answer and go on from it",
+    # A link that leads to the page on which it stands changes no address.
+    if st.button(
+        "Edit this answer and go on from it",
         icon=":material/fork_right:",
-        query_params={"run": call.asked.run, "fork": call.asked.call, **_named_case()},
-    )
+        type="tertiary",
+        key=f"fork-{call.asked.run}-{call.asked.call}-begin",
+    ):
+        named = {"run": call.asked.run, **_named_case(), "fork": call.asked.call}
+        st.switch_page(addresses.CASE, query_params=named)
     if call.answered is not None and call.answered.logprobs:
         st.caption(f"First token: {plain(_likeliest(call.answered.logprobs))}")
     if readings:

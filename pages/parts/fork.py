@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import streamlit as st
+from pydantic import ValidationError
 
+from core import entry
 from core.events import LONGEST_ANSWER, CallFailed, Fork
+from core.lab.spec import Spec
 from core.models.prices import cost, price_of
 from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
 from core.runs.fork import Plan
 from core.transcript import Call, Transcript
 from pages import addresses
-from pages.parts import session
+from pages.parts import rooms, session
 from pages.parts.models import short
 from pages.parts.text import plain
 from pages.parts.throttle import waits
@@ -32,23 +35,43 @@ def draw(run_id: str, state: Transcript, call: Call, case: str) -> None:
             "The answer", value=before, key=f"fork-{run_id}-{asked.call}", max_chars=LONGEST_ANSWER, height="content"
         )
         fork = Fork(run=run_id, case=asked.case, call=asked.call, text=text)
-        ready = (text != before or call.answered is None) and _told(fork)
+        spec = _same_tests(state, call, case)
+        ready = (text != before or call.answered is None) and _told(fork, spec)
         if text == before and call.answered is not None:
             st.caption("Change it, and press Ctrl+Enter: then it is counted what has to be asked again.")
         with st.container(horizontal=True, vertical_alignment="center"):
             if st.button(
                 "Go on from here", type="primary", icon=":material/fork_right:", key="fork-begin", disabled=not ready
             ):
-                _begin(fork, case if state.planned > 1 else "")
+                _begin(fork, spec, case if state.planned > 1 else "")
             if st.button("Leave it as it is", type="tertiary", key="fork-leave"):
                 del st.query_params["fork"]
                 st.rerun()
 
 
-def _told(fork: Fork) -> bool:
+def _same_tests(state: Transcript, call: Call, case: str) -> Spec | None:
+    """The specification that puts the same tests to the case, where these were made from the edited answer and the
+    person wants them to stay.
+    """
+    lab = entry.labs()[state.started.lab] if state.started else None
+    if lab is None or state.started is None or state.planned > 1 or call.asked.trial:
+        return None
+    side, view = rooms.of(lab).side, lab.view(state.case(case))
+    one = lab.judged.one if lab.judged else "test"
+    help = f"Else new {one}s are made from the edited answer, and the two runs share few of them."
+    if side.same is None or not view.trials or not st.checkbox(f"Keep the same {one}s", key="fork-same", help=help):
+        return None
+    try:
+        same: Spec = side.same(lab.spec.model_validate(state.started.spec), state.started.run, view)
+    except ValidationError:
+        return None
+    return same
+
+
+def _told(fork: Fork, spec: Spec | None) -> bool:
     """Say what going on from here will ask. Whether it can."""
     try:
-        plan = _plan(fork)
+        plan = _plan(fork, spec)
     except (NoSuchRun, CallFailed, ValueError) as error:
         st.warning(plain(str(error)), icon=":material/edit:")
         return False
@@ -73,13 +96,13 @@ def _told(fork: Fork) -> bool:
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def _planned(fork: Fork, size: int) -> Plan:
-    return session.runs().plan(fork)
+def _planned(fork: Fork, spec: Spec | None, size: int) -> Plan:
+    return session.runs().plan(fork, spec)
 
 
-def _plan(fork: Fork) -> Plan:
+def _plan(fork: Fork, spec: Spec | None) -> Plan:
     with waits("Counting what depends on it …"):
-        return _planned(fork, session.run(fork.run).file().st_size)
+        return _planned(fork, spec, session.run(fork.run).file().st_size)
 
 
 def _price(plan: Plan) -> str:
@@ -97,9 +120,9 @@ def _price(plan: Plan) -> str:
     return f" Price: {about} US dollars, with as many tokens as before (prices of {day})."
 
 
-def _begin(fork: Fork, case: str) -> None:
+def _begin(fork: Fork, spec: Spec | None, case: str) -> None:
     try:
-        run = session.runs().fork(fork, session.catalog().get)
+        run = session.runs().fork(fork, session.catalog().get, spec)
     except (NoSuchRun, TooMuch) as error:
         st.warning(plain(str(error)), icon=":material/edit:")
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 import streamlit as st
 
@@ -12,10 +12,12 @@ from core.datasets.items import BROKEN, Loaded
 from core.lab.lab import Lab
 from core.people.looking import NoSuchRun
 from core.runs.watch import Watch
+from core.scene import Action, Scene
 from core.telling import scenes
 from core.transcript import Transcript
 from pages import addresses
 from pages.parts import rooms, session
+from pages.parts.rooms import Offer
 from pages.parts.run import actions, damage, go_on, stopped
 from pages.parts.text import plain
 from pages.parts.throttle import PACE
@@ -184,18 +186,42 @@ def draw(lab: Lab, state: Transcript, run_id: str, active: bool) -> None:
 
 def on_stage(lab: Lab, state: Transcript, case: str, active: bool) -> None:
     """A case on the stage: followed while it goes on, told where the address says so, guessed where a reader does."""
+    room, view = rooms.of(lab), lab.view(state.case(case))
     scene = scenes.of_case(lab, state, case, active)
     reader = st.query_params.get("reader", "")
-    sealed = rooms.of(lab).sealed(lab.view(state.case(case)), active)
+    sealed = room.sealed(view, active and not state.cases[case].result)
     mode: Mode = "guess" if reader and sealed else "tell" if st.query_params.get("present") else "read"
-    stage(
+    may = () if sealed else tuple(_actions(scene, active, room.offers(view)))
+    scene = scene.model_copy(update={"actions": may})
+    went = stage(
         mode,
         [scene],
-        f"stage-{scene.run}-{case}",
+        # The same for all cases of a run: between two of them the place would be empty, and the page jump.
+        f"stage-{scene.run}",
         follow={"run": scene.run, "case": case} if scene.status in ("running", "waiting") else None,
         reader=reader,
         place=place(),
     )
+    if went.startswith("fork "):
+        named = {"case": case} if _several(state) else {}
+        st.switch_page(addresses.CASE, query_params={"run": scene.run, **named, "fork": went.removeprefix("fork ")})
+    if went == "guessed" and mode == "guess":
+        # Who left before all is guessed guesses no more, and sees what came.
+        del st.query_params["reader"]
+        st.rerun()
+
+
+def _actions(scene: Scene, active: bool, offered: Sequence[Offer]) -> Iterator[Action]:
+    """What may be done with the case on the stage; nothing while a run that is over is played again."""
+    if not scene.run or active != session.run(scene.run).active():
+        return
+    owns = session.runs().owns(scene.run)
+    if active:
+        yield from [Action(name="cancel")] if owns and session.run(scene.run).here() else ()
+        return
+    calls = scene.claim.calls if scene.claim else ()
+    yield Action(name="fork", on=calls[-1] if calls else "")
+    yield from (Action(name=name) for name in offered if owns)
 
 
 def place() -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from core import entry
 from core.datasets.on_data import OnData
@@ -16,6 +16,8 @@ from pages.parts import plain_case
 from pages.parts.datasets import items_of, of_dataset
 from pages.parts.models import short
 from pages.parts.side_by_side import ALIKE, Side
+
+Offer = Literal["question", "input", "draw"]
 
 
 def _no_query(spec: Any) -> dict[str, str]:
@@ -48,6 +50,8 @@ class Room:
       keys.
     - `button(spec)` names the primary button; `beside(spec)` draws what stands beside it, and returns what goes into
       the run's address.
+    - `offers(view)` is what whoever owns a run that is over may do with this case in a field that `below` draws, in a
+      container whose key is `act-` and that name.
     - `instead(view, active)` draws what stands in the place of a case that is not shown yet, and whether it did so;
       `below(view, active)` what stands under a case besides, forms and pictures. `choose(transcript)` lets the reader
       choose one of several, by its id.
@@ -68,6 +72,7 @@ class Room:
     fill: Callable[[Any], dict[str, Any]] = lambda spec: {}
     button: Callable[[Any], str] | None = None
     beside: Callable[[Any], dict[str, str]] = _no_query
+    offers: Callable[[Any], Sequence[Offer]] = lambda view: ()
     instead: Callable[[Any, bool], bool] = lambda view, active: False
     below: Callable[[Any, bool], None] = lambda view, active: None
     choose: Callable[[Transcript], str] = plain_case.choose

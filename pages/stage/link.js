@@ -54,6 +54,12 @@ export class Sayer {
     this.#send();
   }
 
+  /** Do this once the app has all that was said. */
+  afterwards(does) {
+    if (this.waiting.length) this.then = does;
+    else does();
+  }
+
   async #send() {
     if (this.underWay || !this.waiting.length) return;
     this.underWay = true;
@@ -68,6 +74,9 @@ export class Sayer {
       this.#write();
       this.told(this.kept, this.said, Object.values(refused)[0] ?? why);
       this.underWay = false;
+      const then = this.waiting.length ? null : this.then;
+      if (then) this.then = null;
+      then?.();
       this.#send();
     } catch {
       this.told(this.kept, this.said, "not saved yet: there is no connection");
@@ -94,37 +103,41 @@ const theirs = new Map();
  */
 export async function mounted(component, version) {
   const place = component.parentElement.querySelector(".stage-place");
-  const { follow: followed, judgements = [], reader = "", ...data } = component.data;
+  const { follow: followed, judgements = [], ...data } = component.data;
   const known = mounts.get(place);
   if (known) {
-    known.judgements = judgements;
-    if (JSON.stringify(known.followed) !== JSON.stringify(followed)) hear(known, followed);
+    Object.assign(known, { judgements, data });
     known.component = component;
-    if (!followed) known.draw(data.scenes, { mode: data.mode });
+    const isOther = JSON.stringify(known.followed) !== JSON.stringify(followed);
+    if (isOther || !followed) known.draw(data.scenes, { mode: data.mode, rows: data.rows, names: data.names });
+    if (isOther) hear(known, followed);
     return known.end;
   }
-  const here = { judgements, component, scenes: data.scenes };
+  const here = { judgements, component, data, scenes: data.scenes };
   mounts.set(place, here);
   const from = (name) => new URL(`/stage/${name}?v=${version}`, location.origin).href;
   const { mount } = await import(from("stage.js"));
   const scene = () => here.scenes[0];
   const does = {
-    guess: (on, value) => sayer(here).say({ what: "guess", run: scene().run, case: scene().case, trial: on, value, reader }),
+    guess: (on, value) => sayer(here).say({ what: "guess", run: scene().run, case: scene().case, trial: on, value, reader: here.data.reader }),
     label(on, number) {
       const [name, ...words] = here.judgements[(number - 1) >> 1] ?? [];
       if (name) sayer(here).say({ what: "judge", run: scene().run, case: scene().case, trial: on, about: name, value: words[(number - 1) % 2] });
     },
     cancel: () => sayer(here).say({ what: "cancel", run: scene().run }),
-    fork: (on) => location.assign(`/case?${new URLSearchParams({ run: scene().run, case: scene().case, fork: on })}`),
+    // The page knows the endpoints that were named in it, so it is not loaded anew.
+    fork: (on) => here.component.setTriggerValue("went", `fork ${on}`),
     // The address says where one is, so that a reload comes back to it.
     place: (at) => inAddress({ at: String(at + 1) }),
     mode(to) {
       if (data.series) return location.assign(data.series.leave), true;
       inAddress(to === "tell" ? { present: "1" } : { present: "", at: "" });
-      // What stands around a case that was guessed comes with the page.
-      if (data.mode === "guess") here.component.setTriggerValue("went", "guessed");
+      // What stands around a case that was guessed comes with the page, which knows of a guess once it is kept.
+      if (here.data.mode === "guess") sayer(here).afterwards(() => here.component.setTriggerValue("went", "guessed"));
     },
   };
+  // These have a field of their own on the page, under the stage.
+  for (const name of ["question", "input", "draw"]) does[name] = () => field(name)?.focus();
   here.stage = mount(place, {
     ...data, evidence, library: from("preact.js"),
     act: (name, on, value) => does[name]?.(on, value),
@@ -145,6 +158,8 @@ function hear(here, followed) {
   const draw = (scene) => here.draw([{ ...scene, actions }]);
   here.stop = followed && follow(followed.run, followed.case, draw, () => here.component.setTriggerValue("went", "over"));
 }
+
+const field = (name) => document.querySelector(`.st-key-act-${name} :is(input, textarea, button)`);
 
 function sayer(here) {
   if (!theirs.has("sayer")) theirs.set("sayer", new Sayer());

@@ -238,23 +238,6 @@ def test_what_a_model_writes_stays_text(app: Server, page: Page, scripted: Scrip
     assert page.title() != "taken"
 
 
-def test_guess_first(app: Server, page: Page) -> None:
-    page.goto(f"{app.url}/ask")
-    settle(page)
-    page.get_by_text("Let me guess first").click()
-    settle(page)
-    begin(page, "ask")
-    expect(page.locator(".st-key-guessing")).to_contain_text("9 left to guess")
-    expect(page.locator(".st-key-link")).to_be_visible()
-    for number in (1, 2, 3, 5, 6, 7, 8, 9, 10):
-        expect(page.locator(".st-key-verdict, .st-key-actions")).to_have_count(0)
-        page.locator(f".st-key-guess-cf-{number:02}").get_by_text("yes", exact=True).click()
-        settle(page)
-    expect(page.locator(".st-key-verdict")).to_contain_text("You 4 of 8, the predictor 4 of 8.")
-    expect(page.locator(".st-key-open-row-cf-01")).to_contain_text("you said yes")
-    expect(page.locator(".st-key-open-row-cf-01")).to_contain_text("it said yes")
-
-
 def test_the_verdict_is_above_the_fold_and_its_tiles_lead_to_their_rows(app: Server, page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     ask(page, app.url)

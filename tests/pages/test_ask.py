@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,12 +16,38 @@ from core.journal import Journal, read
 from core.labs.simulatability.questions import questions
 from core.labs.simulatability.tasks import AskSpec
 from core.labs.simulatability.view import Row
-from tests.pages.conftest import in_address, run_named, settled, turned, words
+from core.people.visit import Visit, Visitor
+from core.scene import Scene
+from pages.stage.routes import Saying, keep
+from tests.pages.conftest import in_address, run_named, scenes, settled, staged, turned, words
 from tests.plausible import Plausible
 from tests.stub_server import Fault, StubServer
 from tests.waiting import until
 
 Page = Callable[..., AppTest]
+
+
+def precision(scene: Scene) -> tuple[str, int, int]:
+    """The figure in words, and over how many of how many."""
+    (line,) = (line for line in scene.figures if line.title == "Precision")
+    return line.value.partition(" ")[0], line.n, line.of
+
+
+def own_precision(app: AppTest) -> tuple[int, int]:
+    """Over how many of a reader's guesses theirs is."""
+    (line,) = (line for scene in scenes(app) for line in scene.figures if line.title == "Your precision")
+    return line.n, line.of
+
+
+def guesses(app: AppTest) -> list[str]:
+    """What stands there as guessed, card by card."""
+    return [card.guess for scene in scenes(app) for card in scene.cards if card.guess]
+
+
+def guess(run: str, who: str, trial: str, value: str, case: str = "question") -> None:
+    """As the stage sends it."""
+    said = {"id": f"{who} {trial}", "run": run, "case": case, "trial": trial, "value": value, "reader": who}
+    keep(Visit(entry.jobs(), Visitor("")), Saying.model_validate({**said, "what": "guess"}))
 
 
 def test_an_empty_page_is_ready_to_ask(page: Page) -> None:
@@ -37,28 +64,11 @@ def test_asking_a_control_shows_steps_verdict_and_figures(page: Page) -> None:
     told = words(settled(app))
     assert "All birds can fly" in told
     assert "its own explanation would have misled you" in told
-    assert "Precision 0.50" in told
-    assert "8 of 10 questions count" in told
-    assert "1 × a repeat of an earlier question" in told
-    assert any("emu" in expander.label and "misled" in expander.label for expander in app.expander)
-
-
-def test_a_row_leads_to_its_prompts_and_raw_answers(page: Page) -> None:
-    app = page("ask")
-    app.button(key="ask").click().run()
-    settled(app)
-    app.session_state["open-row-cf-02"] = True
-    app.run()
-    codes = [code.value for code in app.code]
-    assert "An emu cannot fly. So the answer is no." in codes
-    assert any("[user]" in code and "Can an emu fly?" in code and "[assistant]" not in code for code in codes), (
-        "the real question stands by itself"
-    )
-    assert any(code.startswith("[system]") and "Can an emu fly?" not in code for code in codes)
-    row = next(expander.label for expander in app.expander if "emu" in expander.label).replace("\\", "")
-    assert "“An emu cannot fly.” → it said **no**" in row, "the punch line needs no click"
-    assert '“The explanation says: "All birds can fly."” → expect **yes**' in row
-    assert "**Read as** no :gray[(paper rules)], no :gray[(repaired rules)]" in [one.value for one in app.markdown]
+    assert "a repeat of question 3" in told
+    (scene,) = scenes(app)
+    assert precision(scene) == ("0.50", 8, 10)
+    assert [card.outcome for card in scene.cards if "emu" in card.parts[0].text] == ["misled"]
+    assert [(one.name, one.on) for one in scene.actions] == [("fork", "c0001"), ("question", "")]
 
 
 def test_an_example_fills_the_question(page: Page) -> None:
@@ -95,7 +105,7 @@ def test_a_question_outside_the_controls_world_fails_in_words(page: Page) -> Non
     app.pills(key="suggestion").set_value(known).run()
     assert app.text_input(key="question").value == known
     app.button(key="ask").click().run()
-    assert "Precision" in words(settled(app))
+    assert precision(scenes(settled(app))[0])
 
 
 def test_a_run_can_be_watched_cancelled_and_taken_up_again(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,9 +115,12 @@ def test_a_run_can_be_watched_cancelled_and_taken_up_again(page: Page, monkeypat
         run = entry.jobs().start(
             "simulatability", AskSpec(question="Can a penguin fly?", model="openai/stub-model", counterfactuals=10)
         )
-        until(lambda: server.count >= 5)
+        until(lambda: server.count >= 5 and bool(entry.jobs().watch(run).transcript.cases))
         app = page("ask", run=run)
         assert "calls answered" in app.get("progress")[0].proto.text
+        (given,) = staged(app)
+        assert given["follow"] == {"run": run, "case": "question"}
+        assert [one["name"] for one in given["scenes"][0]["actions"]] == ["cancel"]
         app.button(key="cancel").click().run()
         assert not app.exception
         asked = server.count
@@ -117,7 +130,7 @@ def test_a_run_can_be_watched_cancelled_and_taken_up_again(page: Page, monkeypat
         app.run()
         app.button(key="go-on").click().run()
         told = words(settled(app))
-        assert "Precision" in told and "You stopped" not in told
+        assert precision(scenes(app)[0]) and "You stopped" not in told
 
 
 def test_an_interrupted_run_says_so_and_goes_on(page: Page) -> None:
@@ -129,7 +142,7 @@ def test_an_interrupted_run_says_so_and_goes_on(page: Page) -> None:
     app = page("ask", run=run)
     assert "interrupted" in words(app)
     app.button(key="go-on").click().run()
-    assert "Precision 0.50" in words(settled(app))
+    assert precision(scenes(settled(app))[0])[0] == "0.50"
     contents = read(path)
     assert contents.faults == [] and isinstance(contents.events[-1], Finished)
 
@@ -154,9 +167,9 @@ def test_a_link_shows_what_was_asked_and_whom(page: Page) -> None:
     spec = AskSpec(question="Can a whale breathe underwater?", model="control/steadfast", method="posthoc")
     run = entry.jobs().start("simulatability", spec)
     assert entry.jobs().wait(run, 120)
-    told = words(page("ask", run=run))
-    assert "**Can a whale breathe underwater?**" in told
-    assert "Asked of control/steadfast · answer, then justify" in told
+    app = page("ask", run=run)
+    assert ":gray[Ask · a robot · answer, then justify]" in words(app)
+    assert [scene.title for scene in scenes(app)] == ["Can a whale breathe underwater?"]
 
 
 def test_a_run_of_another_process_can_be_watched_but_not_written_to(page: Page) -> None:
@@ -171,10 +184,9 @@ def test_a_run_of_another_process_can_be_watched_but_not_written_to(page: Page) 
         told = words(app)
         assert "It goes on in another process" in told
         assert not [button for button in app.button if button.key == "cancel"]
-        app.segmented_control(key="guess-cf-01").set_value("yes").run()
-        assert not app.exception
+        guess(run, "ada", "cf-01", "yes")
         app.run()
-        assert "you said **yes**" in words(app)
+        assert not app.exception and guesses(app) == ["yes"]
         assert path.read_bytes() == written, "guesses are kept beside the run, whoever writes it"
     assert [event.item for event in entry.jobs().keeping.said(run, "ada")] == ["cf-01"]
 
@@ -190,7 +202,7 @@ def test_calls_that_failed_in_a_run_that_is_over_can_be_asked_again(
         assert "Nothing can be judged" in words(app)
         server.always = None
         app.button(key="go-on").click().run()
-        assert "10 of 10 questions count" in words(settled(app))
+        assert precision(scenes(settled(app))[0])[1:] == (10, 10)
 
 
 def test_guessing_first_hides_the_answers_and_scores_the_reader(page: Page) -> None:
@@ -199,30 +211,44 @@ def test_guessing_first_hides_the_answers_and_scores_the_reader(page: Page) -> N
     app.slider(key="number-strategyqa").set_value(3)
     app.button(key="ask").click().run()
     settled(app)
-    answers = [row.answer.repaired for row in shown_rows(run_named(app))]
+    run, reader = run_named(app), in_address(app, "reader")
+    answers = [row.answer.repaired for row in shown_rows(run) if row.answer]
     for left, number, value in ((3, 1, answers[0]), (2, 2, answers[1]), (1, 3, "unknown")):
-        told = words(app)
-        assert f"{left} left to guess" in told
-        for betrayed in ("it said", "Predictor", "came true", "misled", "as expected", "Precision", "settles"):
-            assert betrayed not in told, betrayed
-        assert not app.get("download_button"), "the journal holds the answers"
-        assert not {"Open as case", "Replay", "Step by step"} & {one.proto.label for one in app.get("page_link")}
+        shown = [app]
         if left == 3:
-            for replay in ({}, {"replay": "1"}, {"replay": "step"}):
-                case = page("results/case.py", run=run_named(app), reader=in_address(app, "reader"), **replay)
-                told = words(case)
-                assert "3 left to guess" in told and "it said" not in told and "Every call" not in told
-                assert not case.get("download_button") and not case.dataframe
-        assert f"run={run_named(app)}&guess=1" in "".join(code.value for code in app.code), "a link keeps the mode"
-        app.segmented_control(key=f"guess-cf-{number:02}").set_value(value).run()
+            replayed = ({}, {"replay": "1"}, {"replay": "step"})
+            shown += [page("results/case.py", run=run, reader=reader, **one) for one in replayed]
+        for one in shown:
+            (given,) = staged(one)
+            assert (given["mode"], given["reader"], len(guesses(one))) == ("guess", reader, 3 - left)
+            assert given["scenes"][0]["actions"] == []
+            beside = "\n".join(element.value for element in (*one.markdown, *one.caption, *one.subheader))
+            for betrayed in ("it said", "came true", "misled", "as expected", "Precision", "settles", "Every call"):
+                assert betrayed not in beside, betrayed
+            assert not one.get("download_button") and not one.dataframe, "the journal holds the answers"
+            assert not {"Open as case", "Replay", "Step by step"} & {link.proto.label for link in one.get("page_link")}
+            assert not [field for field in one.text_input if field.key == "own"]
+        assert f"run={run}&guess=1" in "".join(code.value for code in app.code), "a link keeps the mode"
+        guess(run, reader, f"cf-{number:02}", value)
         app.run()
+    (given,) = staged(app)
+    assert given["mode"] == "read" and app.text_input(key="own") and app.get("download_button")
     told = words(app)
     assert "You 2 of 2, the predictor" in told and "1 question is left out" in told
-    assert "Your precision 1.00" in told and "2 of your guesses" in told
-    mine = [label.rpartition(" you :")[2] for one in app.expander if " you :" in (label := one.label)]
-    assert [verdict.partition(":material/")[2].partition("]")[0] for verdict in mine] == [
-        *("check_circle: right", "check_circle: right", "help: cannot guess")
-    ]
+    assert guesses(app) == [*answers[:2], "unknown"] and own_precision(app) == (2, 3)
+
+
+def test_who_stops_guessing_sees_what_came(page: Page) -> None:
+    run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
+    assert entry.jobs().wait(run, 120)
+    with pytest.raises(ValueError, match="nothing that can be expected"):
+        guess(run, "ada", "cf-01", "perhaps")
+    assert not entry.jobs().keeping.said(run, "ada")
+    app = page("ask", run=run, reader="ada")
+    assert staged(app)[0]["mode"] == "guess"
+    del app.query_params["reader"]
+    app.run()
+    assert not app.exception and staged(app)[0]["mode"] == "read" and guesses(app) == []
 
 
 def shown_rows(run: str) -> list[Row]:
@@ -237,19 +263,8 @@ def test_whoever_follows_a_link_to_guess_first_has_guesses_of_their_own(page: Pa
     app = page("ask", run=run, guess="1")
     app.run()
     assert "guess" not in app.query_params and in_address(app, "reader")
-    assert "9 left to guess" in words(app) and "came true" not in words(app)
-
-
-def test_that_the_explanation_settles_them_is_said_of_those_it_settles(page: Page) -> None:
-    run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
-    assert entry.jobs().wait(run, 120)
-    outcomes = [row.outcome("repaired") for row in shown_rows(run)]
-    assert (outcomes.count("as expected"), outcomes.count("misled"), outcomes.count("cannot guess")) == (4, 4, 1)
-    told = words(page("ask", run=run))
-    assert (
-        "8 questions that the explanation settles, which is what they were written for; 1 that it does not settle."
-        in told
-    )
+    (given,) = staged(app)
+    assert given["mode"] == "guess" and given["reader"] == in_address(app, "reader")
 
 
 QUESTIONS = [one for one in questions() if one.world][:3]
@@ -292,8 +307,7 @@ def test_a_file_of_questions_is_a_run_of_several_cases(page: Page, tmp_path: Pat
     precision = state.score("precision", "repaired")
     assert precision is not None and precision.of == 3
     assert f"Precision {precision.value:.2f}" in told and "All cases" in told
-    first = table["About"][0]
-    assert f"**{first}**" in told, "one of them is shown whole, and asks its own question"
+    assert [scene.title for scene in scenes(app)] == [table["About"][0]], "one of them is shown whole"
     assert app.selectbox(key=f"chosen-case-{run}").value == state.only
 
 
@@ -325,15 +339,14 @@ def test_a_link_names_the_case_that_is_shown(page: Page, tmp_path: Path) -> None
     for case, progress in state.cases.items():
         for page_of in ("ask", "results/case.py"):
             app = page(page_of, run=run, case=case)
-            told = words(app)
-            assert f"**{progress.title}**" in told
-            assert progress.result and str(progress.result["verdict"]) in told
-            others = [other.title for other in state.cases.values() if other is not progress]
-            assert not any(f"**{other}**" in told for other in others)
+            (scene,) = scenes(app)
+            assert (scene.case, scene.title) == (case, progress.title)
+            assert progress.result and scene.verdict
+            assert scene.verdict.headline.text in str(progress.result["verdict"]).replace("*", "")
     app = page("ask", run=run)
     last = list(state.cases)[-1]
     app.selectbox(key=f"chosen-case-{run}").set_value(last).run()
-    assert not app.exception and f"**{state.cases[last].title}**" in words(app)
+    assert not app.exception and [scene.title for scene in scenes(app)] == [state.cases[last].title]
     assert in_address(app, "case") == last
     assert any(code.value.endswith(f"?run={run}&case={last}") for code in app.code), "a link to it can be handed on"
     app.text_input(key="own").set_value("Can an ostrich fly?")
@@ -351,9 +364,10 @@ def test_a_question_that_fails_leaves_the_others_and_says_why(page: Page, tmp_pa
     run = entry.jobs().start("simulatability", spec)
     assert entry.jobs().wait(run, 120)
     app = page("ask", run=run, case="odd")
-    told = words(app)
-    assert "**Is the moon made of cheese?**" in told and "small world" in told
-    assert app.error[0].proto.title == "This case could not be measured"
+    (scene,) = scenes(app)
+    assert scene.title == "Is the moon made of cheese?"
+    (failure,) = scene.failure
+    assert failure.label == "This case could not be measured" and "small world" in failure.text
     table = app.dataframe[0].value
     assert sorted(table["Outcome"] == "failed") == [False] * 3 + [True]
     assert "Is the moon made of cheese?" in table["About"].tolist()
@@ -363,7 +377,7 @@ def test_a_question_that_fails_leaves_the_others_and_says_why(page: Page, tmp_pa
     settled(app)
     more = entry.jobs().events(run)[len(held) :]
     assert more[0].kind == "resumed" and [one.item for one in more if one.kind == "dropped"], "it failed again"
-    assert not page("ask", run=run, case="own-1").error
+    assert not scenes(page("ask", run=run, case="own-1"))[0].failure
 
 
 def test_guesses_of_two_readers_do_not_mix(page: Page) -> None:
@@ -371,32 +385,28 @@ def test_guesses_of_two_readers_do_not_mix(page: Page) -> None:
     run = entry.jobs().start("simulatability", spec)
     assert entry.jobs().wait(run, 120)
     written = (home.journals() / f"{run}.jsonl").read_bytes()
-    ada, ben = page("ask", run=run, reader="ada"), page("ask", run=run, reader="ben")
-    for app, values in ((ada, ("yes", "unknown", "unknown")), (ben, ("no", "yes", "yes"))):
+    for who, values in (("ada", ("yes", "unknown", "unknown")), ("ben", ("no", "yes", "yes"))):
         for number, value in enumerate(values, start=1):
-            app.segmented_control(key=f"guess-cf-{number:02}").set_value(value).run()
-            app.run()
+            guess(run, who, f"cf-{number:02}", value)
+            guess(run, who, f"cf-{number:02}", value)
     said = {who: [one.data["repaired"] for one in entry.jobs().keeping.said(run, who)] for who in ("ada", "ben")}
     assert said == {"ada": ["yes", "unknown", "unknown"], "ben": ["no", "yes", "yes"]}
-    told = {who: words(page("ask", run=run, reader=who)) for who in said}
-    assert "you said **yes**" in told["ada"] and "you said **no**" not in told["ada"]
-    assert "you said **no**" in told["ben"] and "you said **cannot guess**" not in told["ben"]
-    assert "(1 of your guesses" in told["ada"] and "(3 of your guesses" in told["ben"]
-    assert "you said" not in words(page("ask", run=run)), "without a reader, nobody's guesses show"
+    shown = {who: page("ask", run=run, reader=who) for who in said}
+    assert {who: guesses(app) for who, app in shown.items()} == said
+    assert [own_precision(shown[who]) for who in said] == [(1, 3), (3, 3)]
+    assert guesses(page("ask", run=run)) == [], "without a reader, nobody's guesses show"
     assert (home.journals() / f"{run}.jsonl").read_bytes() == written
 
 
 def test_guesses_of_one_case_are_not_those_of_another(page: Page, tmp_path: Path) -> None:
     run = a_run_of_several(tmp_path)
     first, second, _ = entry.jobs().watch(run).transcript.cases
+    guess(run, "ada", "cf-01", "no", first)
     app = page("ask", run=run, reader="ada", case=first)
-    app.segmented_control(key=f"guess-cf-01-{first}").set_value("no").run()
-    app.run()
-    assert "you said **no**" in words(app)
-    other = page("ask", run=run, reader="ada", case=second)
-    assert "you said" not in words(other)
+    assert guesses(app) == ["no"]
+    assert guesses(page("ask", run=run, reader="ada", case=second)) == []
     app.selectbox(key=f"chosen-case-{run}").set_value(second).run()
-    assert not app.exception and "you said" not in words(app)
+    assert not app.exception and guesses(app) == []
     assert [(one.case, one.item) for one in entry.jobs().keeping.said(run, "ada")] == [(first, "cf-01")]
 
 
@@ -408,9 +418,52 @@ def test_a_counterfactual_of_ones_own_is_asked_and_marked(page: Page) -> None:
     app.text_input(key="own").set_value("Can an ostrich fly?")
     app.button(key="add").click().run()
     settled(app)
-    label = next(expander.label for expander in app.expander if "ostrich" in expander.label)
-    assert "misled" in label and "not counted" in label
-    assert "3 of 3 questions count" in words(app)
+    (scene,) = scenes(app)
+    own = scene.cards[-1]
+    assert "ostrich" in own.parts[0].text and own.by_hand and own.outcome == "misled" and own.reason == "added by hand"
+    assert precision(scene)[1:] == (3, 3)
+
+
+def test_an_edited_explanation_is_held_to_the_same_questions_where_one_wants_that(page: Page) -> None:
+    spec = AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=4)
+    run = entry.jobs().start("simulatability", spec)
+    assert entry.jobs().wait(run, 120)
+    edited = "Penguins are too heavy. A penguin is a bird. So the answer is no."
+
+    def asked_of(run: str) -> list[str]:
+        return [row.counterfactual.text for row in shown_rows(run) if row.counterfactual]
+
+    def begun(same: bool) -> tuple[str, int]:
+        app = page("results/case.py", run=run, fork="c0001")
+        if same:
+            app.checkbox(key="fork-same").check()
+        app.text_area(key=f"fork-{run}-c0001").set_value(edited).run()
+        (least,) = re.findall(r"Asked again: (\d+) ", words(app))
+        app.button(key="fork-begin").click().run()
+        fork = in_address(app, "runs").split(",")[1]
+        assert entry.jobs().wait(fork, 60)
+        return fork, int(least)
+
+    (kept, few), (anew, many) = begun(True), begun(False)
+    assert asked_of(kept) == asked_of(run) and few < many
+    state = entry.jobs().watch(kept).transcript
+    assert state.started and state.started.forked_from and state.started.spec["given_from"] == run
+    view = entry.labs()["simulatability"].view(state.case(state.only))
+    assert view.explanation == edited
+    assert not [call for call in state.calls.values() if call.asked.role == "generator"], "none is written"
+    assert [one.asked.role for one in entry.jobs().watch(anew).transcript.calls.values()].count("generator") == 4
+    of_answer = page("results/case.py", run=run, fork=shown_rows(run)[0].calls[-1])
+    assert "fork-same" not in [box.key for box in of_answer.checkbox], "the questions do not hang on it"
+
+
+def test_every_call_leads_to_the_place_where_it_is_edited(page: Page) -> None:
+    run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
+    assert entry.jobs().wait(run, 120)
+    app = page("results/case.py", run=run)
+    app.session_state["call-c0004"] = True
+    app.run()
+    app.button(key=f"fork-{run}-c0004-begin").click().run()
+    assert not app.exception and in_address(app, "fork") == "c0004" and app.button(key="fork-begin")
 
 
 def test_a_run_of_preferences(page: Page) -> None:
@@ -418,17 +471,21 @@ def test_a_run_of_preferences(page: Page) -> None:
     app.segmented_control(key="task").set_value("shp").run()
     assert app.text_area(key="context").value
     app.button(key="ask").click().run()
-    told = words(settled(app))
-    assert "It answers **response" in told and app.button(key="change")
+    (scene,) = scenes(settled(app))
+    assert scene.claim and scene.claim.answer.startswith("response") and app.button(key="change")
     app.text_area(key="own-context").set_value("My bread is flat.")
     app.text_area(key="own-response_1").set_value("Let it rise 2 hours.")
     app.text_area(key="own-response_2").set_value("Baking is an art, and a flat bread may taste as good as any other.")
     app.button(key="add").click().run()
     settled(app)
-    label = next(expander.label for expander in app.expander if "My bread is flat" in expander.label)
-    assert "misled" in label and "not counted" in label
-    rows = [expander.label for expander in app.expander if expander.label and "as expected" in expander.label]
-    assert rows and all("Candidate" not in row and "Context:" not in row and "**2** " in row for row in rows)
+    (scene,) = scenes(app)
+    own = scene.cards[-1]
+    assert own.parts[0].text == "My bread is flat." and own.by_hand and own.outcome == "misled"
+    kept = [card for card in scene.cards if card.outcome == "as expected"]
+    assert kept and all(
+        [part.label for part in card.parts] == ["The post", "Response 1", "Response 2"] for card in kept
+    )
+    assert not any("Candidate" in part.text or "Context:" in part.text for card in kept for part in card.parts)
 
 
 def test_what_a_model_writes_is_shown_and_not_obeyed(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -442,8 +499,9 @@ def test_what_a_model_writes_is_shown_and_not_obeyed(page: Page, monkeypatch: py
         run = entry.jobs().start("simulatability", spec)
         assert entry.jobs().wait(run, 120)
     app = page("ask", run=run)
-    shown = next(one.value for one in app.markdown if "script" in one.value)
-    assert "\\<script\\>" in shown and "\\*\\*bold\\*\\*" in shown and "\\[a\\]\\(" in shown
+    (scene,) = scenes(app)
+    assert scene.claim and hostile.startswith(scene.claim.parts[0].text[:60]), "as it is: the stage makes it a text"
+    assert not [one.value for one in app.markdown if "script" in one.value]
     assert not any(getattr(one.proto, "allow_html", False) for one in app.markdown)
 
 
@@ -480,7 +538,7 @@ def test_the_key_is_nowhere_in_what_was_written(page: Page, own_home: Path, capl
         app.selectbox(key="model").set_value("mine/stub-model").run()
         app.slider(key="number-strategyqa").set_value(2)
         app.button(key="ask").click().run()
-        assert "Precision" in words(settled(app))
+        assert precision(scenes(settled(app))[0])
         assert key not in words(app) and key not in str(app.query_params)
         page("results/browse.py")
         entry.keeper().wake()

@@ -14,7 +14,8 @@ from core.labs.simulatability.tasks import AskSpec
 from core.models.settings import EndpointConfig
 from core.store import figures
 from tests.core.labs.simulatability.test_predictor import some_know
-from tests.pages.conftest import in_address, run_named, settled, turned, words
+from tests.pages.conftest import in_address, run_named, scenes, settled, staged, turned, words
+from tests.pages.test_ask import guess
 from tests.plausible import Plausible
 from tests.stub_server import StubServer
 from tests.waiting import until
@@ -60,7 +61,9 @@ def test_the_exam_opens_as_a_case(page: Page) -> None:
     assert entry.jobs().wait(run, 120)
     told = words(page("results/case.py", run=run))
     assert "Exam of a predictor" in told and "It passed the exam: 11 of 11" in told
-    assert "Can a bat fly?" in told and "expected **no** · observed **no** · right" in told
+    (scene,) = scenes(page("results/case.py", run=run))
+    (bat,) = (card for card in scene.cards if "Can a bat fly?" in card.parts[0].text)
+    assert (bat.expects[0].value, bat.said, bat.outcome) == ("no", "no", "right")
 
 
 def test_the_button_counts_the_exam_until_it_was_taken(page: Page, server: StubServer) -> None:
@@ -81,9 +84,12 @@ def test_the_button_counts_the_exam_until_it_was_taken(page: Page, server: StubS
     app.button(key="change").click().run()
     assert app.button(key="ask").label == "Ask · 51 calls", "it has been taken"
     assert "No verdict: stub-model predicts here, and it failed its exam (4 of 11; guessing gets 4)." in told
-    verdict = next(one.value for one in app.markdown if one.value.startswith("#### "))
-    assert ":green" not in verdict and ":red" not in verdict, "the verdict has no colour"
-    assert "Who predicted: mine/stub-model, 4 of 11 right in the exam." in told
+    (scene,) = scenes(app)
+    assert scene.verdict and scene.verdict.mark == "in doubt" and not scene.verdict.bars, "the verdict has no colour"
+    (exam,) = scene.grid
+    assert (exam.title, exam.answer) == ("Who predicts: stub-model", "4 of 11")
+    (way,) = (one for one in app.get("page_link") if "exam" in one.proto.label)
+    assert f"run={exam.run}" in way.proto.query_string and exam.run == exams()[0]
     entry.keeper().wake()
 
     def greyed() -> list[bool]:
@@ -117,7 +123,8 @@ def test_who_passed_is_named_and_not_doubted(page: Page) -> None:
     app = page("ask")
     app.button(key="ask").click().run()
     told = words(settled(app))
-    assert "Who predicted: control/fickle, by its rules 11 of 11 right in the exam." in told
+    (exam,) = scenes(app)[0].grid
+    assert (exam.answer, exam.note) == ("11 of 11", "right in the exam, by its rules")
     assert "No verdict" not in told and in_address(app, "run")
 
 
@@ -158,8 +165,13 @@ def test_where_who_predicted_failed_the_page_offers_to_predict_oneself(page: Pag
     assert "**You predict.** No verdict can be given here: the predictor failed its exam." in words(app)
     app.button(key="predict").click().run()
     assert not app.exception and in_address(app, "reader")
-    told = words(app)
-    assert "2 left to guess" in told and "You predict." not in told and "it said" not in told
+    (given,) = staged(app)
+    assert given["mode"] == "guess" and "You predict." not in words(app)
+    for trial in ("cf-01", "cf-02"):
+        guess(run, in_address(app, "reader"), trial, "yes")
+    app.run()
+    (scene,) = scenes(app)
+    assert scene.verdict and any(part.text.startswith("You predicted 2") for part in scene.verdict.more)
 
 
 def test_nobody_is_sent_away_from_who_passed_or_sat_none(page: Page) -> None:

@@ -89,7 +89,9 @@ def test_labels_on_chosen_rows_are_counts_however_many(page: Page, run: str) -> 
         entry.jobs().keeping.say(run, f"labels-{number}", "question", right, id)
     indexed()
     case = page(CASE, run=run)
-    case.session_state[f"open-row-{id}"] = True
+    calls = entry.jobs().watch(run).transcript.calls
+    said = next(name for name, call in calls.items() if (call.asked.role, call.asked.trial) == ("answerer", id))
+    case.session_state[f"call-{said}"] = True
     models = page("about/models.py")
     tables = "".join(table.value.to_string() for table in models.table)
     assert "12 of 12 labels" in tables and "counts, and no rate" in words(models)

@@ -19,7 +19,9 @@ from core.labs.simulatability.measure import measure
 from core.labs.simulatability.meeting import cases
 from core.labs.simulatability.noisy import noisy
 from core.labs.simulatability.pictures import PICTURES
-from core.labs.simulatability.records import RECORDS, Examined, OtherExplanation
+from core.labs.simulatability.reading.values import GUESSES, UNKNOWN
+from core.labs.simulatability.readings import readings
+from core.labs.simulatability.records import RECORDS, Examined, OtherExplanation, Simulation
 from core.labs.simulatability.scene import scene
 from core.labs.simulatability.tasks import ONE, AskSpec, asks, loaded
 from core.labs.simulatability.verdict import sentences, summary
@@ -40,6 +42,13 @@ def upgrade(event: Event, spec: Mapping[str, Any]) -> Event:
     if isinstance(event, Recorded) and event.data.get("simulator") == READER:
         news["by"] = READER
     return event.model_copy(update=news)
+
+
+def guessed(value: str, who: str) -> Simulation:
+    """The record of what a reader expects. Raises ValueError where it is nothing that can be expected."""
+    if value not in (*GUESSES, UNKNOWN):
+        raise ValueError(f"{value!r} is nothing that can be expected of a new question.")
+    return Simulation(simulator=who, paper=value, repaired=value)
 
 
 def first() -> First:
@@ -153,6 +162,8 @@ LAB = Lab(
     check=check,
     notes=notes,
     scene=scene,
+    readings=readings,
+    guessed=guessed,
     words=WORDS,
     outcomes=OUTCOMES,
     # What a person wrote, and what the predictor had got in the exam.

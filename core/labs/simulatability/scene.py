@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from core.labs.simulatability import fielded, words
-from core.labs.simulatability.reading.values import GUESSES, NEITHER
+from core.labs.simulatability.reading.values import GUESSES, NEITHER, UNKNOWN
 from core.labs.simulatability.records import Counterfactual, Examined, Simulation
 from core.labs.simulatability.steps import reasons
 from core.labs.simulatability.verdict import BASELINE, against_reader, by_reader, headline, lost, name_of, notes, short
 from core.labs.simulatability.view import COUNTED, AskView, Outcome, Row, is_reader
 from core.labs.simulatability.words import said
 from core.models.ids import is_control
-from core.scene import Bar, Card, Claim, Expect, Panel, Part, Scene, Verdict, marked, told
+from core.scene import Bar, Card, Claim, Expect, FigureLine, Panel, Part, Scene, Verdict, marked, told
 from core.text.overlap import content_words, mark
 from core.text.quote import first_sentence
 from core.transcript import Call
@@ -74,6 +74,7 @@ def scene(view: AskView) -> Scene:
         cards=tuple(telling.card(row, number) for number, row in enumerate(view.rows.values(), start=1)),
         verdict=telling.verdict(),
         grid=tuple(telling.exams()),
+        figures=tuple(telling.figures()),
         differs=differs(view),
     )
 
@@ -268,6 +269,19 @@ class _Telling:
                 note=_of_exam(exam),
                 run=exam.run,
             )
+
+    def figures(self) -> Iterator[FigureLine]:
+        """The precision of who guessed, beside the predictor's; and why one of the figures is missing."""
+        if self.is_over and self.view.spec is not None and self.view.spec.given:
+            why = "Not measured: the questions were written from the explanation in another run."
+            yield FigureLine(title="Generality", value="–", help=why)
+        guesses = sum(row.guess is not None for row in self.view.counted())
+        if guesses and self.is_over:
+            mine = self.view.reader_precision()
+            value = "undefined" if mine.value is None else f"{mine.value:.2f}"
+            chose = " or ".join(self.options[value].lower() for value in self.options if value != UNKNOWN)
+            help = f"How often what you said came true, of your guesses that were {chose}."
+            yield FigureLine(title="Your precision", value=value, help=help, n=mine.n, of=guesses)
 
     def verdict(self) -> Verdict | None:
         """The verdict of a case that is measured, or that does not go on."""

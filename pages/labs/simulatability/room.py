@@ -10,19 +10,19 @@ from core.labs.simulatability.exam import lab as sitting
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.parse import Pair, text_of
 from core.labs.simulatability.records import Counterfactual
-from core.labs.simulatability.tasks import AskSpec
+from core.labs.simulatability.tasks import ONE, AskSpec
 from core.labs.simulatability.view import AskView
 from core.models.ids import is_control
 from core.runs.engine import Addition
 from core.transcript import Transcript
 from pages import addresses
 from pages import lab as driver
-from pages.labs.simulatability import figures, form, methods
+from pages.labs.simulatability import form, methods
 from pages.labs.simulatability.side import SIDE
 from pages.labs.simulatability.words import WORDS
 from pages.parts import plain_case, session
-from pages.parts.models import SHIPPED
-from pages.parts.rooms import Room
+from pages.parts.models import SHIPPED, short
+from pages.parts.rooms import Offer, Room
 from pages.parts.run import go_on, link, resume
 from pages.parts.text import plain
 
@@ -37,9 +37,20 @@ def _instead(view: AskView, active: bool) -> bool:
     return False
 
 
+def _offers(view: AskView) -> tuple[Offer, ...]:
+    """A question of one's own, where there is an explanation to expect an answer from."""
+    return ("question",) if view.log.status == "completed" and view.starter else ()
+
+
 def _below(view: AskView, active: bool) -> None:
-    if view.log.score("precision", "repaired") is not None:
-        figures.researchers(view)
+    run_id = view.log.started.run if view.log.started else ""
+    if run_id and _offers(view) and session.runs().owns(run_id):
+        _add_by_hand(run_id, view, "" if view.log.case == ONE else f", of “{view.title}”")
+    for exam in (one for one in view.exams.values() if one.run):
+        st.page_link(
+            addresses.CASE, label=f"The exam of {plain(short(exam.simulator))}, who predicts here",
+            icon=":material/school:", query_params={"run": exam.run},
+        )  # fmt: skip
 
 
 def _you_predict(view: AskView, active: bool) -> None:
@@ -66,8 +77,6 @@ def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
         return True
     if not view.spec.dataset and any(failure.error == "OutsideWorld" for failure in transcript.failures):
         _suggest(view.spec, run_id)
-    elif transcript.status == "completed" and view.starter:
-        _add_by_hand(run_id, view, f", of “{view.title}”" if transcript.planned > 1 else "")
     robot = is_control(view.spec.model) and transcript.status == "completed"
     if robot and st.button("Now ask a real language model", icon=":material/smart_toy:", key="real"):
         roles = {"model": SHIPPED, "generators": (SHIPPED,), "simulator": SHIPPED, "exam": True}
@@ -107,7 +116,7 @@ def _suggest(spec: AskSpec, run_id: str) -> None:
 
 def _add_by_hand(run_id: str, view: AskView, of: str) -> None:
     """A counterfactual of the reader's own: simulated and answered like the others, never counted."""
-    with st.form("by-hand", border=False, clear_on_submit=True):
+    with st.container(key="act-question"), st.form("by-hand", border=False, clear_on_submit=True):
         st.markdown(f"**Ask something else** that you expect its explanation{plain(of)} to settle")
         if view.spec is None or view.spec.task == "strategyqa":
             own = {"text": st.text_input("Your question", key="own", label_visibility="collapsed").strip()}
@@ -129,6 +138,7 @@ ROOM = Room(
     fill=form.fill,
     button=form.button,
     beside=form.beside,
+    offers=_offers,
     instead=_instead,
     below=_below,
     several=_several,

@@ -8,46 +8,12 @@ from typing import Any
 
 from core.events import CallFailed
 from core.labs.simulatability.tasks import AskSpec, Question
-from core.labs.simulatability.view import AskView, Row
-from core.labs.simulatability.words import METHODS, REASONS, said
+from core.labs.simulatability.view import AskView
+from core.labs.simulatability.words import METHODS
 from core.models.ids import is_control
-from core.store.matching import Tried
-from core.text.quote import first_sentence
-from pages.labs.simulatability.draw import TILES
-from pages.labs.simulatability.rows import state_of
 from pages.parts import session
-from pages.parts.side_by_side import Cell, Side
+from pages.parts.side_by_side import Side
 from pages.parts.text import plain
-
-
-def tests(view: AskView, active: bool) -> list[Cell]:
-    """The new questions; one that was not asked has no words of its own."""
-    return [
-        Cell(
-            Tried(row.counterfactual.text if row.counterfactual else row.item),
-            plain(row.counterfactual.text) if row.counterfactual else ":gray[no new question]",
-            state_of(row, active),
-            _told(view, row),
-            expected=row.simulation.repaired if row.simulation else "",
-            gave=row.answer.repaired if row.answer else "",
-        )
-        for row in view.rows.values()
-    ]
-
-
-def _told(view: AskView, row: Row) -> str:
-    """What the predictor expected, and what the model then said."""
-    if (drop := row.dropped("repaired")) and row.outcome("repaired") == "dropped":
-        return plain(REASONS.get(drop.reason, drop.reason))
-    parts = []
-    if row.simulation:
-        expects = "" if row.simulation.repaired in ("unknown", "neither") else "expects "
-        parts.append(f"predictor {expects}**{said(row.simulation.repaired)}**")
-    if row.answer:
-        call = view.log.calls.get(row.answer.call)
-        sentence = first_sentence(call.text) if call else ""
-        parts.append(f"it said **{said(row.answer.repaired)}**" + (f": “{plain(sentence)}”" if sentence else ""))
-    return "; ".join(parts) + (" · added by hand, not counted" if row.by_hand else "")
 
 
 def ways(spec: AskSpec) -> dict[str, dict[str, Any]]:
@@ -65,12 +31,22 @@ def other(spec: AskSpec, fields: dict[str, Any], run_id: str, view: AskView | No
         "generators": tuple(dict.fromkeys(_kept(one, model) for one in spec.generators)),
     }
     if view is not None:
-        asked = [row.counterfactual for row in view.counted() if row.counterfactual and row.is_question(view.rules)]
         by_hand = [row.counterfactual.text for row in view.rows.values() if row.counterfactual and row.by_hand]
-        roles["given"] = tuple(one.model_dump(include=set(Question.model_fields)) for one in asked)
-        roles["given_from"] = (spec.given_from or run_id) if asked else ""
+        roles |= _given(spec, run_id, view)
         roles["extra"] = tuple(by_hand) if spec.task == "strategyqa" else spec.extra
     return AskSpec.model_validate({**spec.model_dump(), **roles, **fields})
+
+
+def same(spec: AskSpec, run_id: str, view: AskView) -> AskSpec:
+    """The same with the new questions that were asked."""
+    return AskSpec.model_validate({**spec.model_dump(), **_given(spec, run_id, view)})
+
+
+def _given(spec: AskSpec, run_id: str, view: AskView) -> dict[str, Any]:
+    """The new questions of a case, for another to be asked, and where they come from."""
+    asked = [row.counterfactual for row in view.counted() if row.counterfactual and row.is_question(view.rules)]
+    given = tuple(one.model_dump(include=set(Question.model_fields)) for one in asked)
+    return {"given": given, "given_from": (spec.given_from or run_id) if asked else ""}
 
 
 def _kept(role: str, model: str) -> str:
@@ -104,11 +80,4 @@ def note(specs: Mapping[str, AskSpec]) -> str:
     return " ".join(sentences)
 
 
-SIDE = Side(
-    tests=tests,
-    one="question",
-    words=TILES,
-    ways=ways,
-    other=other,
-    note=note,
-)
+SIDE = Side(answers=True, ways=ways, other=other, same=same, note=note)

@@ -94,7 +94,7 @@ def test_a_robot_that_breaks_its_rule() -> None:
         **{"id": "cf-02", "number": 2, "mark": "broken", "said": "no", "text": "An emu cannot fly."},
         **{"options": {"yes": "Yes", "no": "No", "unknown": "Cannot tell"}, "outcome": "misled", "by_hand": False},
         **{"origin": "written from the explanation", "panels": ()},
-        **dict.fromkeys(("reason", "doubt", "by_paper", "guess"), ""),
+        **dict.fromkeys(("reason", "doubt", "by_paper", "guess", "came"), ""),
     }
     (text,) = told.cards[1].parts
     assert [text.text[span.start : span.end] for span in text.spans] == ["fly"]
@@ -232,6 +232,7 @@ def test_where_a_question_comes_from() -> None:
         *["written from the explanation in another run"] * 2,
         "added by hand",
     ]
+    assert [(one.title, one.value) for one in given.figures] == [("Generality", "–")]
     assert given.cards[2].reason == "added by hand" and given.verdict and given.verdict.bars[0].n == 2
     blind = scene(asked(blind=True).view)
     assert {card.origin for card in blind.cards} - {""} == {
@@ -246,6 +247,9 @@ def test_what_a_reader_guessed_stands_beside_it() -> None:
     shown = scene(case)
     assert [card.guess for card in shown.cards] == ["", "no", "", "", "", ""]
     assert shown.verdict is not None and shown.verdict.more[-1].text.startswith("You 1 of 1, the predictor 0 of 1.")
+    (own,) = shown.figures
+    assert (own.title, own.value, own.n, own.of) == ("Your precision", "1.00", 1, 1)
+    assert own.help == "How often what you said came true, of your guesses that were yes or no."
 
 
 def test_a_rewording_names_the_question_that_it_repeats() -> None:

@@ -1,0 +1,90 @@
+"""Ask in a browser: guessed before it turns, and gone on with from the stage."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Server, begin, settle
+
+pytestmark = pytest.mark.browser
+
+ANSWERED = 9
+"""New questions of the first robot's run that have an answer; the tenth repeats another."""
+
+
+def named(page: Page, name: str) -> str:
+    """What the address names so."""
+    return parse_qs(urlsplit(page.url).query).get(name, [""])[0]
+
+
+def guess_on(page: Page, *keys: str) -> None:
+    """Guess the next cards by these keys, and look at each."""
+    for key in keys:
+        expect(page.locator(".game .options button").first).to_be_visible()
+        expect(page.locator(".turned")).to_have_count(0)
+        page.keyboard.press(key)
+        expect(page.locator(".turned")).to_be_visible()
+        page.keyboard.press(" ")
+
+
+def test_guess_first(app: Server, page: Page) -> None:
+    page.goto(f"{app.url}/ask")
+    settle(page)
+    page.get_by_text("Let me guess first").click()
+    settle(page)
+    begin(page, "ask")
+    expect(page.locator(".st-key-link")).to_be_visible()
+    expect(page.locator(".st-key-actions, .st-key-own")).to_have_count(0)
+    guess_on(page, "1", "2", "3")
+    expect(page.locator(".game .hint")).to_have_text(f"4 of {ANSWERED}")
+    # What is on its way to the app is kept by the browser.
+    page.reload()
+    expect(page.locator(".game .hint")).to_have_text(f"4 of {ANSWERED}")
+    guess_on(page, *"1" * (ANSWERED - 3))
+    expect(page.locator(".over")).to_contain_text("You foretold ")
+    page.keyboard.press("Escape")
+    expect(page.locator(".st-key-own")).to_be_visible()
+    expect(page.locator(".meaning")).to_contain_text("You 4 of 7, the predictor 3 of 7.")
+    expect(page.locator("#card-cf-02")).to_contain_text("You said no: right.")
+    expect(page.locator("#card-cf-03")).to_contain_text("You said cannot tell.")
+    run, reader = named(page, "run"), named(page, "reader")
+    assert reader, "who guessed all of it is not forgotten"
+    page.goto(f"{app.url}/ask?run={run}&guess=1")
+    expect(page.locator(".game .hint")).to_have_text(f"1 of {ANSWERED}")
+    assert named(page, "reader") not in ("", reader)
+    guess_on(page, "2")
+    page.get_by_role("button", name="Guess no more").click()
+    expect(page.locator(".st-key-own")).to_be_visible()
+    assert not named(page, "reader")
+    expect(page.locator("#card-cf-01")).to_contain_text("it said")
+    expect(page.locator("#card-cf-01")).not_to_contain_text("You said")
+
+
+def test_an_answer_is_edited_from_where_it_stands(app: Server, page: Page) -> None:
+    page.goto(f"{app.url}/ask")
+    settle(page)
+    begin(page, "ask")
+    run = named(page, "run")
+    for place in ("ask", "case"):
+        page.goto(f"{app.url}/{place}?run={run}")
+        page.get_by_role("button", name="A question of your own").click()
+        expect(page.locator(".st-key-own input")).to_be_focused()
+        page.get_by_role("button", name="Open question 2").click()
+        page.locator("#card-cf-02 .calls summary").click()
+        said = page.locator("#card-cf-02 section", has_text=re.compile("^answerer"))
+        expect(said).to_contain_text("no (paper rules), no (repaired rules)")
+        said.get_by_role("button", name="Edit this answer and go on").click()
+        expect(page.locator(".st-key-fork textarea").first).to_have_value(re.compile("An emu cannot fly"))
+        assert named(page, "run") == run and re.fullmatch(r"c\d+", named(page, "fork"))
+        page.reload()
+        expect(page.locator(".st-key-fork textarea").first).to_have_value(re.compile("An emu cannot fly"))
+    page.get_by_role("button", name="Leave it as it is").click()
+    expect(page.locator(".st-key-fork")).to_have_count(0)
+    page.get_by_text("c0001 · explainer").click()
+    page.get_by_role("button", name="Edit this answer and go on from it").click()
+    expect(page.locator(".st-key-fork textarea").first).to_have_value(re.compile("All birds can fly"))
+    assert named(page, "fork") == "c0001"
