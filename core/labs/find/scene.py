@@ -132,17 +132,18 @@ def _round(view: ProbeView, number: int, category: str, is_over: bool) -> Panel:
     behind = _behind(view, made) if view.truth is not None else ()
     return Panel(
         title=f"Round {number}" if number else "Exemplars that it is shown",
-        parts=(*_message(exchange), *(_call(probe, category) for probe in made)),
+        parts=(*_message(exchange, view.exchanges.get(number - 1)), *(_call(probe, category) for probe in made)),
         answer=_in_a_line(exchange, made) if is_over else "",
         note="It made up outputs before it had them." if exchange and exchange.invented else "",
         calls=(*((exchange.call,) if exchange else ()), *behind),
     )
 
 
-def _message(exchange: Exchange | None) -> Iterator[Part]:
+def _message(exchange: Exchange | None, before: Exchange | None) -> Iterator[Part]:
     if exchange is not None and exchange.invented:
         yield Part(label="Made up in its message", text=exchange.invented)
-    if exchange is not None and exchange.description and exchange.inputs:
+    is_new = exchange is not None and (before is None or exchange.description != before.description)
+    if exchange is not None and exchange.description and exchange.inputs and is_new:
         yield Part(label="It already says", text=exchange.description)
 
 
