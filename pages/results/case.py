@@ -131,7 +131,8 @@ def _scene(lab: Lab, events: list[Event]) -> None:
 
 def everything(lab: Lab, state: Transcript, log: CaseLog) -> None:
     """The ledger of what does not count, every call, and what the run was made with."""
-    known = numbers(lab.view(log).trials)
+    view = lab.view(log)
+    known, readings = numbers(view.trials), lab.readings(view)
     st.subheader("Set aside, and why", anchor=False)
     if log.drops:
         st.dataframe(
@@ -186,7 +187,7 @@ def everything(lab: Lab, state: Transcript, log: CaseLog) -> None:
         shown = st.expander(label, key=f"call-{name}", type="compact", on_change="rerun")
         with shown:
             if shown.open:
-                inspector(call)
+                inspector(call, readings.get(name))
             else:
                 st.skeleton(120)
     if state.started:
