@@ -92,11 +92,12 @@ class Row(NamedTuple):
         return [what for what, each in values.items() if len(each) > 1]
 
 
-def of_cards(lab: Lab, scene: Scene, tried: Tried, answers: bool) -> list[Cell]:
+def of_cards(lab: Lab, scene: Scene, view: View, tried: Tried, answers: bool) -> list[Cell]:
     """The tests of a case; `tried` says which case it is. Where a trial stands for the whole case, it is what meets."""
     found = []
     for card in scene.cards:
-        about = " ".join(part.text for part in card.parts) or card.id
+        trial = view.trials.get(card.id)
+        about = (trial.about if trial else "") or next((part.text for part in card.parts), card.id)
         expected = card.expects[0].value if answers and card.expects else ""
         found.append(Cell(
             tried._replace(about="" if card.id == lab.principal else about), plain(about), card.mark,

@@ -125,17 +125,19 @@ def _on_stage(shown: list[Column], lab: Lab) -> None:
     cases = [one.case(st.query_params.get("case", "")) for one in shown]
     made = [scenes.of_case(lab, one.state, case, one.active) for one, case in zip(shown, cases, strict=True)]
     tried = [_tried(one, lab, case) for one, case in zip(shown, cases, strict=True)]
+    views = [lab.view(one.state.case(case)) for one, case in zip(shown, cases, strict=True)]
     answers = rooms.of(lab).side.answers
-    rows = told = aligned([of_cards(lab, *each, answers) for each in zip(made, tried, strict=True)], lab.judged)
-    stretches = [of_plot(*each) for each in zip(made, tried, strict=True)]
+    each = [of_cards(lab, *one, answers) for one in zip(made, views, tried, strict=True)]
+    rows = told = aligned(each, lab.judged)
+    one_is, stretches = made[0].one, [of_plot(*one) for one in zip(made, tried, strict=True)]
     if lab.principal:
-        each = [[cell for cell in _cases(one, lab) if cell.tried.case == case]
-                for one, case in zip(shown, cases, strict=True)]  # fmt: skip
-        told = aligned(each, lab.judged)
+        whole = [[cell for cell in _cases(one, lab) if cell.tried.case == case]
+                 for one, case in zip(shown, cases, strict=True)]  # fmt: skip
+        told = aligned(whole, lab.judged)
     elif any(stretches):
-        told = aligned(stretches, lab.judged)
-    names = _names(shown, lab, are_told=True)
-    _parting(told, shown, names, lab, made[0].one)
+        one_is, told = "interval", aligned(stretches, lab.judged)
+    names = _speakers(shown, lab)
+    _parting(told, shown, names, lab, one_is)
     present, at = st.query_params.get("present"), st.query_params.get("at", "1")
     stage(
         "tell" if present else "beside",
@@ -184,15 +186,21 @@ def _tried(one: Column, lab: Lab, case: str) -> Tried:
     return Tried("", known.title if known else "", case, lab.facets(spec, case))
 
 
-def _names(shown: list[Column], lab: Lab, are_told: bool = False) -> list[str]:
-    """What tells the runs from one another. Where they `are_told`, the name of a robot is part of the end."""
-    lines, robots = [_line(one, lab) for one in shown], dict[str, str]()
-    for one, line in zip(shown, lines, strict=True):
-        model = getattr(one.spec, "model", "")
-        if are_told and is_control(model) and short(model) in line:
-            robot = robots.setdefault(model, f"Robot {'ABC'[len(robots)]}")
-            line[line.index(short(model))] = robot
-    return told_apart(lines)
+def _names(shown: list[Column], lab: Lab) -> list[str]:
+    """What tells the runs from one another."""
+    return told_apart([_line(one, lab) for one in shown])
+
+
+def _speakers(shown: list[Column], lab: Lab) -> list[str]:
+    """The same, with who it is; the name of a robot is part of the end."""
+    models = [getattr(one.spec, "model", "") for one in shown]
+    robots = list(dict.fromkeys(filter(is_control, models)))
+    who = [f"Robot {'ABC'[robots.index(one)]}" if one in robots else short(one) for one in models]
+    lines = [[whose if part == short(model) else part for part in _line(one, lab)]
+             for one, model, whose in zip(shown, models, who, strict=True)]  # fmt: skip
+    names = told_apart(lines)
+    return [name if whose in name or not one.spec else f"{whose}, {name}"
+            for name, whose, one in zip(names, who, shown, strict=True)]  # fmt: skip
 
 
 def _line(one: Column, lab: Lab) -> list[str]:

@@ -220,7 +220,7 @@ function Face({ who, name }) {
       ${EYES[number % EYES.length](html)}<path d="M20 33h8" /></svg>`;
   }
   return html`<svg class="face" viewBox="0 0 48 48" aria-hidden="true"><path d=${TOPS[number % 4]} />
-    ${HEADS[number % 6](html)}${EYES[(number >> 3) % 4](html)}<path d="M19 34h10" /></svg>`;
+    ${HEADS[number % 6](html)}${EYES[(number >>> 3) % 4](html)}<path d="M19 34h10" /></svg>`;
 }
 
 // ---------------------------------------------------------------------------------------------- Claims and conduct
@@ -1045,24 +1045,29 @@ function rowsOf(scenes, given = []) {
   const cards = scenes.map((scene) => new Map(scene.cards.map((card) => [card.id, card])));
   return given.map(([ids, differs]) => {
     const cells = ids.map((id, column) => cards[column].get(id));
-    return { key: JSON.stringify(ids), card: cells.find(Boolean), cells, differs };
+    const card = cells.find(Boolean), there = cells.filter(Boolean).map(titleOf);
+    // What only one of them has, such as what its own code gives, is no title of the row.
+    const title = card ? titleOf(card).filter((text) => there.every((one) => one.includes(text))) : [];
+    return { key: JSON.stringify(ids), card, cells, differs, title };
   }).filter((row) => row.card);
 }
 
-function Cell({ scene, card }) {
+function Cell({ scene, card, title }) {
   if (!card) return html`<span class="soft">${isGoing(scene) ? "not yet" : "not asked"}</span>`;
   return html`<${Expected} card=${card} /><${Came} card=${card} /><${Outcome} scene=${scene} card=${card} />
-    ${card.text && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`}`;
+    ${card.text && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`}
+    ${(card.reason || card.doubt) && html`<p class="small" dir="auto">${capital(card.reason || card.doubt)}.</p>`}
+    ${card.parts.filter((part) => part.text && !title.includes(part.text)).map((part) => html`<${Text} part=${part} most=${160} />`)}`;
 }
 
 const inColumns = (scenes, names, draw) => html`<div class="across">${scenes.map((scene, at) =>
   html`<div role="group" aria-label=${names[at]}>${draw(scene, names[at])}</div>`)}</div>`;
 
 function Row({ scenes, names, row, stage }) {
-  return html`<h4 dir="auto"><${Folded} text=${titleOf(row.card).join(" / ") || `${row.card.number}.`} most=${220} />
-      </h4>${row.differs && html`<p class="small parting">${capital(row.differs)}.</p>`}
+  return html`<h4 dir="auto"><${Folded} text=${row.title.join(" / ") || `${capital(scenes[0].one)} ${row.card.number}`} most=${220} /></h4>
+    ${row.differs && html`<p class="small parting">${capital(row.differs)}.</p>`}
     <div class="across">${row.cells.map((card, at) => html`<div class=${`cell card ${classOf(card?.mark)}`}>
-      <span class="whose">${names[at]}</span><${Cell} scene=${scenes[at]} card=${card} /></div>`)}</div>`;
+      <span class="whose">${names[at]}</span><${Cell} scene=${scenes[at]} card=${card} title=${row.title} /></div>`)}</div>`;
 }
 
 function Beside({ stage, scenes, names, change }) {
@@ -1073,20 +1078,16 @@ function Beside({ stage, scenes, names, change }) {
   return html`<article class="beside" style=${`--columns:${scenes.length}`}>
     <header><${H} dir="auto"><${Folded} text=${shared ? scenes[0].title : "Side by side"} most=${150} /></${H}>
       <button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd></button></header>
-    ${inColumns(scenes, names, (scene, name) => html`${!shared && html`<p class="label"
-        dir="auto">${cutText(scene.title, 150)}</p>`}
+    ${inColumns(scenes, names, (scene, name) => html`<p class="label" dir="auto">${name}</p>${!shared && html`<p class="small" dir="auto">${cutText(scene.title, 150)}</p>`}
       <${Verdict} scene=${scene} /><${Tiles} scene=${scene} />`)}
     ${inColumns(scenes, names, (scene, name) => html`<${Claim} scene=${scene} name=${name} most=${300} />`)}
-    ${scenes.some((one) => one.plot) && inColumns(scenes, names, (scene) => scene.plot && html`<${Plot}
-        scene=${scene} />`)}
-    ${scenes.some((one) => one.panels.length) && inColumns(scenes, names, (scene) => html`<${Panels} stage=${stage}
-        scene=${scene} panels=${scene.panels} />`)}
-    <ol class="rows">${(isWhole ? rows : rows.slice(0, FIRST)).map((row) => html`<li key=${row.key}
-        class=${row.differs ? "differs" : ""}>
+    ${scenes.some((one) => one.plot) && inColumns(scenes, names, (scene) => scene.plot && html`<${Plot} scene=${scene} />`)}
+    <ol class="rows">${(isWhole ? rows : rows.slice(0, FIRST)).map((row) => html`<li key=${row.key} class=${row.differs ? "differs" : ""}>
       <${Row} scenes=${scenes} names=${names} row=${row} /></li>`)}</ol>
     ${!isWhole && rows.length > FIRST && html`<button class="plain"
         onClick=${() => whole(true)}>Show all ${rows.length}</button>`}
     ${inColumns(scenes, names, (scene) => html`<${Meaning} scene=${scene} />`)}
+    ${scenes.some((one) => one.panels.length) && inColumns(scenes, names, (scene) => html`<${Panels} stage=${stage} scene=${scene} panels=${scene.panels} />`)}
   </article>`;
 }
 
