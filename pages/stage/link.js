@@ -113,7 +113,9 @@ export async function mounted(component, version) {
     if (isOther) hear(known, followed);
     return known.end;
   }
-  const here = { component, data, scenes: data.scenes };
+  const here = { component, data };
+  // What was said before the page was loaded anew may still be on its way, and the app's scene does not have it.
+  data.scenes = here.scenes = data.scenes.map((scene) => withGuesses(scene, sayer(here).waiting, data.reader));
   mounts.set(place, here);
   const from = (name) => new URL(`/stage/${name}?v=${version}`, location.origin).href;
   const { mount } = await import(from("stage.js"));
@@ -162,12 +164,18 @@ function hear(here, followed) {
   here.stop = followed && follow(followed.run, followed.case, draw, () => here.component.setTriggerValue("went", "over"));
 }
 
+function withGuesses(scene, waiting, reader) {
+  const mine = waiting.filter((one) => one.what === "guess" && one.run === scene.run && one.case === scene.case && one.reader === reader);
+  const guesses = new Map(mine.map((one) => [one.trial, one.value]));
+  return { ...scene, cards: scene.cards.map((card) => ({ ...card, guess: guesses.get(card.id) ?? card.guess })) };
+}
+
 const field = (name) => document.querySelector(`.st-key-act-${name} :is(input, textarea, button)`);
 
 function sayer(here) {
   if (!theirs.has("sayer")) theirs.set("sayer", new Sayer());
   const one = theirs.get("sayer");
-  one.told = (kept, of, why) => here.draw(here.scenes, { saved: why ? `${why} (saved ${kept} of ${of})` : `saved ${kept} of ${of}` });
+  one.told = (kept, of, why) => here.draw?.(here.scenes, { saved: why ? `${why} (saved ${kept} of ${of})` : `saved ${kept} of ${of}` });
   return one;
 }
 
