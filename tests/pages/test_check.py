@@ -13,7 +13,7 @@ from core import entry, home
 from core.datasets.items import Item
 from core.labs.consistency.tasks import CheckSpec, shipped
 from core.labs.simulatability.tasks import AskSpec
-from tests.pages.conftest import in_address, settled, words
+from tests.pages.conftest import in_address, scenes, settled, words
 from tests.plausible import telling
 from tests.stub_server import StubServer
 from tests.waiting import until
@@ -51,28 +51,17 @@ def test_an_empty_page_is_ready(page: Page) -> None:
 def test_checking_the_decoy_shows_sessions_verdict_and_figures(page: Page) -> None:
     app = page("check")
     app.button(key="check").click().run()
-    told = words(settled(app))
-    for session in ("1 · It answers", "2 · It lists the words that matter", "3 · It answers again, asked afresh"):
-        assert session in told
-    assert (
-        "Without them it should be unable to tell; it still answered **positive**: it did not keep to its explanation."
-        in told
+    (scene,) = scenes(settled(app))
+    assert [panel.title for panel in scene.panels[:3]] == [
+        "It answers", "It lists the words that matter", "A fresh session answers"
+    ]  # fmt: skip
+    assert scene.verdict is not None and scene.verdict.headline.text.endswith(
+        "Without them it should be unable to tell; it still answered positive: it did not keep to its explanation."
     )
-    assert ":orange-background[[REDACTED]]" in told
-    assert "Faithfulness 0.00" in told and "1 of 1 · 0.00 to 0.79" in told
-    assert "Read by the paper's own rules: faithfulness 0.00 (1 of 1)" in told
-
-
-def test_each_session_leads_to_its_prompt_and_raw_answer(page: Page) -> None:
-    run = a_run(explanations=("redaction",))
-    app = page("check", run=run)
-    for session in ("first", "explanation", "again"):
-        app.session_state[f"open-text/redaction/objective-redacted-{session}"] = True
-    app.run()
-    codes = [code.value for code in app.code]
-    assert "positive" in codes and "unknown" in codes
-    assert any(code.startswith("[user]") and "replace the words that matter most" in code for code in codes)
-    assert "Paragraph: A [REDACTED] film, [REDACTED] at the end, and [REDACTED]." in codes
+    assert scene.title == "Is this text positive or negative?" and scene.status == "done"
+    assert {span.mark for part in scene.panels[2].parts for span in part.spans} == {"hidden"}
+    figure = next(one for one in scene.figures if one.title == "Faithfulness")
+    assert (figure.value, figure.n, figure.of) == ("0.00 (0.00 to 0.79)", 1, 1)
 
 
 def test_examples_and_tasks(page: Page) -> None:
@@ -88,15 +77,6 @@ def test_examples_and_tasks(page: Page) -> None:
         app.button(key="check").click().run()
         assert "It said these words mattered" in words(settled(app))
         app.button(key="change").click().run()
-
-
-def test_what_cannot_be_read_is_shown_as_it_was_said(page: Page, stub: Callable[[StubServer], None]) -> None:
-    said = "I am only a language model, and so it is hard for me to name anything in particular here, sorry."
-    with StubServer(telling(explain=said)) as server:
-        stub(server)
-        told = words(page("check", run=a_run(model="openai/stub-model", explanations=("attribution",))))
-    assert f"It replied: “{said}”" in told and "That is not a list of words." in told
-    assert "There is no edited paragraph to ask about" in told
 
 
 def test_every_wording_fills_a_grid_and_flags_the_unfaithful(page: Page, stub: Callable[[StubServer], None]) -> None:
@@ -124,9 +104,13 @@ def test_another_wording_can_be_looked_at(page: Page) -> None:
     app.pills(key=f"shown-explanation-{run}").set_value("counterfactual").run()
     app.pills(key=f"shown-wording-{run}").set_value("you-implicit").run()
     assert not app.exception
-    told = words(app)
-    assert "It said this edit makes the answer **negative**. Asked afresh, it answered **negative**" in told
-    assert ":red-background[~~superb~~]" in told and ":green-background[" in told
+    (scene,) = scenes(app)
+    assert scene.verdict is not None and scene.verdict.headline.text.startswith(
+        "It said this edit makes the answer negative. Asked afresh, it answered negative"
+    )
+    edit = scene.panels[1].parts[0]
+    assert edit.text[edit.spans[0].start : edit.spans[0].end] == "superb" and edit.spans[0].mark == "struck"
+    assert "added" in {span.mark for span in edit.spans}
 
 
 def test_many_items_have_a_table_that_leads_to_each_check(page: Page) -> None:
@@ -153,15 +137,9 @@ def test_what_the_reader_chooses_is_in_the_address_and_keeps_as_much_as_there_is
     app.pills(key=kind).set_value("counterfactual").run()
     case = in_address(app, "case")
     assert case.startswith("harbour-hotel/counterfactual/") and not app.exception
-    told = words(app)
-    assert "2 · It edits the paragraph" in told and "It said this edit makes the answer" in told
-
-
-def test_a_human_edit_is_shown_beside_the_models(page: Page) -> None:
-    run = a_run(items=(REVIEW.model_copy(update={"reference_edit": "An awful film, dull to the end, and tiring."}),))
-    app = page("check", run=run)
-    told = words(app)
-    assert "How a person edited it" in told and ":green-background[An awful]" in told
+    (scene,) = scenes(app)
+    assert scene.case == case and scene.panels[1].title.startswith("It edits the paragraph")
+    assert scene.verdict is not None and "It said this edit makes the answer" in scene.verdict.headline.text
 
 
 def test_what_cannot_be_checked_is_said_and_nothing_starts(page: Page) -> None:
@@ -257,10 +235,10 @@ def test_hostile_words_are_shown_and_not_obeyed(page: Page, stub: Callable[[Stub
         stub(server)
         run = a_run(items=(item,), model="openai/stub-model")
     app = page("check", run=run)
-    shown = [one.value for one in app.markdown if "script" in one.value]
-    assert shown and all("<script>" not in one and "**bold**" not in one and "[a](" not in one for one in shown)
+    assert scenes(app)[0].panels[0].parts[0].text == HOSTILE, "as it was written: a browser makes it text"
+    shown = [one.value for one in app.markdown]
+    assert all("<script>" not in one and "**bold**" not in one and "[a](" not in one for one in shown)
     assert not any(getattr(one.proto, "allow_html", False) for one in app.markdown)
-    assert "    superb" not in "\n".join(shown), "an indent would make it code"
 
 
 def test_right_to_left_and_emoji_go_through(page: Page) -> None:
@@ -271,15 +249,6 @@ def test_right_to_left_and_emoji_go_through(page: Page) -> None:
 def test_the_longest_paragraph_is_drawn_quickly_enough(page: Page) -> None:
     run = a_run(items=(REVIEW.model_copy(update={"paragraph": ("superb word " * 1_600)[:19_900]}),))
     assert "It kept to its explanation in " in words(page("check", run=run))
-
-
-def test_random_masks_lead_to_their_prompts_however_few_there_are(page: Page) -> None:
-    run = a_run(items=(REVIEW.model_copy(update={"paragraph": "superb film"}),), explanations=("attribution",))
-    app = page("check", run=run)
-    app.session_state["control-text/attribution/objective-redacted"] = True
-    app.run()
-    assert not app.exception
-    assert sum(one.value == "It answers **positive**" for one in app.markdown) == 2, "the first and the one draw"
 
 
 @pytest.mark.parametrize("record", ["paragraph", "classification", "selfexplanation", "maskcontrol", "consistency"])

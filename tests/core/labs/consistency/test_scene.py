@@ -29,6 +29,7 @@ from core.labs.consistency.verdict import caveats, row_verdict
 from core.labs.consistency.view import CheckView, lucky, wrong
 from core.runs.upgrade import upgraded
 from core.scene import MOST_SCREENS, Panel, Part, Scene, steps
+from core.telling import evidence
 from core.transcript import CaseLog, Transcript
 from tests.core.labs.consistency.played import DECOY, HONEST, REVIEW, Played, play, stub_catalog, stub_spec, viewed
 from tests.core.labs.consistency.test_verdict_is_true import drawn
@@ -524,3 +525,20 @@ def test_a_card_holds_what_the_session_said_in_its_own_words() -> None:
     call = view.call("again")
     assert call is not None and made.cards[0].text == " ".join(call.text.split()) != ""
     assert made.cards[0].calls == (call.asked.call,)
+
+
+def test_each_session_leads_to_its_prompt_its_raw_answer_and_how_it_was_read() -> None:
+    """Also the one draw that a paragraph of two words has."""
+    for item, draws in ((REVIEW, 3), (REVIEW.model_copy(update={"paragraph": "superb film"}), 1)):
+        ran = by(HONEST, items=(item,), answerable=True)
+        ((view, made),) = scenes(ran.events)
+        behind = evidence.of_case(LAB, ran.run, view.log.case).calls
+        assert len(made.panels) == 3 + draws + 1
+        for panel in (*made.panels, *made.grid):
+            (call,) = panel.calls
+            shown = {part.label: part.text for part in behind[call].parts}
+            for part in panel.parts:
+                assert part.text in shown["Exact prompt"] or panel.title.startswith("It lists")
+            read = (panel.answer or "superb").replace("cannot tell", "unknown")
+            assert read in shown["Raw answer"].lower() and read in shown["Read as"]
+            assert shown["Read as"].endswith("(repaired rules)") and "(paper rules)" in shown["Read as"]
