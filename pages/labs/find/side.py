@@ -9,8 +9,9 @@ from core.labs.find.tasks import BY_MODEL, CAN, NAMES, ProbeSpec
 from core.labs.find.trials import GRID, MARKS
 from core.labs.find.view import ProbeView
 from core.store.matching import Tried
+from core.text.visible import visible
 from pages.parts.side_by_side import Cell, Side
-from pages.parts.text import plain, visible
+from pages.parts.text import plain
 
 
 def tests(view: ProbeView, active: bool) -> list[Cell]:
