@@ -49,19 +49,6 @@ def difference(pieces: Iterable[tuple[str, str]]) -> str:
     return "".join(drawn[op](text) for op, text in pieces)
 
 
-_UNSEEN = re.compile(r"^ +| +$| {2,}| (?=\n)|[\t\n\r\f\v\u00a0]+")
-_SIGNS = str.maketrans({" ": "␠", "\u00a0": "⍽", "\t": "⇥", "\n": "↵", "\r": "␍", "\f": "␌", "\v": "␋"})
-
-
-def visible(text: str, every: bool = False) -> str:
-    """`text` with signs for the white space that nobody would see: at its ends, in a row, tabs, the ends of lines; or
-    for `every` space of it. For texts that are compared letter by letter.
-    """
-    if every:
-        return text.translate(_SIGNS)
-    return _UNSEEN.sub(lambda found: found[0].translate(_SIGNS), text)
-
-
 def masked(text: str, mask: str) -> str:
     """Markdown of `text` with its masks on orange."""
     parts = re.split(f"({re.escape(mask)})", text, flags=re.IGNORECASE)

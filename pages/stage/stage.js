@@ -471,7 +471,7 @@ function plane({ points, curves, intervals, x_ends, y_ends }) {
     const more = (high - low || Math.abs(high) || 1) * room;
     return [low - more, high + more];
   };
-  const xs = range(x_ends ?? [...points.map((one) => one.x), ...curves.flatMap((one) => one.x), ...intervals.flatMap((one) => [one.low, one.high])], 0.02);
+  const xs = range(x_ends ?? [...points.map((one) => one.x), ...curves.flatMap((one) => one.x), ...intervals.flatMap((one) => [one.low, one.high])], 0.06);
   const ys = range(y_ends ?? [...points.map((one) => one.y), ...drawn.flatMap((one) => one.y).filter((y) => y !== null)], y_ends ? 0 : 0.06);
   const share = (value, [low, high]) => Math.min(1e4, Math.max(-1e4, (100 * (value - low)) / (high - low)));
   const holds = ({ x, y }) => x >= xs[0] && x <= xs[1] && y >= ys[0] && y <= ys[1];
@@ -503,7 +503,7 @@ function places(curves, at) {
       const named = found.map((one) => Math.hypot(at.x(x) - one.left, (y > 50 ? y - 12 : y + 12) - one.top));
       return Math.min(14, ...curved) + 2 * Math.min(30, ...named);
     };
-    const [x] = curve.x.filter((x) => at.x(x) > 14 && at.x(x) < 86).map((x) => [x, away(x)]).reduce((best, one) => (one[1] > best[1] ? one : best), [null, -1]);
+    const [x] = curve.x.filter((x) => at.x(x) > 20 && at.x(x) < 80).map((x) => [x, away(x)]).reduce((best, one) => (one[1] > best[1] ? one : best), [null, -1]);
     if (x === null) continue;
     const y = lies(curve, x);
     found.push({ curve, left: at.x(x), top: y > 50 ? y - 12 : y + 12 });

@@ -49,43 +49,74 @@ def start(page: Page, url: str, model: str = "", hold: bool = False) -> str:
 
 def test_an_agent_is_watched_and_the_truth_comes_last(app: Server, page: Page, slow: ScriptedModel) -> None:
     slow.stop_after(2)
-    start(page, app.url, slow.id)
-    expect(page.locator(".st-key-round-1")).to_contain_text("f(-100) = -787.2")
+    run = start(page, app.url, slow.id)
+    rounds = page.locator(".stage .panel")
+    expect(rounds.first).to_contain_text("f(-100)-787.2")
     assert page.locator(".st-key-progress").count() == 1, "its first calls show while it works"
-    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
-    expect(page.locator(".st-key-verdict")).to_have_count(0)
-    assert "random around" not in page.content()
+    expect(page.locator(".stage .plane .point").first).to_be_visible()
+    expect(page.locator(".stage .verdict.is-open")).to_have_count(1)
+    assert page.locator(".stage .line-truth").count() == 0
+    told = page.request.get(f"{app.url}/scene/{run}/")
+    assert told.ok and "f(-100)" in told.text() and "random around" not in told.text()
     slow.go_on()
-    page.reload()
-    expect(page.locator(".st-key-verdict")).to_contain_text("the code")
-    expect(page.locator(".st-key-verdict")).to_contain_text("random around -7.2")
-    expect(page.locator(".st-key-round-2")).to_contain_text("made up outputs")
-    page.locator(".st-key-round-2 summary").click()
-    expect(page.locator(".st-key-round-2").get_by_text("Raw answer")).to_be_visible()
+    # It goes on by itself: the same page, not loaded anew.
+    expect(page.locator(".stage .verdict")).to_contain_text("the code")
+    expect(page.locator(".stage .left")).to_contain_text("random around -7.2")
+    expect(page.locator(".stage .line-truth")).to_have_count(1)
+    expect(page.locator(".stage .interval.replaced")).to_have_count(1)
+    expect(rounds.nth(1)).to_contain_text("made up outputs")
+    rounds.nth(1).locator("summary").click()
+    expect(rounds.nth(1).get_by_text("Raw answer")).to_be_visible()
+    expect(rounds.nth(1).get_by_text("Read as")).to_be_visible()
     assert slow.count == 3
 
 
 def test_your_turn_and_side_by_side(app: Server, page: Page) -> None:
     start(page, app.url, hold=True)
     expect(page.locator(".st-key-held")).to_contain_text("It is done")
-    assert "random around" not in page.content()
+    assert page.locator(".stage").count() == 0
     page.locator(".st-key-turn button").click()
-    page.locator(".st-key-inputs input").fill("-100 0 60 100")
+    inputs = page.locator(".st-key-inputs input")
+    inputs.fill("-100 0 60 100")
+    before = inputs.bounding_box()
     page.locator(".st-key-call button").click()
     expect(page.get_by_text("4 of 200 calls of the function")).to_be_visible()
-    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    expect(page.locator(".stage .plane .point")).to_have_count(4)
+    assert inputs.bounding_box() == before, "what came of it stands below the field"
+    inputs.fill("1 2")
+    inputs.press("Enter")
+    expect(page.locator(".stage .panel h4")).to_have_text(["Round 2", "Round 1"])
+    assert page.locator(".stage :is(.line-truth, .verdict)").count() == 0
     page.locator(".st-key-description textarea").fill("a straight line")
     page.locator(".st-key-code textarea").fill("def f(x):\n    return 7.8 * x - 7.2")
     page.locator(".st-key-conclude button").click()
-    expect(page.locator(".st-key-verdict")).to_contain_text("You were right everywhere but between 57.9")
+    expect(page.locator(".stage .verdict")).to_contain_text("You were right everywhere but between 57.9")
     expect(page.locator(".st-key-beside")).to_contain_text("control/straight")
     page.reload()
-    expect(page.locator(".st-key-verdict")).to_contain_text("You were right everywhere but between 57.9")
+    expect(page.locator(".stage .verdict")).to_contain_text("You were right everywhere but between 57.9")
+
+
+def test_what_decides_and_the_picture_stand_above_the_fold(app: Server, page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    start(page, app.url)
+    expect(page.locator(".stage .line-truth")).to_have_count(1)
+    for part in (".verdict h3", ".claim", ".tiles", ".plane"):
+        box = page.locator(f".stage {part}").bounding_box()
+        assert box is not None and box["y"] + box["height"] <= 720, part
+    names, points = page.locator(".stage .label-of"), page.locator(".stage .plane .point")
+    assert names.all_inner_texts() == ["The function", "Its code"] and points.count() == 6
+    first, second = names.nth(0).bounding_box(), names.nth(1).bounding_box()
+    assert first and second
+    assert first["y"] + first["height"] <= second["y"] or second["y"] + second["height"] <= first["y"], (
+        "none on another"
+    )
+    ticks = page.locator(".stage .tick.up").all_inner_texts()
+    assert len(set(ticks)) == len(ticks) >= 3
 
 
 def test_nothing_runs_off_a_phone_screen(app: Server, page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 800})
     start(page, app.url)
-    expect(page.locator(".st-key-verdict")).to_be_visible()
+    expect(page.locator(".stage .line-truth")).to_have_count(1)
     settle(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

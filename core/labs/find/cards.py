@@ -16,6 +16,7 @@ from core.labs.find.verdict import judge
 from core.labs.find.view import ProbeView
 from core.scene import Card, Expect, Mark, Part
 from core.text.quote import first_sentence
+from core.text.visible import visible
 
 POINTS = 4
 """Of a function of numbers so many test points are cards, evenly spread, and the one where the code is farthest off."""
@@ -108,9 +109,14 @@ def _trials(view: ProbeView, before: int) -> Iterator[Card]:
 def _text(view: ProbeView, name: str) -> dict[str, object]:
     one = view.predictions[name]
     why = one.failure("repaired")
-    given = _Given(Part(label="For", text=one.input), one.repaired, why, one.truth, one.repaired == one.truth)
+    code = None if one.repaired is None else _shown(one.repaired)
+    given = _Given(Part(label="For", text=_shown(one.input)), code, why, _shown(one.truth), one.repaired == one.truth)
     origin = "where nobody looked" if one.kind == "held out" else ""
     return {**_front(view, given), "origin": origin}
+
+
+def _shown(text: str) -> str:
+    return visible(text) or "(empty)"
 
 
 def _unit(view: ProbeView, one: UnitTest, trial: Trial, others: tuple[UnitTest, ...]) -> dict[str, object]:

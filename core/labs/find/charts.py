@@ -16,12 +16,9 @@ from core.labs.find.agreement import absolute_bound
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-TRUTH, ESTIMATE, PROBED, CORRUPTED = "#2B8CC4", "#D55E00", "#8A8A8A", "#E69F00"
+TRUTH, ESTIMATE = "#2B8CC4", "#D55E00"
 
 Number = float | None
-
-_LEFT = 64
-"""Pixels left of the axis: pictures that stand above each other have their x in line."""
 
 _FAR = 3.0
 """The picture reaches this many times the truth's spread beyond it; what leaves it is cut off."""
@@ -59,7 +56,7 @@ def residuals(x: Sequence[float], truth: Sequence[Number], estimate: Sequence[Nu
     figure.update_layout(
         xaxis={"title": "x", "zeroline": False, **({"range": [min(x), max(x)]} if len(x) > 1 else {})},
         yaxis={"title": "code − function", "zeroline": False, "range": [-most, most], "nticks": 5},
-        margin={"l": _LEFT, "r": 10, "t": 10, "b": 40},
+        margin={"l": 64, "r": 10, "t": 10, "b": 40},
         height=190,
         showlegend=False,
     )

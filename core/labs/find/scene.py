@@ -18,6 +18,7 @@ from core.labs.find.view import ProbeView
 from core.scene import MOST_SCREENS, Card, Claim, Mark, Panel, Part, Scene, Screen, marked, picked
 from core.text.counted import counted
 from core.text.diff import letters
+from core.text.visible import visible
 
 BOXES = {
     "numeric": "It takes a number and gives a number.",
@@ -158,14 +159,15 @@ def _behind(view: ProbeView, made: list[Probe]) -> tuple[str, ...]:
 
 def _call(probe: Probe, category: str) -> Part:
     """A call: of a text with what the box took away and put in."""
-    label = f"{probe.input} → {probe.output}" if category == "strings" else f"f({probe.input})"
+    given, output = visible(probe.input), visible(probe.output) or "(empty)"
     if probe.problem:
-        return Part(label=f"f({probe.input})", text=f"(no output: {probe.problem})")
-    pieces = letters(probe.input, probe.output) if category == "strings" else []
+        return Part(label=f"f({given})", text=f"(no output: {probe.problem})")
+    pieces = letters(probe.input, probe.output) if category == "strings" and probe.output else []
     if not pieces:
-        return Part(label=f"f({probe.input})", text=probe.output)
+        return Part(label=f"f({given})", text=output)
     marks = {"removed": "struck", "added": "added", "same": None}
-    return marked([(piece.text, marks[piece.op]) for piece in pieces], label)  # type: ignore[misc]
+    seen = [(visible(one.text, every=one.op != "same"), marks[one.op]) for one in pieces]
+    return marked(seen, f"{given} → {output}")  # type: ignore[arg-type]
 
 
 def _in_a_line(exchange: Exchange | None, made: list[Probe]) -> str:

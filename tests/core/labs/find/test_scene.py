@@ -268,6 +268,20 @@ def test_a_test_says_what_the_function_gave() -> None:
     assert all(card.came == f"the function's own is example {card.said}" for card in subject.cards)
 
 
+def test_white_space_is_seen() -> None:
+    spec = ProbeSpec(category="strings", own="def f(x):\n    return x.strip() + '  '", interpreter="you")
+    hand = [
+        Addition("own", Wish(inputs=("room", " ", "two  words")), "wish-{n}"),
+        Addition("own", Submission(description="d", code="def f(x):\n    return ''"), "submission"),
+    ]
+    told = scene(play(spec, additions=hand)[0])
+    made = told.panels[0].parts
+    assert [(part.label, part.text) for part in made[::2]] == [
+        ("room → room␠␠", "room␠␠"), ("two␠␠words → two␠␠words␠␠", "two␠␠words␠␠"),
+    ]  # fmt: skip
+    assert all("(empty)" in card.parts[1].text and card.text.endswith("␠␠") for card in told.cards)
+
+
 def test_each_round_is_a_panel_with_what_it_made_up() -> None:
     told = ending("made up")
     first = told.panels[0]

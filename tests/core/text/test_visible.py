@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages.parts.text import visible
+from core.text.visible import visible
 
 SIGNS = "␠⍽⇥↵␍␌␋"
 
