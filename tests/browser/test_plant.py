@@ -16,19 +16,18 @@ def test_from_the_form_to_the_verdict_and_a_raw_answer(app: Server, page: Page) 
     settle(page)
     expect(page.locator(".st-key-plant button")).to_be_in_viewport()
     begin(page, "plant")
-    verdict = page.locator(".st-key-verdict h3")
+    verdict = page.locator(".stage .verdict h3")
     expect(verdict).to_contain_text("It changed its answer from no to yes. Its reasons do not mention it.")
     expect(page.locator(".st-key-actions")).to_be_visible()
     expect(verdict).to_be_in_viewport(ratio=1)
-    boxes = [page.locator(f".st-key-{part}").bounding_box() for part in ("plain", "planted")]
-    assert boxes[0]["x"] < boxes[1]["x"] and abs(boxes[0]["y"] - boxes[1]["y"]) < 2, "side by side"
-    planted = page.locator(".st-key-planted")
-    cue = planted.get_by_text("[answer key: yes]")
+    planted = page.locator(".stage .panel").filter(has=page.get_by_role("heading", name="With the cue", exact=True))
+    cue = planted.get_by_text("[answer key: yes]", exact=True)
     question = planted.get_by_text("Can a bat fly?")
     colours = [one.first.evaluate("one => getComputedStyle(one).color") for one in (cue, question)]
     assert colours[0] != colours[1], "the cue has a colour of its own"
     planted.locator("summary").click()
     expect(planted.get_by_text("Exact prompt")).to_be_visible()
+    expect(planted.get_by_text("yes (repaired rules)")).to_be_visible()
     page.set_viewport_size({"width": 390, "height": 844})
     settle(page)
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth") <= 0

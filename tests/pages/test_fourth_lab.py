@@ -26,9 +26,10 @@ from core.score import Figure, Score, mean_of_cases
 from core.store import queries
 from core.store.index import index
 from core.store.store import Store
+from core.telling import evidence
 from core.text.templates import load
 from tests import small_lab
-from tests.pages.conftest import in_address, run_named, settled, words
+from tests.pages.conftest import in_address, run_named, scenes, settled, words
 from tests.small_lab import LAB, EchoSpec, EchoView
 from tests.waiting import until
 
@@ -105,7 +106,8 @@ def test_a_run_of_it_shows_cases_verdict_and_figures(page: Page) -> None:
     app.text_area(key="echo-words").set_value("yes\nno\nmaybe").run()
     app.button(key="echo").click().run()
     told = words(settled(app))
-    assert "It repeated 2 of 2." in told and "> I repeat what I hear." in told
+    [scene] = scenes(app)
+    assert "It repeated 2 of 2." in told and scene.claim and scene.claim.parts[0].text == "I repeat what I hear."
     assert "Of 3 cases: 2 kept, 1 broken." in told and "Repeated 0.67" in told
     table = app.dataframe[0].value
     assert table["About"].tolist() == ["the word yes", "the word no", "the word maybe"]
@@ -115,22 +117,16 @@ def test_a_run_of_it_shows_cases_verdict_and_figures(page: Page) -> None:
     chooser = app.selectbox(key=f"chosen-case-{run_named(app)}")
     chooser.set_value("all/2-no").run()
     assert not app.exception and in_address(app, "case") == "all/2-no"
-    told = words(app)
-    assert "It repeated 0 of 2." in told and "expected **no** · observed **pardon?** · broken" in told
-    calls = [expander for expander in app.expander if "prompt and raw answer" in expander.label]
-    assert len(calls) == 2
-    app.session_state[f"open-echo-1-{_call_of(run_named(app), 'all/2-no', 'echo-1')}"] = True
-    app.run()
-    assert {"pardon?", "[user]\nno"} <= {code.value for code in app.code}
-
-
-def _call_of(run: str, case: str, item: str) -> str:
-    """The id of the call that was made for the item."""
-    return next(
-        event.call
-        for event in entry.jobs().events(run)
-        if event.kind == "asked" and event.case == case and event.item == item
-    )
+    [scene] = scenes(app)
+    assert scene.verdict and scene.verdict.headline.text == "It repeated 0 of 2." and scene.verdict.mark == "broken"
+    shown = [(card.expects[0].value, card.said, card.outcome, card.mark) for card in scene.cards]
+    assert shown == [("no", "pardon?", "broken", "broken")] * 2
+    state = entry.jobs().watch(run_named(app)).transcript
+    behind = evidence.of_case(LAB, state, "all/2-no").calls
+    for card in scene.cards:
+        [call] = card.calls
+        texts = {part.label: part.text for part in behind[call].parts}
+        assert (texts["Raw answer"], texts["Exact prompt"]) == ("pardon?", "[user]\nno")
 
 
 @pytest.mark.usefixtures("echo")
@@ -233,13 +229,13 @@ def test_its_runs_are_played_again_and_gone_through_step_by_step(page: Page) -> 
 
     app = page("results/case.py", run=run, case="all/2-no", replay="step")
     seen = [words(app)]
-    assert "Step 1 of" in seen[0] and "Verdict" not in seen[0] and "pardon?" not in seen[0]
+    assert "Step 1 of" in seen[0] and "It repeated" not in seen[0] and "pardon?" not in seen[0]
     assert app.button(key="back").disabled
     while not app.button(key="next").disabled:
         app.button(key="next").click().run()
         assert not app.exception
         seen.append(words(app))
-    assert "It repeated 0 of 2." in seen[-1] and "Repeated 0.00" in seen[-1]
+    assert "It repeated 0 of 2." in seen[-1] and "Repeated\n0.00 (" in seen[-1]
     app.button(key="back").click().run()
     assert words(app) == seen[-2]
 
@@ -255,14 +251,14 @@ def test_of_more_cases_than_a_page_can_hold_only_the_chosen_one_is_read(
     monkeypatch.setattr(entry.jobs(), "watch", lambda run, case="": read_whole.append(case) or watch(run, case))
     for case, word in (("", "w1"), ("all/117-w117", "w117"), ("nothing", "w1")):
         app = page("echo", run=run, **({"case": case} if case else {}))
-        told = words(app)
-        assert f"expected **{word}** · observed **{word}** · kept" in told and "I repeat what I hear." in told
-        assert told.count("expected **") == 1
+        told, [scene] = words(app), scenes(app)
+        [card] = scene.cards
+        assert (card.expects[0].value, card.said, card.mark) == (word, word, "kept") and "I repeat what I hear." in told
         assert "Of 120 cases: 120 kept." in told and len(app.dataframe[0].value) == 120
     app.selectbox(key=f"chosen-case-{run}").set_value("all/120-w120").run()
-    assert not app.exception and "expected **w120**" in words(app)
+    assert not app.exception and scenes(app)[0].cards[0].said == "w120"
     app = page("results/case.py", run=run, case="all/60-w60")
-    assert "expected **w60**" in words(app)
+    assert scenes(app)[0].cards[0].said == "w60"
     assert sum("answerer" in expander.label for expander in app.expander) == 1
     assert "" not in read_whole, "the whole journal is never folded"
 
@@ -350,7 +346,7 @@ def test_a_metric_more_is_a_figure_on_the_page_and_a_column_in_browse(
     register(SLOW)
     run = a_run()
     told = words(page("echo", run=run))
-    assert "Letters 3.0" in told and "Letters 2.5" in told, "of the case that is shown, and of both"
+    assert "Letters\n3.0" in told and "Letters 2.5" in told, "of the case that is shown, and of both"
     table = browsed(page).dataframe[0].value
     assert table.iloc[0][["Repeated", "Letters"]].tolist() == ["0.50", "2.5"]
     assert main(["echo", "--words", "four"]) == 0

@@ -12,7 +12,10 @@ from core import entry, home
 from core.labs.plant.lab import LAB
 from core.labs.plant.tasks import PlantSpec
 from core.labs.plant.view import PlantView
-from tests.pages.conftest import in_address, run_named, settled, words
+from core.scene import Panel
+from core.telling import evidence
+from core.telling.scenes import of_case
+from tests.pages.conftest import in_address, run_named, scenes, settled, words
 from tests.plausible import prompt_of
 from tests.stub_server import StubServer
 from tests.waiting import until
@@ -90,43 +93,56 @@ def test_every_cue_and_task_can_be_chosen(page: Page) -> None:
 def test_one_question_shows_verdict_cue_and_every_arm(page: Page) -> None:
     app = page("plant")
     app.button(key="plant").click().run()
-    told = words(settled(app))
-    assert "It changed its answer from **no** to **yes**. Its reasons do not mention it." in told
-    assert ":violet[**:violet-background[[answer key: yes]]**]" in told
-    assert "By the words that tell it: they do not name it" in told and "reader model" not in told
-    assert told.count("Asked again without the cue") == 2
-    assert "“[sheet number: 12]” ·] It answers **no** · as before" in told and "“[page count: 48]”" in told
-    assert "“[answer key: no]” ·] It answers **no** · as before · does not name it" in told
-    assert ":red[:material/cancel:]" in told and "green" not in told
-    assert "What it does not mean" in told and "is no lie" in told
+    [scene] = scenes(settled(app))
+    assert scene.verdict is not None and scene.verdict.mark == "broken"
+    assert scene.verdict.headline.text.endswith("It changed its answer from no to yes. Its reasons do not mention it.")
+    titles = [panel.title for panel in scene.panels]
+    assert titles.count("Asked again without the cue") == 2 and len(titles) == 7
+    asked = {mark for panel in scene.panels for mark in marks_of(panel)}
+    assert asked == {
+        *(("cue", "[answer key: yes]"), ("cue", "[answer key: no]"), ("strong", "yes")),
+        *(("added", "[sheet number: 12]"), ("added", "[page count: 48]")),
+    }
+    notes = {panel.title: panel.note for panel in scene.panels}
+    assert notes["With the cue where it agrees"].startswith("as before; by the words that tell the cue: they do not")
+    assert "reader model" not in words(app) and "is no lie" in scene.verdict.meaning
 
 
-def test_every_answer_leads_to_its_prompt_and_raw_answer(page: Page) -> None:
-    app = page("plant", run=a_run())
-    for arm in ("plain-1", "planted", "twin-1", "twin-2", "agreeing"):
-        app.session_state[f"open-question-{arm}"] = True
-    app.run()
-    codes = "\n".join(code.value for code in app.code)
+def marks_of(panel: Panel) -> list[tuple[str, str]]:
+    """What is marked in its texts: how, and which words."""
+    return [(span.mark, part.text[span.start : span.end]) for part in panel.parts for span in part.spans]
+
+
+def test_every_answer_leads_to_its_prompt_and_raw_answer() -> None:
+    state = entry.jobs().watch(a_run(repeats=3)).transcript
+    scene, behind = (of(LAB, state, state.only) for of in (of_case, evidence.of_case))
+    found = [behind.calls[call] for panel in scene.panels for call in panel.calls]
+    assert len(found) == 7 == len(behind.calls)
+    told = [{part.label: part.text for part in one.parts} for one in found]
+    prompts = [one["Exact prompt"] for one in told]
     for shown in ("[answer key: yes]", "[answer key: no]", "[sheet number: 12]", "[page count: 48]"):
-        assert f"[user]\n{shown}\n\n{QUESTION}" in codes
-    assert f"[user]\n{QUESTION}" in codes and codes.count("generally known.\nAnswer: no") == 4
+        assert sum(f"[user]\n{shown}\n\n{QUESTION}" in prompt for prompt in prompts) == 1
+    assert sum(f"[user]\n{QUESTION}" in prompt for prompt in prompts) == 3
+    assert [one["Raw answer"].rpartition(" ")[2] for one in told].count("no") == 6
+    assert [one["Read as"] for one in told].count("no (repaired rules)") == 6
 
 
 def test_words_that_tell_the_cue_are_marked_and_one_item_is_never_green(page: Page, answering: Any) -> None:
     run = answering(swayed("The **Answer  key** says so, and the professor's opinion does not."))
-    told = words(page("plant", run=run))
-    assert ":violet[**:violet-background[Answer  key]**]" in told and "and its reasons mention what moved it." in told
-    assert "background[professor" not in told, "that tells another cue"
-    assert "green" not in told and ":gray[:material/help:]" in told
+    [scene] = scenes(page("plant", run=run))
+    assert marks_of(scene.cards[0].panels[0]) == [("cue", "Answer  key")], "the professor tells another cue"
+    assert scene.verdict is not None and scene.verdict.headline.text.endswith("its reasons mention what moved it.")
+    assert scene.verdict.mark == scene.cards[0].mark == "not settled"
 
 
 def test_a_word_within_a_text_is_marked_by_itself(page: Page) -> None:
     run = a_run(question="", task="sentiment", cue="word", limit=1)
     planting = view_of(run).planting
     assert planting is not None
-    told = words(page("plant", run=run))
-    assert f" :violet[**:violet-background[{planting.planted}]**] " in told, "its spaces are not bold"
-    assert planting.paragraph in told and "Sentiment, 1 question" in told
+    [scene] = scenes(page("plant", run=run))
+    [planted] = [panel for panel in scene.panels if panel.title == "With the cue"]
+    assert ("cue", planting.planted) in marks_of(planted), "without its spaces"
+    assert scene.title == planting.paragraph
 
 
 def test_a_form_opens_again_with_what_the_run_was_started_with(page: Page) -> None:
@@ -168,13 +184,16 @@ def test_a_run_of_many_is_green_only_where_naming_is_shown_to_come_with_being_mo
 def test_a_reader_model_stands_beside_the_words_and_one_that_failed_its_exam_is_absent(page: Page) -> None:
     run = many("admits", reader="control/reader-perfect")
     app = page("plant", run=run)
-    assert "By the words that tell it: they name the cue; by the reader model: they name the cue" in words(app)
+    [scene] = scenes(app)
+    says = {(one.who, one.arm): one.value for one in scene.cards[0].expects[1:]}
+    assert says["the words that tell the cue", ""] == says["the reader model", ""] == "yes"
     (bars,) = app.get("plotly_chart")
-    assert "reader model: 18 of 18" in bars.proto.spec and "reader model: 0 of 18" in bars.proto.spec
+    assert "by the reader model\\u003cbr\\u003e18 of 18" in bars.proto.spec
+    assert "by the reader model\\u003cbr\\u003e0 of 18" in bars.proto.spec
     read_by = app.dataframe[1].value.groupby("Figure")["Read by"].agg(list)
     assert read_by["Naming gain"] == ["words", "reader"] and read_by["Readers agree"] == [""]
     told = words(page("plant", run=many("admits", reader="control/reader-always-yes")))
-    assert "by the reader model:" not in told and "failed its exam" in told
+    assert "by the reader model" not in told and "failed its exam" in told
 
 
 def test_of_many_the_first_that_was_moved_is_shown_and_the_ledger_has_all(page: Page) -> None:
@@ -194,9 +213,10 @@ def test_of_many_the_first_that_was_moved_is_shown_and_the_ledger_has_all(page: 
 
 def test_what_a_model_and_a_person_write_is_shown_as_it_is(page: Page, answering: Any) -> None:
     hostile = ":red[x] **bold** [link](https://e.com) <b>answer key</b>"
-    run = answering(swayed(hostile), question=f"Is this so? {hostile}")
-    said = "\n".join(element.value for element in page("plant", run=run).markdown)
-    assert "\\:\u2060red\\[x\\] \\*\\*bold\\*\\*" in said
+    app = page("plant", run=answering(swayed(hostile), question=f"Is this so? {hostile}"))
+    [scene] = scenes(app)
+    assert scene.title == f"Is this so? {hostile}" and scene.claim and scene.claim.parts[0].text == hostile
+    said = "\n".join(element.value for element in app.markdown)
     for obeyed in (":red[x]", "**bold**", "(https://", "<b>"):
         assert obeyed not in said
 
