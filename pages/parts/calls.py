@@ -101,15 +101,3 @@ def _likeliest(logprobs: Sequence[Mapping[str, Any]], most: int = 5) -> str:
     rivals.sort(key=lambda one: -one[1])
     shown = [one for place, one in enumerate(rivals) if place < most or one[0].strip() in ("0", "1")]
     return ", ".join(f"{token!r} {probability:.3f}" for token, probability in shown)
-
-
-def details(call: Call, key: str, readings: Mapping[str, str] | None = None) -> None:
-    """The inspector of one call behind a small toggle; its contents are sent only when it is open."""
-    shown = st.expander(
-        f"prompt and raw answer · {footnote(call)}", type="compact", key=f"open-{key}", on_change="rerun"
-    )
-    with shown:
-        if shown.open:
-            inspector(call, readings)
-        else:
-            st.skeleton(120)

@@ -78,10 +78,3 @@ def shortened(text: str, most: int = 100) -> str:
 
 LONG = 600
 """Characters. A longer text is not set large."""
-
-
-def large(text: str) -> str:
-    """Markdown of `text` in large letters: as headings, line by line, for Markdown knows no others."""
-    if len(text) > LONG:
-        return plain(text)
-    return "\n".join(f"#### {plain(line.strip())}" for line in text.split("\n") if line.strip())
