@@ -15,13 +15,16 @@ _KINDS: dict[Kind, str] = {"same": "Own words", "random": "Words of others"}
 
 
 def draw(report: Report) -> None:
-    """Draw `report`."""
+    """Draw `report`, while it grows and after."""
     spec = report.spec
     if spec is None:
         return
     who = spec.model or CARRIED_OUT.get(spec.backbone, spec.backbone)
     st.caption(plain(f"{who} · {spec.concepts} subjects, {spec.words} words of each"))
-    st.markdown(f"##### {plain(verdict(report))}", anchors=False)
+    if not report.concepts:
+        return
+    if report.transcript.status is not None:
+        st.markdown(f"##### {plain(verdict(report))}", anchors=False)
     with st.container(horizontal=True, key="means"):
         for kind, label in _KINDS.items():
             mean = report.mean(kind)

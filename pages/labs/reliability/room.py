@@ -1,11 +1,11 @@
-"""What a test of a backbone draws by hand: below one function the whole test, for a heat map has no parts."""
+"""What a test of a backbone draws by hand: above one function the whole test, for a heat map has no parts."""
 
 from __future__ import annotations
 
 from core.labs.find.reliability.view import Report
 from core.transcript import Transcript
 from pages.labs.reliability.draw import draw
-from pages.parts import session
+from pages.parts import plain_case, session
 from pages.parts.rooms import Room
 
 
@@ -14,9 +14,12 @@ def _progress(transcript: Transcript) -> tuple[float, str]:
     return ended / max(transcript.planned, 1), f"{ended} of {transcript.planned} subjects · {transcript.ended} calls"
 
 
-def _several(transcript: Transcript, run_id: str) -> None:
-    # Of many cases `transcript` keeps only one whole.
-    draw(Report(session.run(run_id).watch().transcript))
+def _choose(transcript: Transcript) -> str:
+    """The whole test, and which function of it is shown word by word."""
+    if transcript.started is not None:
+        # Of many cases `transcript` keeps only one whole.
+        draw(Report(session.run(transcript.started.run).watch().transcript))
+    return plain_case.choose(transcript)
 
 
-ROOM = Room(several=_several, progress=_progress)
+ROOM = Room(choose=_choose, several=lambda transcript, run_id: None, progress=_progress)
