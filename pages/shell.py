@@ -61,10 +61,9 @@ def main() -> None:
     labs.furnish()
     is_in = bool(session.role()) and session.has_place()
     page = st.navigation(list(_pages()), position="top" if is_in else "hidden")
-    wide = set(WIDE)
-    if st.query_params.get("run"):
-        # A run stands on the stage, which holds what it said beside what it did.
-        wide |= {"case", *(lab.path for lab in entry.labs().values())}
+    # A run stands on the stage, which holds what it said beside what it did; the form has the same width, so that
+    # nothing jumps where a run begins.
+    wide = {*WIDE, "case", *(lab.path for lab in entry.labs().values())}
     # Once a run: of two layouts set in one run, the browser may keep the first.
     st.set_page_config(
         page_title="Explain Yourself",
