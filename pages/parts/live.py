@@ -84,7 +84,7 @@ def watched(
     """
     case = _address()
     watch = follow(run_id, state) if began_active else None
-    shown = _several(state), state.started is not None, bool(state.cases)
+    shown = _several(state), state.started is not None
     drawn = time.monotonic()
 
     @st.fragment(run_every=PACE.seconds(SECONDS_LATER if state.cases else SECONDS) if began_active else None)
@@ -97,7 +97,7 @@ def watched(
         if watch is not None:
             watch.look()
             now = watch.transcript
-            if (_several(now), now.started is not None, bool(now.cases)) != shown:
+            if (_several(now), now.started is not None) != shown:
                 # What was asked is said above. How many cases there are is known once the first has begun.
                 st.rerun()
         hear(now, run_id)
@@ -105,10 +105,14 @@ def watched(
             around(lab, now, run_id, active)
         end(began_active, active, drawn)
 
-    live()
-    if state.cases:
-        with PACE.drawing(session.tab()):
-            draw(lab, state, run_id, began_active, step)
+    # One case stands above what comes and goes while it does, so that it stays in its place; a list stands above its
+    # cases.
+    if _several(state):
+        live()
+    with PACE.drawing(session.tab()):
+        draw(lab, state, run_id, began_active, step)
+    if not _several(state):
+        live()
     return began_active
 
 
@@ -164,7 +168,6 @@ def around(lab: Lab, state: Transcript, run_id: str, active: bool) -> None:
     if not state.cases:
         if active:
             _first(run_id)
-            st.skeleton(120)
         return
     left_out(state)
     if _several(state) and (case := room.choose(state)) != chosen(state):
@@ -177,22 +180,24 @@ def draw(lab: Lab, state: Transcript, run_id: str, active: bool, step: Callable[
     """The case that is chosen, on the stage; and what stands below it."""
     room, case = rooms.of(lab), chosen(state)
     view = lab.view(state.case(case))
-    goes_on = active and not state.cases[case].result
+    goes_on = active and not _is_over(state, case)
     damaged(view.unread, _several(state))
     if not room.instead(view, goes_on):
-        on_stage(lab, state, case, active, step)
+        on_stage(lab, state, run_id, case, active, step)
         if not room.sealed(view, goes_on):
             room.below(view, goes_on)
     if _several(state) and not active:
         room.several(state, run_id)
 
 
-def on_stage(lab: Lab, state: Transcript, case: str, active: bool, step: Callable[[str], None] | None = None) -> None:
+def on_stage(
+    lab: Lab, state: Transcript, run_id: str, case: str, active: bool, step: Callable[[str], None] | None = None
+) -> None:
     """A case on the stage: followed while it goes on, told where the address says so, guessed where a reader does."""
     room, view = rooms.of(lab), lab.view(state.case(case))
     scene = scenes.of_case(lab, state, case, active)
     reader = st.query_params.get("reader", "")
-    sealed = room.sealed(view, active and not state.cases[case].result)
+    sealed = room.sealed(view, active and not _is_over(state, case))
     mode: Mode = "guess" if reader and sealed else "tell" if st.query_params.get("present") else "read"
     may = () if sealed else tuple(_actions(scene, active, room.offers(view)))
     scene = scene.model_copy(update={"actions": may})
@@ -200,8 +205,8 @@ def on_stage(lab: Lab, state: Transcript, case: str, active: bool, step: Callabl
         mode,
         [scene],
         # The same for all cases of a run: between two of them the place would be empty, and the page jump.
-        f"stage-{scene.run}",
-        follow={"run": scene.run, "case": case} if scene.status in ("running", "waiting") else None,
+        f"stage-{run_id}",
+        follow={"run": run_id, "case": case} if scene.status in ("running", "waiting") else None,
         reader=reader,
         place=place(),
         judgements=() if sealed or active else labels.of_cards(lab),
@@ -219,6 +224,10 @@ def on_stage(lab: Lab, state: Transcript, case: str, active: bool, step: Callabl
         # Who left before all is guessed guesses no more, and sees what came.
         del st.query_params["reader"]
         st.rerun()
+
+
+def _is_over(state: Transcript, case: str) -> bool:
+    return case in state.cases and state.cases[case].result is not None
 
 
 def _actions(scene: Scene, active: bool, offered: Sequence[Offer]) -> Iterator[Action]:
