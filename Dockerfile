@@ -10,7 +10,7 @@ RUN /venv/bin/python -m pip install --no-cache-dir --no-deps --require-hashes -r
 
 FROM python:3.12-slim
 # What llama.cpp links to.
-RUN apt-get update && apt-get install -y --no-install-recommends libgomp1 && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends libgomp1 openssh-client && rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 10001 --home-dir /data --no-create-home explain && install -d -o explain -g explain -m 0700 /data
 COPY --from=packages /venv /venv
 WORKDIR /app

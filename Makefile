@@ -3,7 +3,7 @@
 # make check  lint, types, these tests and those in a browser: what has to be green
 # make lock   resolves requirements*.txt into requirements*.lock again; what is pinned there is what gets installed
 # make serve  opens the app to others: HOSTS=class.example.org [ADDRESS=0.0.0.0] [PORT=8501] (docs/host.md)
-# also: make setup, make test-browser, make thorough, make bench, make mutants, make audit, make licences, make clean
+# also: make setup, make test-browser, make thorough, make bench, make mutants, make audit, make licences, make sbom, make clean
 
 SHELL := /bin/sh
 VENV := .venv
@@ -14,6 +14,7 @@ FETCHED_PYTHON := 3.12
 UV := uv==0.13.9
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 PIP_AUDIT := pip-audit==2.10.1
+CYCLONEDX := cyclonedx-bom==7.5.0
 COMPILE := UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
 	--no-annotate --generate-hashes
 INSTALL = $(BIN)/uv pip install --quiet --no-deps --require-hashes
@@ -24,7 +25,7 @@ PYTEST = $(BIN)/python -m pytest -n $$(($$($(BIN)/python -c 'import os; print(os
 ADDRESS := 127.0.0.1
 PORT := 8501
 
-.PHONY: run serve test test-browser thorough check lint lock setup setup-dev bench mutants audit licences clean
+.PHONY: run serve test test-browser thorough check lint lock setup setup-dev bench mutants audit licences sbom clean
 
 run: $(VENV)/.ready
 	@$(BIN)/python -m streamlit run app.py
@@ -77,6 +78,7 @@ lock: $(VENV)/.$(UV)
 	@$(COMPILE) $(UPGRADE) -c requirements.lock requirements-dev.txt -o requirements-dev.lock
 	@echo "$(UV)" | $(COMPILE) - -o requirements-uv.lock
 	@echo "$(PIP_AUDIT)" | $(COMPILE) $(UPGRADE) - -o requirements-audit.lock
+	@echo "$(CYCLONEDX)" | $(COMPILE) $(UPGRADE) - -o requirements-sbom.lock
 	@sed -n 's/^torch==.*/&+cpu/p' requirements.txt | UV_HTTP_TIMEOUT=15 $(COMPILE) --no-deps --default-index $(TORCH_INDEX) \
 		- -o requirements-torch.lock || echo "requirements-torch.lock stays as it is: $(TORCH_INDEX) cannot be reached." >&2
 
@@ -88,14 +90,18 @@ mutants: $(VENV)/.ready-dev
 audit: $(VENV)/audit/.ready
 	@$(BIN)/python tools/audit.py $(VENV)/audit/bin/pip-audit requirements-dev.lock
 
-# In an environment of its own: the app needs none of it.
-$(VENV)/audit/.ready: requirements-audit.lock | $(VENV)/.$(UV)
-	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(VENV)/audit
-	@$(INSTALL) --python $(VENV)/audit/bin/python -r requirements-audit.lock
+# In environments of their own: the app needs none of them.
+$(VENV)/%/.ready: requirements-%.lock | $(VENV)/.$(UV)
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(VENV)/$*
+	@$(INSTALL) --python $(VENV)/$*/bin/python -r requirements-$*.lock
 	@touch $@
 
 licences: $(VENV)/.ready-dev
 	@$(BIN)/python tools/licences.py > docs/licences.md
+
+# What the app is made of, with versions and digests, as CycloneDX lists it: from the lock, so the same each time.
+sbom: $(VENV)/sbom/.ready
+	@$(VENV)/sbom/bin/cyclonedx-py requirements --output-reproducible --of JSON -o sbom.json requirements.lock
 
 # Where no Python fits, uv brings one: with any older Python that can install uv, or with a uv that is there already.
 $(VENV)/bin/python:

@@ -17,7 +17,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from core import entry, home, policy
-from core.people import allowance
+from core.people import allowance, hosting, roles
 from core.store.store import StoreError
 from pages import logs, shell
 from pages.middleware import Door
@@ -33,9 +33,10 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     # What is there now stays: a collection that looks at all of it holds up everyone for a tenth of a second.
     gc.collect()
     gc.freeze()
-    forgetting = asyncio.create_task(forget())
+    beside = [asyncio.create_task(forget()), asyncio.create_task(obey())]
     yield
-    forgetting.cancel()
+    for task in beside:
+        task.cancel()
     entry.close()
 
 
@@ -47,7 +48,19 @@ async def forget() -> None:
             with suppress(home.HomeUnusable):
                 await asyncio.to_thread(allowance.forget, home.journals(), days)
                 await asyncio.to_thread(entry.answers().forget_before, time.time() - days * 24 * 3600)
+            with suppress(home.HomeUnusable):
+                await asyncio.to_thread(roles.forget)
         await asyncio.sleep(3600)
+
+
+async def obey() -> None:
+    """Stop every second those runs that the host wants stopped, whichever process the host's page is in."""
+    while True:
+        if entry.jobs.cache_info().currsize:
+            # Where the folder is gone nobody can have left word.
+            with suppress(home.HomeUnusable, OSError):
+                await asyncio.to_thread(hosting.obey, entry.jobs())
+        await asyncio.sleep(1)
 
 
 # What is kept of people's questions and answers is for the eyes of whoever runs the app.
@@ -57,6 +70,9 @@ try:
 except home.HomeUnusable as error:
     # Nothing works without it: say so in a line, before the server starts.
     sys.exit(str(error))
+
+if short := policy.short_codes():
+    sys.exit(f"{', '.join(short)}: too short, and so easily guessed. docs/host.md says how long a code has to be.")
 
 logs.shorten()
 policy.serve(st.get_option("server.address"))

@@ -1,9 +1,10 @@
-"""A class at once: many sessions open Ask, each runs a control, and each waits until it sees the verdict.
+"""A class at once: many sessions open Ask, each runs a control, and each waits until it sees the verdict. Then all of
+them watch one run.
 
 python benchmarks/class.py [SESSIONS]
 
-Each session speaks Streamlit's own protocol over a websocket, as a browser does, but draws nothing: what is measured is
-the server. Beside them someone asks the server's health five times a second.
+Each session speaks Streamlit's own protocol over a websocket, and hears of its run as the stage does, as a browser, but
+draws nothing: what is measured is the server. Beside them someone asks the server's health five times a second.
 """
 
 from __future__ import annotations
@@ -15,19 +16,24 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from urllib.parse import parse_qs
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+import httpx2
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-VERDICT = "would have misled you"
+VERDICT = '"verdict":{'
+"""Stands in a scene that has one."""
+
 PATIENCE = 120.0
 """Seconds that a session waits for its verdict."""
 
@@ -46,6 +52,7 @@ class Session:
     has_actions: bool = False
     _drawn_actions: bool = False
     polls: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    following: asyncio.Task[None] | None = None
 
     async def go(self) -> tuple[float, float, bool] | None:
         """Seconds to the form, seconds from the click to the verdict, and whether the buttons and links for a finished
@@ -72,6 +79,8 @@ class Session:
                 return None
             finally:
                 listening.cancel()
+                if self.following is not None:
+                    self.following.cancel()
                 for poll in self.polls.values():
                     poll.cancel()
 
@@ -101,6 +110,8 @@ class Session:
                 self.polls.clear()
             elif kind == "page_info_changed":
                 self.query = message.page_info_changed.query_string
+                if (run := parse_qs(self.query).get("run")) and self.following is None:
+                    self.following = asyncio.create_task(self._follow(run[0]))
             elif kind == "auto_rerun":
                 rerun = message.auto_rerun
                 if rerun.fragment_id not in self.polls:
@@ -120,13 +131,53 @@ class Session:
                     self.labels[element.button.label] = element.button.id
                 elif element.WhichOneof("type") == "download_button":
                     self._drawn_actions = True
-                elif VERDICT in str(element):
-                    self.verdict.set()
+
+    async def _follow(self, run: str) -> None:
+        async for event in told(self.url, run):
+            if VERDICT in event:
+                self.verdict.set()
+        # The stage has the page drawn anew.
+        await self._send()
 
     async def _poll(self, fragment: str, interval: float) -> None:
         while True:
             await asyncio.sleep(interval)
             await self._send(fragment=fragment)
+
+
+async def told(url: str, run: str) -> AsyncIterator[str]:
+    """The events of a run's first case, as they come."""
+    async with httpx2.AsyncClient(timeout=PATIENCE) as client, client.stream("GET", f"{url}/told/{run}/") as reply:
+        async for line in reply.aiter_lines():
+            if line.startswith("data: "):
+                yield line
+
+
+async def watching(url: str, sessions: int) -> None:
+    """All of them watch the run of one."""
+    one = Session(url)
+    making = asyncio.create_task(one.go())
+    while "run=" not in one.query:  # noqa: ASYNC110  the address comes with a message, and a turn of the loop is no wait
+        await asyncio.sleep(0.05)
+    run, began = parse_qs(one.query)["run"][0], time.monotonic()
+
+    async def watch() -> tuple[float, int]:
+        events, seen = 0, 0.0
+        async for event in told(url, run):
+            events += 1
+            seen = seen or (time.monotonic() - began if VERDICT in event else 0.0)
+        return seen, events
+
+    over = asyncio.Event()
+    health = asyncio.create_task(healthy(url, over))
+    saw = await asyncio.gather(*(watch() for _ in range(sessions)))
+    over.set()
+    times = [seen for seen, _ in saw if seen]
+    print(f"{len(times)} of {sessions} who watched one run saw its verdict, {sum(n for _, n in saw)} events in all")
+    print(f"{'from its beginning':30} median {median(times):5.1f} s, at most {max(times):5.1f} s")
+    took = await health
+    print(f"{'health':30} median {median(took):5.2f} s, at most {max(took):5.2f} s")
+    await making
 
 
 async def healthy(url: str, over: asyncio.Event) -> list[float]:
@@ -171,6 +222,7 @@ def main() -> None:
         try:
             asyncio.run(together(server.url, 1))
             asyncio.run(together(server.url, sessions))
+            asyncio.run(watching(server.url, sessions))
         finally:
             server.stop()
 

@@ -317,6 +317,12 @@ def is_written(path: Path) -> bool:
     return is_held(_lease(path))
 
 
+def written(folder: Path) -> list[str]:
+    """The names of the runs of the folder whose journals somebody is writing now, not of what is said about them."""
+    leases = _lease(folder / "any").parent.glob("[!.]*.json")
+    return sorted(path.stem for path in leases if "~" not in path.stem and is_held(path))
+
+
 class Journal:
     """Appends events to one file; one writer at a time, safe to call from several threads. A context manager.
 

@@ -13,6 +13,7 @@ import math
 import os
 import platform
 import secrets
+import sys
 import threading
 import time
 import weakref
@@ -161,7 +162,13 @@ def _look(path: Path) -> _Found | None:
         return _Found(_NOBODY, True)
     if holder.machine == _machine():
         return _Found(holder, _begun(holder.pid) == holder.begun)
-    return _Found(holder, _storage_time(path) - renewed < TTL)
+    age = _storage_time(path) - renewed
+    if age < -TTL:
+        # The storage's clock was set back. Whoever holds it renews it within seconds; of one who is gone it would be
+        # live until that time comes again.
+        with suppress(OSError):
+            os.utime(path)
+    return _Found(holder, age < TTL)
 
 
 def is_held(path: Path) -> bool:
@@ -223,14 +230,19 @@ def _machine() -> str:
 
 def _begun(pid: int) -> float:
     """When the process began; nan, which equals nothing, where there is none. Tells a process from a later one of the
-    same number.
+    same number. On Linux in ticks since the machine's start: by the clock, a live process would have begun at another
+    time once that is set.
     """
     import psutil
 
     try:
         process = psutil.Process(pid)
-        return math.nan if process.status() == psutil.STATUS_ZOMBIE else process.create_time()
-    except (psutil.Error, ValueError):
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return math.nan
+        if sys.platform == "linux":
+            return float(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+        return process.create_time()
+    except (psutil.Error, ValueError, OSError):
         return math.nan
 
 

@@ -13,8 +13,10 @@ from typing import NamedTuple
 
 from core import shipped
 
-SHORTEST_CODE = 12
-"""Letters of the host's code: shorter ones can be guessed."""
+ROLES = {"host": 12, "teacher": 12, "participant": 6}
+"""Who may sign in, the mightiest first, and how many letters the code for it has at least: EXPLAIN_HOST_CODE and so on.
+Shorter ones can be guessed; the participants' one is read off a board, and lets nobody at what is another's.
+"""
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -84,12 +86,36 @@ def hosted() -> bool:
     return not (_served | hosts()) <= LOOPBACK
 
 
-def is_host_code(code: str) -> bool:
-    """Whether `code` is that of whoever hosts the app: EXPLAIN_HOST_CODE, which opens nothing where it is short."""
-    set_code = os.environ.get("EXPLAIN_HOST_CODE", "").strip()
-    return len(set_code) >= SHORTEST_CODE and compare_digest(
-        *(one.strip().encode("utf-8", "surrogatepass") for one in (code, set_code))
-    )
+def code_for(role: str) -> str:
+    """The code by which one signs in as a host, teacher or participant; empty where none is set, or a short one, which
+    opens nothing. Raises KeyError for a role that is none.
+    """
+    code = _set_code(role)
+    return code if len(code) >= ROLES[role] else ""
+
+
+def role_by(code: str) -> str:
+    """As what `code` signs in, the mightiest first; empty for a wrong one."""
+    given = code.strip().encode("utf-8", "surrogatepass")
+    return next((role for role in ROLES if (right := code_for(role)) and compare_digest(given, right.encode())), "")
+
+
+def by_code_alone() -> bool:
+    """Whether only those come in who have typed a code: one for participants is set, be it as short as it may."""
+    return bool(_set_code("participant"))
+
+
+def short_codes() -> list[str]:
+    """The variables of codes that are set and open nothing, as they are too short."""
+    return [_variable(role) for role in ROLES if _set_code(role) and not code_for(role)]
+
+
+def _set_code(role: str) -> str:
+    return os.environ.get(_variable(role), "").strip()
+
+
+def _variable(role: str) -> str:
+    return f"EXPLAIN_{role.upper()}_CODE"
 
 
 def allows(name: str) -> bool:

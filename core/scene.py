@@ -152,7 +152,8 @@ class Interval(Frozen):
 
 class Plot(Frozen):
     """A function of numbers: what was asked of it, what is said of it, and the truth, which may be covered. The ends of
-    the axes leave out what would flatten all the rest; None where they are not known.
+    the axes leave out what would flatten all the rest; None where they are not known. `left_out` says what that is, a
+    sentence each.
     """
 
     points: tuple[Point, ...] = ()
@@ -162,6 +163,7 @@ class Plot(Frozen):
     y_label: str = "f(x)"
     x_ends: tuple[float, float] | None = None
     y_ends: tuple[float, float] | None = None
+    left_out: tuple[str, ...] = ()
 
 
 class Bar(Frozen):
@@ -362,6 +364,21 @@ def _screens(scene: Scene) -> Iterator[Screen]:
     if scene.verdict.bars:
         yield Screen(shows="bars")
     yield Screen(shows="verdict")
+
+
+def in_short(scene: Scene, card: str = "") -> tuple[Screen, ...]:
+    """A scene that is over in four screens, for a telling of several: of two panels that its telling begins with both,
+    of any other the claim; one card, `card` or the surest miss; the verdict, which tells what came of a single card.
+    """
+    cards = {one.id: one for one in scene.cards}
+    asked = [one for one in scene.screens if one.shows == "card"]
+    before = scene.screens[: scene.screens.index(asked[0])] if asked else scene.screens
+    panels = [one for one in before if one.shows == "panel"][:2]
+    opening = panels if len(panels) == 2 else [one for one in scene.screens if one.shows == "claim"]
+    misses = [one for one in asked if cards[one.of].mark == "broken"]
+    named = [Screen(shows="card", of=card)] if card in cards else [*misses, *asked][:1]
+    turned = [Screen(shows="turned", of=one.of) for one in named if len(cards) > 1]
+    return (*opening, *named, *turned, Screen(shows="verdict"))
 
 
 def picked(cards: Sequence[Card]) -> list[Card]:

@@ -36,9 +36,12 @@ def name_of(record: type[Frozen]) -> str:
 
 @dataclass
 class Call:
-    """One call: what was asked, and what came of it. `partial` is the answer so far while it is being written."""
+    """One call: what was asked, and what came of it. `partial` is the answer so far while it is being written.
+    `number`: its place among all that the run asked, from 1.
+    """
 
     asked: Asked
+    number: int = 0
     answered: Answered | None = None
     failed: Failed | None = None
     partial: str = ""
@@ -188,7 +191,8 @@ class Transcript:
     def apply(self, event: Event) -> None:
         """Take in the next event. Later records and scores replace earlier ones of the same key."""
         if self.started:
-            self.seconds = (event.at - self.started.at).total_seconds()
+            # The clock may be set back meanwhile.
+            self.seconds = max(self.seconds, (event.at - self.started.at).total_seconds())
         match event:
             case Started():
                 self.started = event
@@ -233,7 +237,7 @@ class Transcript:
         place = self.places.setdefault(event.case, Place())
         match event:
             case Asked():
-                place.calls[event.call] = Call(event)
+                place.calls[event.call] = Call(event, number=self.asked)
             case Answered() if event.call in place.calls:
                 place.calls[event.call].answered = event
             case Failed() if event.call in place.calls:
@@ -280,7 +284,7 @@ class Transcript:
     def calls(self) -> dict[str, Call]:
         """All calls that are kept, in the order in which they were asked."""
         calls = [item for place in self.places.values() for item in place.calls.items()]
-        return dict(sorted(calls, key=lambda item: (item[1].asked.at, item[0])))
+        return dict(sorted(calls, key=lambda item: item[1].number))
 
     @property
     def drops(self) -> list[Dropped]:

@@ -10,6 +10,7 @@ from core.lab.lab import Lab
 PAGES = Path(__file__).parent
 
 WELCOME = PAGES / "about/welcome.py"
+HOST = PAGES / "about/host.py"
 STORY = PAGES / "about/story.py"
 MODELS = PAGES / "about/models.py"
 METHODS = PAGES / "about/methods.py"

@@ -6,16 +6,20 @@ Without this any page on the web that a person has open could drive an app on th
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
 
 from core import policy
-from core.people.visit import code_in, cookie_of
+from core.home import HomeUnusable
+from core.people import counted, roles
+from core.people.visit import code_in, cookie_of, name_of_visitor
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -80,6 +84,55 @@ def may_upload(session: str, may: bool) -> None:
         _sent.popitem(last=False)
 
 
+TAB = "x-explain-tab"
+"""The header by which the door tells a page which tab it stands in: whoever sends it themselves is not believed."""
+
+_SURPLUS = 2
+"""Of tabs over the limit a page can still say so; beyond so many times the limit none is opened."""
+
+_tabs: dict[str, str] = {}
+"""The tabs that are open in this process, and whose each is."""
+
+_waiting: set[str] = set()
+"""Those of them that were one too many when they were opened, and are not known to have a place since."""
+
+
+def has_place(tab: str) -> bool:
+    """Whether the tab is among as many as its visitor may have open: it has, once enough of the others are closed."""
+    if tab in _waiting and (visitor := _tabs.get(tab)) is not None:
+        most = roles.limit("tabs", visitor)
+        # Where nothing can be counted any more, what is there can be looked at all the same.
+        with suppress(HomeUnusable):
+            if most is not None and counted.of_home().tab_opened(visitor, tab) > most:
+                return False
+        _waiting.discard(tab)
+    return True
+
+
+def _opened(visitor: str, tab: str) -> bool:
+    """Count a tab. Whether there is room for it, be it to say that it is one too many."""
+    most, most_of_all = roles.limit("tabs", visitor), policy.limit("tabs_of_all")
+    _tabs[tab] = visitor
+    if most_of_all is not None and len(_tabs) > most_of_all:
+        return False
+    if most is None:
+        return True
+    try:
+        number = counted.of_home().tab_opened(visitor, tab)
+    except HomeUnusable:
+        return True
+    if number > most:
+        _waiting.add(tab)
+    return number <= _SURPLUS * most
+
+
+def _closed(tab: str) -> None:
+    visitor = _tabs.pop(tab, "")
+    _waiting.discard(tab)
+    with suppress(HomeUnusable):
+        counted.of_home().tab_closed(visitor, tab)
+
+
 class Door:
     """ASGI middleware."""
 
@@ -95,15 +148,32 @@ class Door:
             await _refuse(scope, receive, send, words)
             return
 
+        if scope["type"] == "websocket":
+            await self._stay(scope, receive, send)
+            return
+
         async def sealed(message: Message) -> None:
             if message["type"] == "http.response.start":
-                theirs = [(name.lower(), value) for name, value in message["headers"]]
+                theirs = [(name.lower(), _secure(scope, name, value)) for name, value in message["headers"]]
                 ours = {**HEADERS, **_introduced(scope, dict(theirs))}
                 kept = [(name, value) for name, value in theirs if name == b"set-cookie" or name.decode() not in ours]
                 message["headers"] = [*kept, *((name.encode(), value.encode()) for name, value in ours.items())]
             await send(message)
 
         await self._app(scope, receive, sealed)
+
+    async def _stay(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a tab in for as long as it is open, if there is room for it."""
+        tab, visitor = secrets.token_hex(8), _visitor(scope)
+        try:
+            if not await asyncio.to_thread(_opened, visitor, tab):
+                await _refuse(scope, receive, send, "Too many tabs of this app are open.")
+                return
+            others = [(name, value) for name, value in scope["headers"] if name.lower() != TAB.encode()]
+            scope["headers"] = [*others, (TAB.encode(), tab.encode())]
+            await self._app(scope, receive, send)
+        finally:
+            await asyncio.to_thread(_closed, tab)
 
 
 def refusal(scope: Scope) -> str:
@@ -149,22 +219,43 @@ def _introduced(scope: Scope, reply: dict[bytes, bytes]) -> dict[str, str]:
     """The headers that give a browser its cookie, with a page, where it has none."""
     if scope["type"] != "http" or not reply.get(b"content-type", b"").startswith(b"text/html"):
         return {}
-    headers = _headers(scope)
-    try:
-        known = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        known = None
-    given = known.value if known is not None else ""
+    given = _given(scope)
     if code_in(given):
         return {}
     # Earlier versions signed nothing, and a key may be lost: whoever comes with a code keeps it, and so their runs.
     code = given.partition(".")[0]
     code = code if _CODE.fullmatch(code) else secrets.token_urlsafe(24)
-    is_sealed = "https" in (scope.get("scheme"), headers.get("x-forwarded-proto"))
     # Lax: whoever follows a link from elsewhere stays who they are.
-    rules = f"Path=/; Max-Age={_KEPT_SECONDS}; HttpOnly; SameSite=Lax{'; Secure' if is_sealed else ''}"
+    rules = f"Path=/; Max-Age={_KEPT_SECONDS}; HttpOnly; SameSite=Lax{'; Secure' if _is_sealed(scope) else ''}"
     # What stands between must not keep it for the next browser.
     return {"set-cookie": f"{COOKIE}={cookie_of(code)}; {rules}", "cache-control": "private, no-store"}
+
+
+def _given(scope: Scope) -> str:
+    """The value of our cookie, as the browser sent it; empty where it sent none."""
+    try:
+        known = SimpleCookie(_headers(scope).get("cookie", "")).get(COOKIE)
+    except CookieError:
+        known = None
+    return known.value if known is not None else ""
+
+
+def _visitor(scope: Scope) -> str:
+    """Whose tab it is: the name of who has our cookie; those without one count together, by where they come from."""
+    if code := code_in(_given(scope)):
+        return name_of_visitor(code)
+    return f"at {(scope.get('client') or ('?',))[0]}"
+
+
+def _is_sealed(scope: Scope) -> bool:
+    """Whether the browser speaks TLS, to us or to what stands before us."""
+    return "https" in (scope.get("scheme"), _headers(scope).get("x-forwarded-proto"))
+
+
+def _secure(scope: Scope, name: bytes, value: bytes) -> bytes:
+    """A header of Streamlit's; a cookie of its own stays within TLS too."""
+    is_open = name.lower() == b"set-cookie" and _is_sealed(scope) and b"secure" not in value.lower()
+    return value + b"; Secure" if is_open else value
 
 
 def _name(address: str) -> str:

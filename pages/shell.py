@@ -7,6 +7,7 @@ import streamlit as st
 from core import entry
 from core.lab.lab import Lab
 from pages import addresses
+from pages.parts import entrance, session
 from pages.parts.tables import WITHOUT_THEIRS
 from pages.parts.throttle import by_turns
 
@@ -48,6 +49,8 @@ def _pages() -> Iterator[st.Page]:
     yield st.Page(addresses.STUDY, title="Study", icon=":material/grid_view:", url_path="study")
     yield st.Page(addresses.MODELS, title="Models", icon=":material/memory:", url_path="models")
     yield st.Page(addresses.METHODS, title="Methods", icon=":material/menu_book:", url_path="methods")
+    if session.visitor().is_host:
+        yield st.Page(addresses.HOST, title="Host", icon=":material/shield_person:", url_path="host")
 
 
 def main() -> None:
@@ -56,7 +59,8 @@ def main() -> None:
     from pages import labs
 
     labs.furnish()
-    page = st.navigation(list(_pages()), position="top")
+    is_in = bool(session.role()) and session.has_place()
+    page = st.navigation(list(_pages()), position="top" if is_in else "hidden")
     wide = set(WIDE)
     if st.query_params.get("run"):
         # A run stands on the stage, which holds what it said beside what it did.
@@ -70,7 +74,11 @@ def main() -> None:
     )
     st.html(WITHOUT_THEIRS + READABLE)
     with by_turns():
-        page.run()
+        entrance.line()
+        if is_in or entrance.is_open_to_all(page.url_path):
+            page.run()
+        else:
+            entrance.draw()
 
 
 if __name__ == "__main__":

@@ -42,7 +42,11 @@ def test_every_setting_and_limit_is_listed_as_it_is() -> None:
         f"| `{one.variable}` | {one.what} | {'any' if one.alone is None else one.alone} | {one.hosted} |"
         for one in policy.LIMITS
     ]
-    assert rows == settings + limits
+    codes = [line for line in rows if "_CODE`" in line]
+    assert [re.findall(r"EXPLAIN_(\w+)_CODE` \| (\d+) letters", line) for line in codes] == [
+        [(role.upper(), str(letters))] for role, letters in policy.ROLES.items()
+    ]
+    assert [line for line in rows if line not in codes] == settings + limits
 
 
 def made(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -219,5 +223,7 @@ def test_the_compose_file_keeps_the_app_behind_the_proxy() -> None:
     app, proxy = services["app"], services["proxy"]
     assert "ports" not in app and app["read_only"] is True and app["tmpfs"] == ["/tmp"]
     assert app["cap_drop"] == ["ALL"] and app["security_opt"] == ["no-new-privileges:true"]
+    assert {f"EXPLAIN_{role.upper()}_CODE" for role in policy.ROLES} <= app["environment"].keys()
+    assert app["environment"]["FORWARDED_ALLOW_IPS"] == "*", "or all visitors are one address"
     assert app["volumes"] == ["home:/data"] and app["environment"]["EXPLAIN_HOSTS"].startswith("${HOST:?")
     assert proxy["command"].endswith("--to app:8501") and proxy["ports"] == ["80:80", "443:443"]

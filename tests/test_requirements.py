@@ -132,9 +132,9 @@ def test_all_that_is_installed_is_installed_by_hashes():
 
 def test_the_tools_of_the_makefile_are_those_of_their_locks():
     variables = dict(re.findall(r"^(\w+) := (\S+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    for variable, lock in (("UV", "requirements-uv.lock"), ("PIP_AUDIT", "requirements-audit.lock")):
+    for variable, lock in (("UV", "uv"), ("PIP_AUDIT", "audit"), ("CYCLONEDX", "sbom")):
         name, _, version = variables[variable].partition("==")
-        assert pins(lock)[name] == version
+        assert pins(f"requirements-{lock}.lock")[name] == version
     assert pins("requirements-torch.lock") == {"torch": f"{pytorch.pinned()}+cpu"}
 
 

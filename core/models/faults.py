@@ -154,7 +154,11 @@ def retry_after(headers: Any) -> float | None:
         with suppress(KeyError, ValueError):
             return max(0.0, float(headers[name]) / unit)
     with suppress(KeyError, ValueError):
-        return max(0.0, parsedate_to_datetime(headers["retry-after"]).timestamp() - time.time())
+        # By the server's own clock, where it tells that: ours may be years away.
+        until, now = parsedate_to_datetime(headers["retry-after"]), time.time()
+        with suppress(KeyError, ValueError):
+            now = parsedate_to_datetime(headers["date"]).timestamp()
+        return max(0.0, until.timestamp() - now)
     return None
 
 

@@ -21,6 +21,7 @@ from core.events import Answered, Asked, CallFailed, Event, Failed, OutOfReach
 from core.journal import FromTheFuture, JournalFull, JournalInUse
 from core.lab.lab import Lab
 from core.lab.spec import MOST_CASES, Spec
+from core.people import roles
 from core.people.about import is_shared
 from core.people.counted import Counted, Taken, Tally, of_home
 from core.runs import repack
@@ -140,7 +141,7 @@ class Allowance:
 
     def _check_room(self, owner: str) -> None:
         mine, everybody = (self.today.counted.going_on(of).runs for of in (owner, None))
-        most = policy.limit("runs_at_once")
+        most = roles.limit("runs_at_once", owner)
         if most is not None and mine >= most:
             raise TooMuch(
                 f"As many runs as you have going on now ({mine}) is as many as are allowed here. Wait until "
@@ -156,7 +157,7 @@ class Allowance:
     def _check_day(self, owner: str, calls: int) -> None:
         counted = self.today.counted
         for name, of, whose in (("calls_a_day", owner, "you"), ("calls_of_all_a_day", None, "all people together")):
-            most, used = policy.limit(name), counted.taken(of).calls + counted.going_on(of).ahead
+            most, used = _limit(name, of), counted.taken(of).calls + counted.going_on(of).ahead
             if most is not None and used + max(calls, 1) > most:
                 raise TooMuch(
                     f"Here {whose} may make {most:,} calls a day, and {used:,} are made or on their way. Choose a "
@@ -168,7 +169,7 @@ class Allowance:
     def _spent(self, owner: str) -> str:
         """Why the day has no further call of `owner`; empty where it has."""
         for of, whose, last in ((owner, "you", "a_day"), (None, "all people together", "of_all_a_day")):
-            limits = [policy.limit(f"{name}_{last}") for name in Taken._fields]
+            limits = [_limit(f"{name}_{last}", of) for name in Taken._fields]
             if limits == [None, None, None]:
                 continue
             taken = self.today.counted.taken(of)
@@ -180,6 +181,11 @@ class Allowance:
                         "at midnight UTC)."
                     )
         return ""
+
+
+def _limit(name: str, owner: str | None) -> int | None:
+    """A limit of that person's; of everybody's together for None."""
+    return policy.limit(name) if owner is None else roles.limit(name, owner)
 
 
 def _out_of_reach(words: str) -> OutOfReach:
@@ -264,6 +270,13 @@ class CallsToday:
         self.look()
         return self.counted.taken(owner)
 
+    def each(self) -> dict[str, Taken]:
+        """What each person's runs took, by the name of whose they are, also where nothing is counted."""
+        if not is_counted():
+            return of_journals(self._folder, _today(), self._charge).of
+        self.look()
+        return self.counted.each()
+
     def look(self) -> None:
         """Count what journals tell of this day, unless a process did. Not within one step: it takes its time."""
         if self._day == _today():
@@ -307,9 +320,15 @@ def of_journals(folder: Path, day: str, charge: Charge = free_of_charge) -> Tall
 def forget(folder: Path, days: int) -> list[str]:
     """Delete visitors' runs that nothing was added to for so many days, in packs too, with what people said about them;
     not those that are shared, nor those of the command line. And what visitors said so long ago of runs that are not
-    here, as recordings are not. Returns the runs.
+    here, as recordings are not. What was added to on a day that is yet to come, as the clock says after it was set
+    back, is as old as today from then on. Returns the runs.
     """
-    oldest = time.time() - days * 24 * 3600
+    now = time.time()
+    oldest = now - days * 24 * 3600
+    for path in folder.glob("*.jsonl"):
+        with _else_kept(path):
+            if path.stat().st_mtime > now + 24 * 3600:
+                os.utime(path, (now, now))
     forgotten = []
     packed: defaultdict[Path, dict[str, list[Path]]] = defaultdict(dict)
     for path in journal.listed(folder):

@@ -167,6 +167,12 @@ class Counted:
             row = database.execute("select calls, tokens, cents from taken where who = ?", (who,)).fetchone()
         return Taken(*row) if row else Taken()
 
+    def each(self) -> dict[str, Taken]:
+        """What the day's calls of each person's runs took, by the name of whose they are."""
+        with self.at_once() as database:
+            rows = database.execute("select who, calls, tokens, cents from taken where who <> ?", (_ALL,)).fetchall()
+        return {who: Taken(*taken) for who, *taken in rows}
+
     def going_on(self, owner: str | None) -> GoingOn:
         """That person's runs; everybody's for None."""
         with self.at_once() as database:

@@ -31,6 +31,14 @@ class Label(Frozen):
     tags: Annotated[tuple[_Word, ...], Field(max_length=MOST_TAGS)] = ()
     note: Annotated[str, Field(max_length=LONGEST_NOTE)] = ""
 
+    def judged(self, name: str, word: str, wrong: bool) -> Label:
+        """The same with another verdict on what is judged under `name`, or none where `word` is empty. What should have
+        been read stays only where it was read `wrong`.
+        """
+        verdicts = {one: said for one, said in {**self.verdicts, name: word}.items() if said}
+        should = {one: said for one, said in self.should.items() if wrong or one != name}
+        return self.model_copy(update={"verdicts": verdicts, "should": should})
+
 
 class Audited(Frozen):
     """A reading that was drawn for a blind audit, and what the person who saw the raw answer alone reads in it.

@@ -17,6 +17,7 @@ from core.journal import FromTheFuture, Journal, JournalFull, JournalInUse
 from core.lab.lab import Lab, Prior, Reads
 from core.lab.spec import Spec
 from core.people.allowance import Allowance, Charge, free_of_charge, planned_calls
+from core.people.counted import Taken
 from core.people.keeping import Keeping
 from core.people.line import Line
 from core.people.looking import Journals, NoSuchRun, of_today
@@ -192,6 +193,12 @@ class Jobs(Journals):
     def here(self, run_id: str) -> bool:
         """Whether the run goes on in this process, which alone can cancel it."""
         return self._going(run_id) is not None
+
+    def spent_today(self) -> dict[str, Taken]:
+        """What runs took since midnight (UTC), by the names of their owners; empty for those of the command line.
+        Raises HomeUnusable.
+        """
+        return self._allowance.today.each()
 
     def before(self, run_id: str) -> int | None:
         """How many other people's calls or programs come first, where the run waits for its turn; None where not."""

@@ -12,6 +12,7 @@ from typing import NamedTuple, ParamSpec, TypeVar
 from core import home, policy
 from core.events import Fork, Frozen
 from core.lab.spec import Spec
+from core.people import roles
 from core.people.allowance import TooMuch
 from core.people.labels import BY, Label
 from core.people.looking import NoSuchRun
@@ -32,12 +33,22 @@ class NotYours(NoSuchRun):
 
 class Visitor(NamedTuple):
     """Who looks: the name under which a person's runs are kept, whether it is whoever hosts the app, and whether it is
-    known who it is: a visitor of whom that is not known may look at what is shared, and begins nothing.
+    known who it is: a visitor of whom that is not known may look at what is shared, and begins nothing. A teacher looks
+    at all runs and shares them. Who is not `is_in` has yet to type a code, and looks at recordings alone.
     """
 
     name: str
     is_host: bool = False
     is_known: bool = True
+    is_teacher: bool = False
+    is_in: bool = True
+
+
+def whoever_has(code: str, is_known: bool) -> Visitor:
+    """The visitor who has that code, with what it was signed in as."""
+    name = name_of_visitor(code)
+    role = roles.role_of(name)
+    return Visitor(name, role == roles.HOST, is_known, role == roles.TEACHER, bool(role))
 
 
 def name_of_visitor(code: str) -> str:
@@ -64,6 +75,8 @@ def _if_known(visitor: Visitor, begin: Callable[P, R]) -> Callable[P, R]:
     """The same; it raises TooMuch where it is not known who the visitor is."""
 
     def begun(*args: P.args, **kwargs: P.kwargs) -> R:
+        if not visitor.is_in:
+            raise TooMuch("Whoever begins a run here has typed the code for it.")
         if not (visitor.is_known or visitor.is_host):
             raise TooMuch(
                 "Whoever begins a run here is known again by a cookie, and this browser sent none that was made here. "
@@ -79,7 +92,8 @@ class Visit:
     Jobs does for an owner, under the same names.
 
     The owner and the host may do everything with a run. Others may look at one that is shared, download it and say
-    what they think of it; they never stop it or go on with it.
+    what they think of it; they never stop it or go on with it. For a teacher all runs are as if they were shared, and
+    a teacher shares them.
     """
 
     def __init__(self, jobs: Jobs, visitor: Visitor) -> None:
@@ -94,9 +108,14 @@ class Visit:
         self.undo = partial(jobs.keeping.undo, who=visitor.name)
 
     @property
-    def sees_all(self) -> bool:
-        """Whether every run is open to this visitor."""
+    def may_all(self) -> bool:
+        """Whether the visitor may do with every run what its owner may, and what is the host's alone."""
         return self.visitor.is_host or policy.allows("others")
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether the visitor may look at every run."""
+        return self.may_all or self.visitor.is_teacher
 
     @property
     def labeller(self) -> str:
@@ -107,11 +126,17 @@ class Visit:
         """Whether the visitor may do everything with the run; nobody may with a recording. Raises NoSuchRun."""
         if self._jobs.is_recording(run_id):
             return False
-        return self.sees_all or self._jobs.owner(run_id) == self.visitor.name
+        return self.visitor.is_in and (self.may_all or self._jobs.owner(run_id) == self.visitor.name)
 
     def sees(self, run_id: str) -> bool:
         """Whether the visitor may look at the run. Raises NoSuchRun."""
-        return self.owns(run_id) or self._jobs.shared(run_id)
+        if not self.visitor.is_in:
+            return self._jobs.is_recording(run_id)
+        return self.owns(run_id) or self.sees_all or self._jobs.shared(run_id)
+
+    def shares(self, run_id: str) -> bool:
+        """Whether the visitor says who else may look at the run. Raises NoSuchRun."""
+        return self.owns(run_id) or (self.visitor.is_teacher and not self._jobs.is_recording(run_id))
 
     def replays(self, run_id: str) -> bool:
         """Whether the visitor may ask the run's answers as if they were a model, should there be such a run."""
@@ -133,6 +158,12 @@ class Visit:
             words = "Only whoever began this run may change it. You can begin one of your own with the same settings."
             raise NotYours(words)
         return Owned(self, self._jobs, run_id)
+
+    def share(self, run_id: str, shared: bool) -> None:
+        """Let everyone look at a run, or nobody but its owner any more. Raises NoSuchRun and NotYours."""
+        if not self.shares(run_id):
+            raise NotYours("Only whoever began this run, or a teacher, may share it.")
+        self._jobs.keeping.share(run_id, shared)
 
     def plan(self, fork: Fork, spec: Spec | None = None) -> Plan:
         """What going on from an edited answer would ask. Raises NoSuchRun and NotYours."""
@@ -174,7 +205,9 @@ class Seen:
     def say(self, who: str, case: str, record: Frozen, item: str) -> None:
         """Keep what the visitor says of it under the name `who`. Raises NotYours where that name is another's."""
         name = self._visit.visitor.name
-        if not self._visit.sees_all and self._jobs.keeping.speaker(self.id, who) not in (None, name):
+        if not self._visit.visitor.is_in:
+            raise NotYours("Whoever says something of a run here has typed the code for it.")
+        if not self._visit.may_all and self._jobs.keeping.speaker(self.id, who) not in (None, name):
             raise NotYours("Somebody else speaks under that name. Begin to guess from the lab's page to have your own.")
         self._jobs.keeping.say(self.id, who, case, record, item, name)
 
@@ -201,6 +234,6 @@ class Owned:
         name = visit.visitor.name
         self.resume = _if_known(visit.visitor, partial(jobs.resume, run_id, owner=name))
         self.cancel = partial(jobs.cancel, run_id)
-        self.share = partial(jobs.keeping.share, run_id)
+        self.share = partial(visit.share, run_id)
         self.keep = partial(jobs.keeping.keep, run_id, owner=name)
         self.delete = partial(jobs.keeping.delete, run_id, who=name)

@@ -2,7 +2,8 @@
 
 A bundle comes from anybody. It is read whole, within limits (`core.policy`), before anything of it is kept: what is
 wrong with it changes nothing. Journals stay as they are, byte by byte; whose they are stands in a journal about each of
-them, `<run>~~from.jsonl`. A run that is here already stays: the same bytes are passed over, others are refused.
+them, `<run>~~from.jsonl`, and so does who signed the manifest (`core.runs.signing`), which has all checksums. A run
+that is here already stays: the same bytes are passed over, others are refused.
 """
 
 from __future__ import annotations
@@ -28,9 +29,15 @@ from pydantic import Field, ValidationError
 from core import files, journal, policy
 from core.events import SCHEMA, Frozen, Recorded, Started, now
 from core.journal import FromTheFuture
+from core.runs import signing
 from core.runs.engine import app_version, commit
+from core.runs.signing import Signature, SignatureRefused
 
 MANIFEST = "manifest.json"
+SIGNATURE = f"{MANIFEST}.sig"
+ALLOWED = "allowed_signers"
+"""The file of the home that says whose key is whose, as ssh-keygen has it."""
+
 _FOLDER = "journals/"
 _ENDING = ".jsonl"
 
@@ -90,21 +97,27 @@ class Written(NamedTuple):
 
 class Taken(NamedTuple):
     """The runs that are new here, those that were here already, and journals that were passed over, with the reason.
-    `said`: journals of what people say of runs, among the new ones.
+    `said`: journals of what people say of runs, among the new ones. `signed`: who signed the bundle.
     """
 
     runs: list[str]
     same: list[str]
     said: list[str]
     passed_over: dict[str, str]
+    signed: Signature
 
 
 def write(
-    target: IO[bytes], runs: Iterable[str], folders: Sequence[Path], sender: str = "", with_words: bool = True
+    target: IO[bytes],
+    runs: Iterable[str],
+    folders: Sequence[Path],
+    sender: str = "",
+    with_words: bool = True,
+    key: Path | None = None,
 ) -> Written:
     """Write a bundle of `runs`, with what people said of them unless only the runs are wanted, into `target`.
     `folders`: where journals lie, the first of them that in which people's words are kept. A run that goes on now is
-    left out.
+    left out. `key`: the file of the key that signs it. Raises NotSigned.
     """
     entries: list[Entry] = []
     written, left_out = [], {}
@@ -125,7 +138,10 @@ def write(
                     bundle.writestr(f"{_FOLDER}{one.name}", data)
                     entries.append(_entry(one.stem, data, journal.begun(one)))
         manifest = Manifest(sender=_sender(sender), app=app_version(), commit=commit(), journals=tuple(entries))
-        bundle.writestr(MANIFEST, manifest.model_dump_json(by_alias=True, indent=1))
+        told = manifest.model_dump_json(by_alias=True, indent=1).encode()
+        bundle.writestr(MANIFEST, told)
+        if key is not None:
+            bundle.writestr(SIGNATURE, signing.sign(told, key))
     return Written(written, left_out)
 
 
@@ -150,8 +166,8 @@ def take_file(file: IO[bytes], name: str, folders: Sequence[Path], sender: str =
         return _Import(folders, sender or name).keep_stream(file, name)
     try:
         with _opened(file) as bundle:
-            manifest = _manifest(bundle)
-            return _Import(folders, sender or manifest.sender or name).keep_zip(bundle, manifest)
+            manifest, signed = _manifest(bundle, folders[0].parent / ALLOWED)
+            return _Import(folders, sender or manifest.sender or name, signed).keep_zip(bundle, manifest)
     except BundleRefused:
         raise
     # All that zipfile was seen to raise for files that are none of its own.
@@ -201,7 +217,7 @@ def _opened(file: IO[bytes]) -> zipfile.ZipFile:
     most = _most("bundle_journals")
     if end is None:
         raise zipfile.BadZipFile("its end is missing")
-    if end[4] > most + 1 or end[5] > (most + 1) * _ENTRY:
+    if end[4] > most + 2 or end[5] > (most + 2) * _ENTRY:
         raise BundleRefused(f"The bundle holds more than {most:,} journals (EXPLAIN_BUNDLE_JOURNALS).")
     bundle = zipfile.ZipFile(file)
     names = set()
@@ -209,7 +225,7 @@ def _opened(file: IO[bytes]) -> zipfile.ZipFile:
         kind = stat.S_IFMT(one.external_attr >> 16)
         name = one.filename.removeprefix(_FOLDER).removesuffix(_ENDING)
         shown = _shown(one.filename)
-        if one.filename != MANIFEST and (
+        if one.filename not in (MANIFEST, SIGNATURE) and (
             one.orig_filename != f"{_FOLDER}{name}{_ENDING}"
             or not _NAME.fullmatch(name)
             or kind not in (0, stat.S_IFREG)
@@ -234,8 +250,8 @@ def _too_large() -> BundleRefused:
     return BundleRefused(f"Unpacked, it takes more than {_most('bundle_mb'):,} MB (EXPLAIN_BUNDLE_MB).")
 
 
-def _manifest(bundle: zipfile.ZipFile) -> Manifest:
-    """What the bundle says is in it. Raises BundleRefused."""
+def _manifest(bundle: zipfile.ZipFile, allowed: Path) -> tuple[Manifest, Signature]:
+    """What the bundle says is in it, and who signed that. Raises BundleRefused."""
     most = files.MB + _ENTRY * 10 * len(bundle.infolist())
     if MANIFEST not in bundle.namelist():
         raise BundleRefused(f"It is no bundle: it holds no {MANIFEST}.")
@@ -248,18 +264,33 @@ def _manifest(bundle: zipfile.ZipFile) -> Manifest:
         where = ".".join(map(str, first["loc"]))
         raise BundleRefused(f"Its {MANIFEST} cannot be read: {where or 'it'}: {first['msg']}.") from None
     listed = [f"{_FOLDER}{one.name}{_ENDING}" for one in manifest.journals]
-    there = [name for name in bundle.namelist() if name != MANIFEST]
+    there = [name for name in bundle.namelist() if name not in (MANIFEST, SIGNATURE)]
     if sorted(listed) != sorted(there):
         other = min(set(listed) ^ set(there), default=min(there, default=""))
         raise BundleRefused(f"Its {MANIFEST} and what it holds differ: {_shown(other)}.")
-    return manifest
+    return manifest, _signed(bundle, data, allowed)
+
+
+def _signed(bundle: zipfile.ZipFile, manifest: bytes, allowed: Path) -> Signature:
+    """Who signed the manifest. Raises BundleRefused where the signature is not one of it."""
+    if SIGNATURE not in bundle.namelist():
+        return Signature()
+    with bundle.open(SIGNATURE) as file:
+        signature = file.read(signing.LONGEST + 1)
+    try:
+        return signing.checked(manifest, signature, allowed)
+    except SignatureRefused as error:
+        raise BundleRefused(
+            f"Its signature does not fit: {error}. It was altered, or signed for something else."
+        ) from None
 
 
 class _Import:
     """One import: journals are put aside and looked at, and kept once all of them are right."""
 
-    def __init__(self, folders: Sequence[Path], sender: str) -> None:
+    def __init__(self, folders: Sequence[Path], sender: str, signed: Signature | None = None) -> None:
         self._folders = folders
+        self._signed = signed or Signature()
         self._sender = _sender(sender)
         self._aside = folders[0].parent / f"incoming-{secrets.token_hex(8)}"
         self._until = time.monotonic() + _most("bundle_seconds")
@@ -358,7 +389,7 @@ class _Import:
 
     def _keep(self) -> Taken:
         """Move what is new to the other journals. Raises BundleRefused."""
-        taken = Taken([], [], [], self._passed_over)
+        taken = Taken([], [], [], self._passed_over, self._signed)
         for name, about in self._about.items():
             here = journal.found(name, *self._folders)
             if here is not None:
@@ -391,7 +422,8 @@ class _Import:
         """A journal about the run that says whose it is."""
         path = from_path(self._aside / run)
         begun = Started(run=path.stem, lab="", spec={}, seed=0, about=run)
-        said = Recorded(run=path.stem, record=IMPORTED, item="run", data={"sender": self._sender})
+        data = {"sender": self._sender} | ({"signed": self._signed.by} if self._signed.key else {})
+        said = Recorded(run=path.stem, record=IMPORTED, item="run", data=data)
         path.write_bytes(journal.to_line(begun, 1) + journal.to_line(said, 2))
         return path
 

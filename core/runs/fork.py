@@ -127,8 +127,8 @@ async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) ->
     bare = replace(lab, cases=lambda spec: cases, scores=lambda views: iter(()), warm=None)
     await execute(Going(bare, spec, fork.run, additions=inputs(lab, history, fork)), Ports(Tried, publish))
     if lab.calls is not None:
-        at = kept.calls[fork.call].asked.at
-        before = sum(call.asked.at <= at and shares(call.asked.case, fork.case) for call in kept.calls.values())
+        edited = kept.calls[fork.call].number
+        before = sum(call.number <= edited and shares(call.asked.case, fork.case) for call in kept.calls.values())
         plan.most = max(plan.least.total(), lab.calls(spec, len(cases)) - before)
     return plan
 

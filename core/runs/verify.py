@@ -65,10 +65,13 @@ class Verified(Frozen):
 
 
 class Origin(NamedTuple):
-    """Who sent an imported run, untrusted, and what its answers give; None where that was not looked at."""
+    """Who sent an imported run, untrusted; what its answers give, None where that was not looked at; and who signed it,
+    empty where nobody did whose signature was checked.
+    """
 
     sender: str
     verified: Verified | None
+    signed: str = ""
 
     @property
     def words(self) -> str:
@@ -78,19 +81,20 @@ class Origin(NamedTuple):
             doubt = ", not scored anew"
         else:
             doubt = ", its figures are not what its answers give" if found.differ else ""
-        return f"imported from {self.sender or 'nobody named'}{doubt}"
+        signed = f", signed by {self.signed}" if self.signed else ""
+        return f"imported from {self.sender or 'nobody named'}{signed}{doubt}"
 
 
 def origin(folder: Path, run_id: str) -> Origin | None:
     """Where the run comes from; None where it was made here."""
-    sender, found = None, None
+    sender, found, signed = None, None, ""
     with suppress(OSError, FromTheFuture, ValidationError):
         for event in journal.read(from_path(folder / run_id)).events:
             if isinstance(event, Recorded) and event.record == IMPORTED:
-                sender = str(event.data.get("sender", ""))
+                sender, signed = (str(event.data.get(name, "")) for name in ("sender", "signed"))
             elif isinstance(event, Recorded) and event.record == name_of(Verified):
                 found = Verified.model_validate(event.data)
-    return None if sender is None else Origin(sender, found)
+    return None if sender is None else Origin(sender, found, signed)
 
 
 def score_anew(runs: Iterable[str], folder: Path, labs: Mapping[str, Lab], replaying: Replaying) -> dict[str, Verified]:

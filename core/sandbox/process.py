@@ -200,8 +200,9 @@ def main() -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     programs: queue.SimpleQueue[str] = queue.SimpleQueue()
-    raise_walls()
-    bound = partial(bound_workers, set())
+    walls = raise_walls()
+    bounded: set[int] = set()
+    bound = partial(bound_workers, bounded)
 
     def listen() -> None:
         # In a thread of its own: the end is heard while a program runs.
@@ -211,7 +212,7 @@ def main() -> None:
 
     with pydantic_monty.Monty(checkout_timeout=60, max_checkouts_per_worker=500) as pool:
         run(pool, "def f(x):\n    return x", "f", [1.0], seconds=5.0, memory=2**26, calls=10, seed=0, ready=bound)
-        answers.write(b"ready\n")
+        answers.write(json.dumps(walls._replace(workers=bool(bounded))._asdict()).encode() + b"\n")
         answers.flush()
         threading.Thread(target=listen, name="listen", daemon=True).start()
         while True:

@@ -33,6 +33,7 @@ from core.sandbox import process
 from core.sandbox.lacking import marked
 from core.sandbox.process import Outcome
 from core.sandbox.rewriting import names_numbers
+from core.sandbox.walls import Walls
 
 Value = float | complex | str
 """What goes into a program or comes out: a number, or a text. NaN is a number that is not defined."""
@@ -159,6 +160,13 @@ def _run(program: dict[str, Any], end: float) -> list[Outcome] | str:
     return outcomes
 
 
+def walls() -> Walls:
+    """Which of the system's walls stand around programs here. Raises RuntimeError where there is no sandbox."""
+    process = _idle() or _Process()
+    _free.append(process)
+    return process.walls
+
+
 def _idle() -> _Process | None:
     """A process that waits for a program, if there is one. One that ended while it waited is no fault of the next."""
     with suppress(IndexError):
@@ -187,10 +195,12 @@ class _Process:
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         # A pipe is read without a deadline.
         threading.Thread(target=self._listen, name="listen to the sandbox", daemon=True).start()
-        if self._line(_STARTING) != b"ready\n":
+        try:
+            self.walls = Walls(**json.loads(self._line(_STARTING)))
+        except ValueError:
             self.end()
             # A fault of ours, or of a machine too busy: never of the program that waits, and no score of it.
-            raise RuntimeError("the sandbox could not be started")
+            raise RuntimeError("the sandbox could not be started") from None
 
     @property
     def alive(self) -> bool:

@@ -121,7 +121,7 @@ class Index:
             except OSError as error:
                 log.warning("%s cannot be read: %s", self._folder, error)
                 return []
-            gone = self._gone(same)
+            gone = self._gone(news, same)
             changed = self._take_up(news, gone) if news or gone else set()
             self._writes = writer.writes
         return sorted(changed)
@@ -134,8 +134,8 @@ class Index:
         self._still = {}
         self._settled = False
 
-    def _gone(self, same: int) -> set[str]:
-        """Runs whose journals are no more, where so many files are as they were."""
+    def _gone(self, news: Iterable[_File], same: int) -> set[str]:
+        """Runs whose journals are no more, where these files are not as they were and so many are."""
         unsure = self._others
         if not self._settled or same < len(self._still):
             there = set(os.listdir(self._folder)) if os.path.isdir(self._folder) else set()
@@ -146,7 +146,8 @@ class Index:
             }
             unsure = {run for run, seen in self._known.items() if run in self._others or not self._is_still(run, seen)}
             self._settled = unsure == self._others
-        return {run for run in unsure if not _file_of(run, self._known[run].journal)}
+        seen_now = {file.path for file in news}
+        return {run for run in unsure if (path := self._known[run].journal) not in seen_now and not _file_of(run, path)}
 
     def _is_still(self, run: str, seen: _Seen) -> bool:
         pack = os.path.dirname(seen.journal)

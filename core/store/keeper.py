@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +15,18 @@ from core.store.store import Store, StoreBusy
 log = logging.getLogger(__name__)
 
 
+_SHARE = 20
+"""Where nothing is new, looks take a processor's time no more than one second in so many."""
+
+
+def pause(every: float, took: float) -> float:
+    """Seconds until the next look, where the last took so much of a processor and found nothing."""
+    return max(every, _SHARE * took)
+
+
 class Keeper:
-    """Indexes the folder's journals every few seconds, and at once after `wake`. `changes` counts what was new.
+    """Indexes the folder's journals every few seconds, less often where there are so many that a look takes long, and
+    at once after `wake`. `changes` counts what was new.
 
     What lies in the folder `recordings` never changes, and is looked at once. `beside` tells of another process that
     keeps an index of the same journals.
@@ -53,11 +64,15 @@ class Keeper:
             with self._reported(self._recordings):
                 index(self.store, self._recordings, recordings=True)
         while not self._closed:
+            rest = self._every
             with self._reported(self._journals):
+                began = time.thread_time()
                 if self._index.look():
                     self.changes += 1
+                else:
+                    rest = pause(self._every, time.thread_time() - began)
             self.looked.set()
-            self._woken.wait(self._every)
+            self._woken.wait(rest)
             self._woken.clear()
 
     @contextmanager

@@ -17,25 +17,30 @@ _FAMILIES = """
         union
         select up.run, runs.reread_from from up join runs on runs.run = up.earlier where runs.reread_from <> ''
     ), again as (
-        select run, coalesce(min(earlier) filter (earlier not in (select run from up)), min(earlier)) as first
-        from up group by run
+        select up.run, coalesce(min(earlier) filter (earlier not in (select run from up)), min(earlier)) as first,
+            max(runs."at") as after, count(*) as steps
+        from up left join runs on runs.run = up.earlier group by up.run
     ), family as (
-        select run, first from again union select first, first from again
+        select * from again union select first, first, null, 0 from again where first not in (select run from again)
     )
 """
-"""Of each run that was read again, and of each reading of it, the run that came `first`; a circle of them ends too."""
+"""Of each run that was read again, and of each reading of it, the run that came `first`, the time `after` which it was
+read, and how many `steps` lie between; a circle of them ends too.
+"""
 
 REPLACED = f"""
     {_FAMILIES}
     select run from (
         select run, row_number() over (
             partition by first, recording, run in (select about from labels where kind = 'hidden')
-            order by status = 'completed' desc, "at" desc, run desc
+            order by status = 'completed' desc, greatest("at", after) desc, steps desc, "at" desc, run desc
         ) as place
         from runs join family using (run) where about = '' and {SEEN}
     ) where place > 1
 """  # noqa: S608  our own names
-"""The runs in whose place another version counts, for whom the question marks stand."""
+"""The runs in whose place another version counts, for whom the question marks stand. No reading is older than what it
+reads, whatever the clock said.
+"""
 
 
 class Version(NamedTuple):

@@ -52,10 +52,15 @@ def rows(
         begun = journal.begun(path)
         # A person has another name in each run, but is one `owner`.
         who = begun.owner if begun and begun.owner else path.stem.partition("~")[2].removeprefix(BY)
-        for event in journal.read(path).events:
-            if isinstance(event, Recorded) and event.case in cases:
-                before = last.get(place := (who, event.case, event.item, event.record))
-                last[place] = event if before is None or before.at <= event.at else before
+        said_here = {
+            (who, event.case, event.item, event.record): event
+            for event in journal.read(path).events
+            if isinstance(event, Recorded) and event.case in cases
+        }
+        # Within one journal its order tells which came last, whatever the clock was; between two only the clock can.
+        for place, event in said_here.items():
+            before = last.get(place)
+            last[place] = event if before is None or before.at <= event.at else before
     for (who, case, item, record), event in last.items():
         single = {"n": 1, "of": 1, "truth": None, "value": None, "applies": True}
         about = {**cases[case], **single, "who": who, "trial": item}

@@ -163,11 +163,13 @@ def _kinds(runs: Iterable[Mapping[str, str]], names: Iterable[str]) -> int:
 
 
 def _rate(stand: Iterable[Standing], now: float) -> float | None:
-    """Calls answered in the last minute; in proportion where fewer seconds are known."""
+    """Calls answered in the last minute; in proportion where fewer seconds are known. Seconds that are yet to come were
+    counted before the clock was set back.
+    """
     lately = Counter[int]()
     for run in stand:
         for (_, second), n in run.pace.items():
-            if second >= now - _LATELY:
+            if now - _LATELY <= second <= now + 1:
                 lately[second] += n
     return 60 * lately.total() / max(1.0, now - min(lately)) if lately else None
 

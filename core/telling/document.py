@@ -10,17 +10,18 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.events import LONGEST_ANSWER, Message, ToolCall
-from core.lab.cases import Trial
+from markupsafe import Markup
+
 from core.lab.lab import Lab
+from core.telling import evidence, scenes
+from core.telling.stage_files import in_one_scope, stage_files
 from core.text.counted import counted
-from core.transcript import CaseLog, Transcript
+from core.transcript import Transcript
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -53,15 +54,15 @@ def html(title: str, chosen: Sequence[Chosen], of: int | None = None) -> bytes:
     all of them are in `chosen`. What a damaged journal lacks is missing, and is said to be.
     """
     shown, of = chosen[:MOST], of if of is not None else len(chosen)
-    steps = count()
-    style, script = (part(name) for name in ("page.css", "page.js"))
+    style, script = part("page.css"), f"{in_one_scope()}\n{part('page.js')}"
     page = template("page.html").render(
         title=" ".join(title.split()),
         left=f"The first {len(shown)} of {of:,} cases." if len(shown) < of else "",
         damaged=_damaged(shown),
-        cases=[of_case(one, steps) for one in shown],
+        cases=[of_case(one) for one in shown],
         style=style,
         script=script,
+        stage_style=stage_style(),
         hashes={"style": digest(style), "script": digest(script)},
     )
     # Half a character, which a model may write, has no UTF-8: a browser shows the sign for it.
@@ -79,49 +80,31 @@ def damage(lines: int) -> str:
     return f"{counted(lines, 'line')} cannot be read or {'is' if lines == 1 else 'are'} lost, and what stood there too"
 
 
-def tool_calls(calls: Sequence[ToolCall]) -> str:
-    """What a model asked to have called, a line each."""
-    return "\n".join(f"[tool call {call.id}] {call.name}({call.arguments})" for call in calls)
-
-
-def turn(message: Message) -> str:
-    """A message of a prompt as text, with who speaks above it."""
-    title = " ".join(filter(None, (message.role, message.tool_call_id)))
-    return "\n".join(filter(None, (f"[{title}]", message.content, tool_calls(message.tool_calls))))
-
-
-def of_case(one: Chosen, steps: Iterator[int], prompts: bool = True) -> dict[str, Any]:
-    """What data/page/case.html needs of a case, with its `prompts` or without; `steps` numbers what a replay shows one
-    after the other.
+def of_case(one: Chosen, prompts: bool = True) -> dict[str, Any]:
+    """What data/page/case.html needs of a case: its scene and the calls behind it, with their `prompts` or without, as
+    JSON that may stand in a page; and in words what it was made with.
     """
-    lab, run = one.lab, one.transcript
-    log = run.case(one.case)
-    view = lab.view(log)
-    notes = list(lab.notes(view))
-    in_trials = {name for trial in view.trials.values() for name in trial.calls}
+    scene = scenes.of_case(one.lab, one.transcript, one.case)
+    behind = evidence.of_case(one.lab, one.transcript, one.case, prompts)
     return {
-        **{"id": one.case, "title": view.title or one.case, "model": str(log.spec.get("model") or "")},
-        **{"lab": lab, "run": run, "begun": run.cases.get(one.case), "log": log, "view": view, "prompts": prompts},
-        "step": next(steps),
-        "beside": [(label, text) for label, text, late in notes if not late],
-        "late": [(label, text) for label, text, late in notes if late],
-        "explained": next(steps),
-        "calls": [call for name, call in log.calls.items() if name not in in_trials],
-        "trials": [_trial(one, log, trial, steps) for trial in view.trials.values()],
-        "verdict": list(lab.verdict(view)),
-        "last": next(steps),
-        "scores": [(metric, score) for metric in lab.metrics if (score := log.score(metric.name, "repaired"))],
-        "spec": json.dumps(log.spec, indent=1, ensure_ascii=False),
+        "scene": scene,
+        "told": in_page({"scene": scene.model_dump(), "calls": behind.model_dump(include={"calls"})["calls"]}),
+        "verdict": scene.verdict.headline.text if scene.verdict else "",
+        "model": str(one.transcript.started.spec.get("model") or "") if one.transcript.started else "",
+        "figures": behind.figures,
+        "made_with": json.dumps(behind.made_with, indent=1, ensure_ascii=False),
     }
 
 
-def _trial(one: Chosen, log: CaseLog, trial: Trial, steps: Iterator[int]) -> dict[str, Any]:
-    reading = trial.repaired
-    means = one.lab.mark(reading.outcome, one.transcript)
-    # Whether the explanation was kept or broken; empty where neither is known for sure.
-    mark = means if reading.counts and not reading.doubt and means in ("kept", "broken") else ""
-    calls = [log.calls[call] for call in trial.calls if call in log.calls]
-    return {"trial": trial, "mark": mark, "calls": calls, "asks": next(steps), "shows": next(steps)}
+def in_page(data: Any) -> Markup:
+    """JSON within a page's script element, which no text in it can end."""
+    # Half a character has no UTF-8: it stays escaped, as all that is not ASCII.
+    return Markup(json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"))  # noqa: S704  nothing in it is markup
+
+
+def stage_style() -> str:
+    """The stage's own style."""
+    return stage_files()["stage.css"].read_text(encoding="utf-8")
 
 
 def with_policy(page: str) -> bytes:
@@ -159,8 +142,6 @@ def template(name: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"turn": turn, "tool_calls": tool_calls, "repr": repr, "json": json.dumps}
-    made.globals["longest_answer"] = LONGEST_ANSWER
     # A lab's sentence, cut so that every other part stood *between asterisks*.
     made.filters["parts"] = lambda text: re.split(r"\*([^*\n]+)\*", text)
     return made.get_template(name)

@@ -9,10 +9,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from core.events import LONGEST_ANSWER, Frozen, Scored
+from core.events import LONGEST_ANSWER, Frozen, Message, Scored, ToolCall
 from core.lab.lab import Lab
 from core.scene import Drop, FigureLine, Part
-from core.telling.document import tool_calls, turn
 from core.telling.scenes import dropped, figure
 from core.transcript import Call, Transcript
 
@@ -45,29 +44,41 @@ class Evidence(Frozen):
     made_with: Mapping[str, Any] = {}
 
 
-def of_case(lab: Lab, transcript: Transcript, case: str) -> Evidence:
-    """What stands behind a case."""
+def tool_calls(calls: Sequence[ToolCall]) -> str:
+    """What a model asked to have called, a line each."""
+    return "\n".join(f"[tool call {call.id}] {call.name}({call.arguments})" for call in calls)
+
+
+def turn(message: Message) -> str:
+    """A message of a prompt as text, with who speaks above it."""
+    title = " ".join(filter(None, (message.role, message.tool_call_id)))
+    return "\n".join(filter(None, (f"[{title}]", message.content, tool_calls(message.tool_calls))))
+
+
+def of_case(lab: Lab, transcript: Transcript, case: str, prompts: bool = True) -> Evidence:
+    """What stands behind a case; its calls with their prompts or without."""
     log = transcript.case(case)
-    readings = lab.readings(lab.view(log))
+    view = lab.view(log)
+    readings = lab.readings(view)
     several = transcript.planned > 1
     calls = log.calls if log.calls or several else transcript.calls
     own = [*(score for score in transcript.scores if not score.case), *log.scores] if several else transcript.scores
     return Evidence(
-        calls={name: _behind(call, readings.get(name, {})) for name, call in calls.items()},
+        calls={name: _behind(call, readings.get(name, {}), prompts) for name, call in calls.items()},
         figures=tuple(_figure(lab, score) for score in own),
-        drops=dropped(log),
+        drops=dropped(log, view.trials),
         made_with=made_with(transcript),
     )
 
 
-def _behind(call: Call, readings: Mapping[str, str]) -> Behind:
+def _behind(call: Call, readings: Mapping[str, str], prompts: bool) -> Behind:
     asked = call.asked
     title = " · ".join(filter(None, (asked.role, asked.model, *_notes(call), f"call {asked.call}")))
-    parts = [Part(label=label, text=text) for label, text in _parts(call, readings) if text]
+    parts = [Part(label=label, text=text) for label, text in _parts(call, readings, prompts) if text]
     return Behind(title=title, parts=tuple(parts), role=asked.role, about=asked.item)
 
 
-def _parts(call: Call, readings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _parts(call: Call, readings: Mapping[str, str], prompts: bool) -> Iterator[tuple[str, str]]:
     asked, answered, failed = call.asked, call.answered, call.failed
     if failed is not None:
         yield "It failed", " ".join(filter(None, (failed.error, failed.message, failed.hint)))

@@ -202,6 +202,9 @@ def _imported(ask: Any) -> Iterator[str]:
         return
     from_whom = _listed(f"{sender or 'nobody named'} ({runs:,})" for sender, runs in senders)
     yield f"Imported, and as their files say made by others: {from_whom}."
+    signers = ask(said.format(what="json_extract_string(data, '$.signed') as signed, count(*)"), IMPORTED)
+    if signed := _listed(f"{signer} ({runs:,})" for signer, runs in signers if signer):
+        yield f"Signed by their senders' keys: {signed}."
     found = ask(said.format(what="runs.about, max(json_array_length(data, '$.differ'))"), name_of(Verified))
     if differ := [run for run, many in found if many]:
         yield f"Scored anew from its answers, the figures of these are not what the answers give: {_listed(differ)}."

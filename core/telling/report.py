@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import count, groupby, zip_longest
+from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from core.study.plan import Planned, Study
 from core.study.standing import Standing, Tokens, standings
 from core.telling import document, forest
 from core.telling.document import Chosen
+from core.telling.stage_files import in_one_scope
 from core.transcript import Transcript, shares
 
 PER_CELL = 3
@@ -48,9 +49,15 @@ def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[
     made = [_table(title, list(cells)) for (title, _), cells in apart]
     labs_used = {run.lab.name: run.lab for run in study.runs}.values()
     style = document.part("page.css") + document.part("report.css")
+    script = f"{in_one_scope()}\n{document.part('page.js')}"
     page = document.template("report.html").render(
         **{"study": study, "rows": rows, "stand": stand, "methods": methods, "early": len(early)},
-        **{"style": style, "hash": document.digest(style), "written": f"{datetime.now(UTC):%d %B %Y, %H:%M}"},
+        **{
+            "style": style,
+            "script": script,
+            "hashes": {"style": document.digest(style), "script": document.digest(script)},
+        },
+        **{"written": f"{datetime.now(UTC):%d %B %Y, %H:%M}"},
         **{"few": FEW, "shift": SHIFT, "most": document.MOST},
         open_runs=Counter(one.status for run, one in stand.items() if one.status != "completed" and run not in early),
         wrong=tables.off(labs, frame),
@@ -58,7 +65,7 @@ def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[
         taken=_taken(stand.values()),
         controls=[table for table in made if table["title"] == tables.CONTROLS],
         tables=[table for table in made if table["title"] != tables.CONTROLS],
-        numbers={place: (number, case["title"]) for number, (place, case) in enumerate(cases.items(), start=1)},
+        numbers={place: (number, case["scene"].title) for number, (place, case) in enumerate(cases.items(), start=1)},
         behind=len({place for row in rows for place in row["behind"]}),
         cases=list(cases.values()),
     )
@@ -131,7 +138,7 @@ def _chosen(rows: Sequence[Row]) -> list[Place]:
 def _cases(study: Study, folder: Path, places: Sequence[Place]) -> dict[Place, dict[str, Any]]:
     """What the template needs of each case, in order; one run is in memory at a time. Prompts are left out."""
     runs = {run.id: run for run in study.all}
-    steps, found = count(), {}
+    found = {}
     for id in dict.fromkeys(run for run, _ in places):
         cases = [case for run, case in places if run == id]
         state = Transcript(keep=lambda place, cases=cases: any(shares(case, place) for case in cases))  # type: ignore[misc]
@@ -140,6 +147,6 @@ def _cases(study: Study, folder: Path, places: Sequence[Place]) -> dict[Place, d
         ):
             state.apply(event)
         for case in cases:
-            shown = document.of_case(Chosen(runs[id].lab, state, case), steps, prompts=False)
+            shown = document.of_case(Chosen(runs[id].lab, state, case), prompts=False)
             found[id, case] = shown | {"way": runs[id].lab.facets(state.case(case).spec, case).get("how", "")}
     return {place: found[place] for place in places}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from core.events import Scored
@@ -26,6 +26,7 @@ from core.scene import (
     told,
 )
 from core.telling.run_scene import in_run
+from core.text.counted import numbered, numbers
 from core.transcript import CaseLog, Transcript
 
 COMING = 4_000
@@ -76,13 +77,12 @@ def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False) -
             "lab": lab.title,
             "run": started.run if started else "",
             "case": case,
-            # As it was called when it began: what was told stays.
-            "title": (begun.title if begun else "") or scene.title or view.title,
+            "title": scene.title or (begun.title if begun else "") or view.title,
             "question": scene.question or lab.question,
             "who": who(str(log.spec.get("model") or "")),
             "status": _status(transcript, log, goes_on),
             "coming": scene.coming or tuple(_coming(log)) if goes_on else (),
-            "ledger": dropped(log),
+            "ledger": dropped(log, view.trials),
             "figures": (
                 *scene.figures,
                 *(figure(lab, score) for metric in lab.metrics if (score := log.score(metric.name, "repaired"))),
@@ -94,11 +94,24 @@ def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False) -
     return scene.model_copy(update={"screens": scene.screens or screens(scene)})
 
 
-def dropped(log: CaseLog) -> tuple[Drop, ...]:
-    """What of a case does not count, and why."""
+def dropped(log: CaseLog, trials: Iterable[str]) -> tuple[Drop, ...]:
+    """What of a case does not count, and why; `trials` are its ids of tests, which are told by their numbers."""
+    known = numbers(trials)
     return tuple(
-        Drop(about=drop.item, reason=drop.reason, rules=drop.rules or "", detail=drop.detail) for drop in log.drops
+        Drop(
+            about=place(drop.item, log.case, known) or "the whole case",
+            reason=drop.reason,
+            rules=drop.rules or "",
+            detail=numbered(drop.detail, known),
+        )
+        for drop in log.drops
     )
+
+
+def place(item: str, case: str, known: Mapping[str, int]) -> str:
+    """What an item of a case is called on a screen: the number of its trial, and what else its name says."""
+    parts = [part for part in item.split("/") if part not in case.split("/")]
+    return " · ".join(re.sub("[-_]", " ", numbered(part, known)) for part in parts)
 
 
 def _stopped(scene: Scene) -> Scene:
@@ -158,7 +171,7 @@ def of_trials(lab: Lab, view: View) -> Scene:
         headline, *more = (told(sentence) for sentence in sentences)
         verdict = Verdict(headline=headline, more=tuple(more), mark=mark)
     cards = tuple(_card(lab, id, trial, number) for number, (id, trial) in enumerate(view.trials.items(), start=1))
-    return Scene(lab=lab.title, title=view.title, parts=notes, claim=claim, cards=cards, verdict=verdict)
+    return Scene(lab=lab.title, parts=notes, claim=claim, cards=cards, verdict=verdict)
 
 
 def _card(lab: Lab, id: str, trial: Trial, number: int) -> Card:

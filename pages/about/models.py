@@ -17,8 +17,9 @@ from core.models.download import HubModel, offered
 from core.models.endpoint import list_models
 from core.models.settings import PRESETS, EndpointConfig
 from core.people.allowance import TooMuch
+from core.sandbox import sandbox
 from pages import addresses
-from pages.parts import reader_accuracy, session
+from pages.parts import entrance, reader_accuracy, session
 from pages.parts.run import problems
 from pages.parts.text import plain
 from pages.parts.throttle import waits
@@ -215,6 +216,8 @@ def allowed() -> None:
     with st.expander("What this app allows here", key="allowed", icon=":material/shield:"):
         who = "People on other machines" if policy.hosted() else "Only people on this machine"
         st.markdown(f"{who} can reach this app.")
+        if policy.hosted() or not policy.allows("others"):
+            entrance.signed_in()
         for setting, is_allowed in policy.table():
             st.markdown(
                 f"{':green[allowed]' if is_allowed else ':orange[not allowed]'} · {plain(setting.allows)} "
@@ -226,20 +229,19 @@ def allowed() -> None:
                 f"{'no limit' if most is None else f':orange[at most {most:,}]'} · {plain(limit.what)} "
                 f":gray[{plain(limit.why)} Change: {plain(limit.variable)}]"
             )
-        if not policy.allows("others"):
-            _host()
+        _walls()
 
 
-def _host() -> None:
-    """Where whoever hosts the app makes themselves known."""
-    if session.visitor().is_host:
-        st.success("You see and may do everything, as long as this page is open.", icon=":material/shield_person:")
+def _walls() -> None:
+    """What holds the programs that models write, on this machine."""
+    st.markdown("What holds the programs that models write:")
+    try:
+        walls = sandbox.walls()
+    except RuntimeError as error:
+        st.markdown(f":orange[not known] · {plain(str(error))}")
         return
-    code = st.text_input("The host's code", type="password", key="host-code", max_chars=200)
-    if code and session.become_host(code):
-        st.rerun()
-    elif code:
-        st.warning("This is not the host's code. It is what EXPLAIN_HOST_CODE was set to when the app was started.")
+    for holds, what in walls.told:
+        st.markdown(f"{':green[holds]' if holds else ':orange[does not hold here]'} · {plain(what)}")
 
 
 st.title("Models", anchor=False)

@@ -2,44 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import streamlit as st
-
 from core import entry, home
 from core.lab.lab import Lab
 from core.runs.recordings import Recording, listed
-from pages import addresses
-from pages.parts import present, recording, rooms, session
-from pages.parts.slides import Link, Slide
+from core.scene import Scene, in_short
+from core.telling.scenes import of_case
+from pages.parts import recording, session
+from pages.parts.live import place
+from pages.stage.mount import stage
 
 
-def slides() -> list[Slide]:
-    """The labs in their order, each by the recording that is chosen for it; and what it comes to."""
-    labs = [lab for lab in entry.labs().values() if not lab.hidden]
-    return [slide for lab in labs for slide in _of_lab(lab)] + [_end(labs)]
+def scene(lab: Lab, one: Recording) -> Scene:
+    """What is told of a recording: of what describes a function the words, and not the code."""
+    state = session.run(one.run).watch().transcript
+    whole = of_case(lab, state, state.only)
+    claim = whole.claim and whole.claim.model_copy(update={"domain": "", "code": ""})
+    return whole.model_copy(update={"claim": claim, "screens": in_short(whole, one.row)})
 
 
-def _of_lab(lab: Lab) -> Iterator[Slide]:
-    for one in listed(home.recordings()).of_lab(lab.name):
-        if one.story:
-            state = session.run(one.run).watch().transcript
-            for slide in rooms.of(lab).scene(lab.view(state.case(state.only)), one.row):
-                yield slide._replace(links=(_whole(lab, one),))
-
-
-def _whole(lab: Lab, one: Recording) -> Link:
-    return Link("The whole run", lab.icon, addresses.of_lab(lab), {"run": one.run})
-
-
-def _end(labs: list[Lab]) -> Slide:
-    return Slide(
-        "What it means, and what it does not",
-        "An explanation is worth what it lets you expect",
-        ("That can be tried out. It does not say whether an answer is right, nor what went on inside the model.",),
-        links=tuple(Link(f"{lab.title}: {lab.question}", lab.icon, addresses.of_lab(lab), {}) for lab in labs),
-        foot=recording.about_all(),
-    )
-
-
-present.story(slides(), lambda: st.switch_page(addresses.WELCOME))
+labs = [lab for lab in entry.labs().values() if not lab.hidden]
+told = [(lab, one) for lab in labs for one in listed(home.recordings()).of_lab(lab.name) if one.story]
+stage(
+    "tell",
+    [scene(lab, one) for lab, one in told],
+    "story",
+    place=place(),
+    series={
+        "whole": [f"/{lab.path}?run={one.run}" for lab, one in told],
+        "head": "What it means, and what it does not",
+        "headline": "An explanation is worth what it lets you expect",
+        "words": "That can be tried out. It does not say whether an answer is right, nor what goes on inside a model.",
+        "links": [(f"{lab.title}: {lab.question}", f"/{lab.path}") for lab in labs],
+        "foot": recording.about_all(),
+        "leave": "/",
+    },
+)

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from core.events import LONGEST_ANSWER, Message
-from core.telling.document import tool_calls, turn
+from core.telling.evidence import tool_calls, turn
 from core.transcript import Call
 from pages import addresses
 from pages.parts import reader_accuracy

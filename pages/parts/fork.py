@@ -57,12 +57,9 @@ def _same_tests(state: Transcript, call: Call, case: str) -> Spec | None:
     if lab is None or state.started is None or state.planned > 1 or call.asked.trial:
         return None
     side, view = rooms.of(lab).side, lab.view(state.case(case))
-    help = f"Else new {side.one}s are made from the edited answer, and the two runs share few of them."
-    if (
-        side.same is None
-        or not view.trials
-        or not st.checkbox(f"Keep the same {side.one}s", key="fork-same", help=help)
-    ):
+    one = lab.judged.one if lab.judged else "test"
+    help = f"Else new {one}s are made from the edited answer, and the two runs share few of them."
+    if side.same is None or not view.trials or not st.checkbox(f"Keep the same {one}s", key="fork-same", help=help):
         return None
     try:
         same: Spec = side.same(lab.spec.model_validate(state.started.spec), state.started.run, view)

@@ -1,9 +1,11 @@
-"""What whoever looks says of a case or a trial: by keys, with tags and a note; and what labels say of readings."""
+"""What whoever looks says of a case or a trial, with tags and a note; and what labels say of readings."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
+from typing import Literal
 
 import streamlit as st
 
@@ -32,7 +34,7 @@ def draw(lab: Lab, run_id: str, state: Transcript, case: str, trial: str | None 
             st.markdown("**Your verdict**" + ("" if trial is None else f" on {WHOLE}" if not trial else ""))
             if trial is None:
                 trial = _choose(trials)
-            st.button("Keys", shortcut="H", type="tertiary", key="label-keys", on_click=_turn_keys)
+            st.button("Keys", type="tertiary", key="label-keys", on_click=_turn_keys)
         if trial and trial not in trials:
             return
         _Labelling(lab, run_id, case, trial, trials.get(trial or lab.principal)).draw()
@@ -87,12 +89,12 @@ class _Labelling:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="label-words"):
             for key, tag in zip(keys, known, strict=False):
                 hints.append(f"**{key}** tag {plain(tag)}")
-                self._button(plain(shortened(tag, 30)), key, tag in self.own.tags, self._turned(tag))
+                self._button(plain(shortened(tag, 30)), key, tag in self.own.tags, partial(_turned, tag))
             self._tags(known)
             with st.popover("Note" if not self.own.note else "Note ✓", icon=":material/edit_note:", key="label-note"):
                 self._note()
         if st.session_state.get("label-keys-shown"):
-            st.caption(" · ".join([*hints, "**H** this list"]))
+            st.caption(" · ".join([*hints]))
         self._others()
         for one in self.lab.judgements:
             self._labelled_right(one)
@@ -111,12 +113,7 @@ class _Labelling:
         with st.container(horizontal=True, vertical_alignment="center", width="content", key=f"label-{one.name}"):
             st.markdown(one.title + (f": **{plain(self._shown(one))}**" if one.of else ""), width="content")
             for key, word in ((good, one.good), (bad, one.bad)):
-                verdicts = {name: value for name, value in self.own.verdicts.items() if name != one.name}
-                should = {name: value for name, value in self.own.should.items() if name != one.name}
-                if word != said:
-                    verdicts[one.name] = word
-                then = self.own.model_copy(update={"verdicts": verdicts, "should": should})
-                self._button(word, key, word == said, then)
+                self._button(word, key, word == said, partial(_judged, one, "" if word == said else word))
             if one.of and said == one.bad:
                 self._should(one)
 
@@ -125,15 +122,9 @@ class _Labelling:
         value = getattr(self.read.repaired, one.of)
         return labels_counted.UNREAD if value is None else shortened(rooms.words().get(value) or value, 40)
 
-    def _button(self, words: str, key: str, is_said: bool, then: Label) -> None:
-        st.button(
-            words,
-            shortcut=key,
-            type="primary" if is_said else "secondary",
-            key=f"label-key-{key}",
-            on_click=self._keep,
-            args=(then,),
-        )
+    def _button(self, words: str, key: str, is_said: bool, change: Callable[[Label], Label]) -> None:
+        kind: Literal["primary", "secondary"] = "primary" if is_said else "secondary"
+        st.button(words, type=kind, key=f"label-key-{key}", on_click=self._keep, args=(change,))
 
     def _should(self, one: Judgement) -> None:
         """What was wrongly read should be read as something: one of what the readings came to, or typed."""
@@ -148,18 +139,14 @@ class _Labelling:
         key = self._key(f"should-{one.name}")
 
         def take() -> None:
-            should = {**self.own.should, one.name: str(st.session_state[key] or "")[:LONGEST_TAG]}
-            self._keep(self.own.model_copy(update={"should": {name: value for name, value in should.items() if value}}))
+            value = str(st.session_state[key] or "")[:LONGEST_TAG]
+            self._keep(lambda own: own.model_copy(update={"should": _with(own.should, one.name, value)}))
 
         st.selectbox(
             "It should be", [*options, *([now] if now and now not in options else [])],
             index=options.index(now) if now in options else (len(options) if now else None), key=key, on_change=take,
             placeholder="It should be …", label_visibility="collapsed", accept_new_options=True, width=180,
         )  # fmt: skip
-
-    def _turned(self, tag: str) -> Label:
-        tags = tuple(one for one in self.own.tags if one != tag)
-        return self.own.model_copy(update={"tags": tags if tag in self.own.tags else (*tags, tag)[:MOST_TAGS]})
 
     def _tags(self, known: Sequence[str]) -> None:
         key = self._key("tags")
@@ -168,7 +155,8 @@ class _Labelling:
 
         def take() -> None:
             chosen = (" ".join(tag.split())[:LONGEST_TAG] for tag in st.session_state[key])
-            self._keep(self.own.model_copy(update={"tags": tuple(dict.fromkeys(filter(None, chosen)))}))
+            tags = tuple(dict.fromkeys(filter(None, chosen)))
+            self._keep(lambda own: own.model_copy(update={"tags": tags}))
 
         st.multiselect(
             "Tags", list(dict.fromkeys([*known, *self.own.tags])), key=key, on_change=take, accept_new_options=True,
@@ -179,7 +167,8 @@ class _Labelling:
         key = self._key("note")
 
         def take() -> None:
-            self._keep(self.own.model_copy(update={"note": str(st.session_state[key] or "").strip()}))
+            note = str(st.session_state[key] or "").strip()
+            self._keep(lambda own: own.model_copy(update={"note": note}))
 
         st.text_area(
             "Note", value=self.own.note, key=key, on_change=take, max_chars=LONGEST_NOTE, placeholder="A note",
@@ -189,8 +178,10 @@ class _Labelling:
     def _key(self, name: str) -> str:
         return f"label-{name}-{self.run_id}-{self.case}-{self.trial}"
 
-    def _keep(self, label: Label) -> None:
-        self.visit.run(self.run_id).label(self.case, self.trial, label)
+    def _keep(self, change: Callable[[Label], Label]) -> None:
+        # What was said meanwhile by keys on the stage stays.
+        run = self.visit.run(self.run_id)
+        run.label(self.case, self.trial, change(run.label_of(self.case, self.trial)))
 
     def _labelled_right(self, one: Judgement) -> None:
         """How many labels so far hold whoever read right, and how often labellers agree: they chose where."""
@@ -205,6 +196,31 @@ class _Labelling:
             st.caption(
                 f"{one.title}, by the labels in all runs so far, {reader_accuracy.CHOSEN}: " + "; ".join(sayings) + "."
             )
+
+
+def of_cards(lab: Lab) -> list[tuple[str, str, str, str]]:
+    """What may be judged of a trial, by keys on the stage: its name, what it is called, the good word and the bad."""
+    return [(one.name, one.title, one.good, one.bad) for one in lab.judgements if not one.whole]
+
+
+def said_of_cards(run_id: str, case: str) -> dict[str, dict[str, str]]:
+    """What whoever looks has judged so far of a case's trials, by trial."""
+    visit = session.runs()
+    said = visit.run(run_id).labels().get(visit.labeller, ())
+    return {one.item: one.data.get("verdicts", {}) for one in said if one.case == case and one.record == name_of(Label)}
+
+
+def _judged(one: Judgement, word: str, own: Label) -> Label:
+    return own.judged(one.name, word, word == one.bad)
+
+
+def _turned(tag: str, own: Label) -> Label:
+    tags = tuple(one for one in own.tags if one != tag)
+    return own.model_copy(update={"tags": tags if tag in own.tags else (*tags, tag)[:MOST_TAGS]})
+
+
+def _with(said: Mapping[str, str], name: str, value: str) -> dict[str, str]:
+    return {one: word for one, word in {**said, name: value}.items() if word}
 
 
 USUAL = ("yes", "no", "neither")

@@ -16,7 +16,7 @@ from core.scene import Action, Scene
 from core.telling import scenes
 from core.transcript import Transcript
 from pages import addresses
-from pages.parts import rooms, session
+from pages.parts import labels, rooms, session
 from pages.parts.rooms import Offer
 from pages.parts.run import actions, damage, go_on, stopped
 from pages.parts.text import plain
@@ -35,6 +35,9 @@ can be lost on its way: then the browser asks on, and it is drawn again, LAST_DR
 """
 
 LAST_DRAWINGS = 3
+
+END, LAST = "end", 10_000
+"""The place in the address that is the last screen, and a number that no telling has screens to."""
 
 MANY = 100
 """Of a run of more cases only the one that is shown is kept whole."""
@@ -72,9 +75,12 @@ def page(lab: Lab, run_id: str, state: Transcript, active: bool) -> None:
         actions(run_id, state, here=lab.path)
 
 
-def watched(lab: Lab, run_id: str, state: Transcript, began_active: bool) -> bool:
+def watched(
+    lab: Lab, run_id: str, state: Transcript, began_active: bool, step: Callable[[str], None] | None = None
+) -> bool:
     """Draw the run. A case that goes on is followed by the browser itself; the list of several cases is drawn again and
-    again, at the pace that all who watch leave. Whether it goes on.
+    again, at the pace that all who watch leave. Whether it goes on. `step` is called where keys on the stage want the
+    next row of a list, the previous one, or the list alone ("next", "previous", "close").
     """
     case = _address()
     watch = follow(run_id, state) if began_active else None
@@ -102,7 +108,7 @@ def watched(lab: Lab, run_id: str, state: Transcript, began_active: bool) -> boo
     live()
     if state.cases:
         with PACE.drawing(session.tab()):
-            draw(lab, state, run_id, began_active)
+            draw(lab, state, run_id, began_active, step)
     return began_active
 
 
@@ -167,25 +173,25 @@ def around(lab: Lab, state: Transcript, run_id: str, active: bool) -> None:
         st.rerun(scope="app")
 
 
-def draw(lab: Lab, state: Transcript, run_id: str, active: bool) -> None:
+def draw(lab: Lab, state: Transcript, run_id: str, active: bool, step: Callable[[str], None] | None = None) -> None:
     """The case that is chosen, on the stage; and what stands below it."""
     room, case = rooms.of(lab), chosen(state)
     view = lab.view(state.case(case))
     goes_on = active and not state.cases[case].result
     damaged(view.unread, _several(state))
     if not room.instead(view, goes_on):
-        on_stage(lab, state, case, active)
+        on_stage(lab, state, case, active, step)
         if not room.sealed(view, goes_on):
             room.below(view, goes_on)
     if _several(state) and not active:
         room.several(state, run_id)
 
 
-def on_stage(lab: Lab, state: Transcript, case: str, active: bool) -> None:
+def on_stage(lab: Lab, state: Transcript, case: str, active: bool, step: Callable[[str], None] | None = None) -> None:
     """A case on the stage: followed while it goes on, told where the address says so, guessed where a reader does."""
     room, view = rooms.of(lab), lab.view(state.case(case))
     scene = scenes.of_case(lab, state, case, active)
-    reader, place = st.query_params.get("reader", ""), st.query_params.get("at", "1")
+    reader = st.query_params.get("reader", "")
     sealed = room.sealed(view, active and not state.cases[case].result)
     mode: Mode = "guess" if reader and sealed else "tell" if st.query_params.get("present") else "read"
     may = () if sealed else tuple(_actions(scene, active, room.offers(view)))
@@ -193,11 +199,19 @@ def on_stage(lab: Lab, state: Transcript, case: str, active: bool) -> None:
     went = stage(
         mode,
         [scene],
-        f"stage-{scene.run}-{case}",
+        # The same for all cases of a run: between two of them the place would be empty, and the page jump.
+        f"stage-{scene.run}",
         follow={"run": scene.run, "case": case} if scene.status in ("running", "waiting") else None,
         reader=reader,
-        place=int(place) - 1 if place.isdecimal() and len(place) < 4 else 0,
+        place=place(),
+        judgements=() if sealed or active else labels.of_cards(lab),
+        judged={} if sealed or active else labels.said_of_cards(scene.run, case),
+        card=st.query_params.get("trial", ""),
+        steps=step is not None,
     )
+    if step is not None and went in ("next", "previous", "close"):
+        step(went)
+        st.rerun()
     if went.startswith("fork "):
         named = {"case": case} if _several(state) else {}
         st.switch_page(addresses.CASE, query_params={"run": scene.run, **named, "fork": went.removeprefix("fork ")})
@@ -218,6 +232,14 @@ def _actions(scene: Scene, active: bool, offered: Sequence[Offer]) -> Iterator[A
     calls = scene.claim.calls if scene.claim else ()
     yield Action(name="fork", on=calls[-1] if calls else "")
     yield from (Action(name=name) for name in offered if owns)
+
+
+def place() -> int:
+    """The screen of a telling that the address names, from 0; of one that is past the last the stage shows the last."""
+    named = st.query_params.get("at", "1")
+    if named == END:
+        return LAST
+    return min(max(int(named) - 1, 0), LAST) if named.isdecimal() and len(named) < 10 else 0
 
 
 def _first(run_id: str) -> None:

@@ -1,4 +1,4 @@
-"""A case drawn from its view alone, and the cases of a run as a list: for every lab alike."""
+"""The cases of a run as a list, for every lab alike."""
 
 from __future__ import annotations
 
@@ -8,53 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from core import entry
-from core.lab.cases import View
 from core.lab.lab import Lab, counted
 from core.transcript import Progress, Transcript
-from pages.parts.calls import details
 from pages.parts.text import plain
-
-
-def draw(view: View, active: bool) -> None:
-    """The explanation, the trials with their calls, and the verdict."""
-    lab = entry.labs()[view.log.started.lab] if view.log.started else None
-    if view.explanation is not None:
-        st.markdown(f"> {plain(view.explanation)}".replace("\n", "\n> "))
-    elif active:
-        st.skeleton(60)
-    for id, trial in view.trials.items():
-        reading = trial.repaired
-        with st.container(border=True, key=f"trial-{id}"):
-            st.markdown(f"**{plain(trial.about)}**")
-            expected, observed = (
-                plain(text) if text is not None else "–" for text in (reading.expected, reading.observed)
-            )
-            st.markdown(f"expected **{expected}** · observed **{observed}** · {plain(reading.outcome)}")
-            if not reading.counts:
-                st.caption(f"Not counted: {plain(reading.reason or reading.outcome)}")
-            for name in trial.calls:
-                if call := view.log.calls.get(name):
-                    details(call, f"{id}-{name}")
-    if lab is not None and view.outcome("repaired") != "waiting":
-        st.markdown("#### Verdict", anchors=False)
-        with st.container(border=True, key="verdict"):
-            headline, *more = lab.verdict(view) or [view.outcome("repaired")]
-            st.markdown(f"##### {plain(headline)}", anchors=False)
-            for sentence in more:
-                st.markdown(f"- {plain(sentence)}")
-        with st.expander("For researchers", icon=":material/monitoring:", key="researchers"):
-            figures(lab, view)
-
-
-def figures(lab: Lab, view: View) -> None:
-    """The case's figures, as far as they have come."""
-    for metric in lab.metrics:
-        score = view.log.score(metric.name, "repaired")
-        if score is not None:
-            value = "undefined" if score.value is None else f"{score.value:{metric.format}}{metric.unit}"
-            st.metric(metric.title, value, help=metric.help or None)
-            known = score.low is not None and score.high is not None
-            st.caption(f"{score.n} of {score.of}" + (f" · {score.low:.2f} to {score.high:.2f}" if known else ""))
 
 
 def named(progress: Progress) -> str:

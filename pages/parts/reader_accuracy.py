@@ -45,7 +45,7 @@ def beside(run_id: str, role: str, model: str, read: bool) -> None:
     if read and (audit := audited(of)):
         st.caption(f"How answers are read, by a blind audit: {of_audit(audit)}")
     for judged, readers in of_lab(of).items():
-        here = read if not judged.role else judged.role == role
+        here = judged.role == role if judged.role else read or judged.raw == role
         readers = [one for one in readers if not judged.role or model in one.reader.split(", ")]
         if here and readers:
             st.caption(f"{judged.title}: {said_of(readers)}, {CHOSEN}.")

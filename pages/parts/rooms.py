@@ -16,7 +16,6 @@ from pages.parts import plain_case
 from pages.parts.datasets import items_of, of_dataset
 from pages.parts.models import short
 from pages.parts.side_by_side import ALIKE, Side
-from pages.parts.slides import Slide, of_any
 
 Offer = Literal["question", "input", "draw"]
 
@@ -61,8 +60,6 @@ class Room:
     - `progress(transcript)` says how far a run is: share from 0 to 1, and words.
     - `after(transcript, view, run_id)` draws what can be done when a run is over, and returns whether the actions of
       every run (replay, link, download) may follow.
-    - `slides(view, active)` tells one case to an audience, one idea a screen, as far as it has come; `scene(view, row)`
-      does so in a screen or two, for the story on the front page, by that trial where one is named.
     - `methods()` draws the lab's section of the Methods page; without it the lab's declaration is told there.
     - `side` is what it takes to set runs of the lab side by side.
     """
@@ -83,8 +80,6 @@ class Room:
     sealed: Callable[[Any, bool], bool] = lambda view, active: False
     progress: Callable[[Transcript], tuple[float, str]] = plain_case.progress
     after: Callable[[Transcript, Any, str], bool] = lambda transcript, view, run_id: True
-    slides: Callable[[Any, bool], list[Slide]] = of_any
-    scene: Callable[[Any, str], list[Slide]] = lambda view, row: []
     methods: Callable[[], None] | None = None
     side: Side = ALIKE
 

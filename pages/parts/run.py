@@ -170,18 +170,20 @@ def _sharing(runs: Sequence[str]) -> None:
     if policy.allows("others"):
         st.caption(everyone)
         return
-    mine = [run for run in runs if visit.owns(run)]
+    mine = [run for run in runs if visit.shares(run)]
     shared = all(visit.run(run).shared() for run in mine or runs)
     if mine:
-        whose = "" if is_one else " my runs"
+        whose = "" if is_one else " the runs" if visit.sees_all else " my runs"
         wanted = st.toggle(f"Share{whose} with everyone who can reach this app", value=shared, key="shared")
         for run in mine if wanted != shared else ():
-            visit.own(run).share(wanted)
+            visit.share(run, wanted)
         shared = wanted
     if not is_one:
         st.caption("Each run opens for whoever may see it; of the others it is said in their column.")
     else:
-        st.caption(everyone if shared else "Opens this run for you and for the host, as long as you do not share it.")
+        whose = "you" if visit.owns(runs[0]) else "whoever began it"
+        others = ", for teachers and for the host" if policy.code_for("teacher") else " and for the host"
+        st.caption(everyone if shared else f"Opens this run for {whose}{others}, as long as you do not share it.")
 
 
 def go_on(run_id: str, transcript: Transcript) -> None:

@@ -14,8 +14,9 @@ from core import entry, policy
 from core.events import CallFailed
 from core.models.catalog import Catalog
 from core.models.settings import EndpointConfig
-from core.people.visit import Owned, Seen, Visit, Visitor, code_in, name_of_visitor
-from pages.middleware import COOKIE, may_upload
+from core.people import roles
+from core.people.visit import Owned, Seen, Visit, Visitor, code_in, whoever_has
+from pages import middleware
 
 FILE_MB = 50
 """Megabytes of a file that a browser sends (`maxUploadSize` in .streamlit/config.toml); what is larger is taken by the
@@ -57,10 +58,29 @@ def visitor() -> Visitor:
     """Who looks: one browser is one person, as long as it keeps our cookie; without one, a tab is. Where others are
     served, nobody knows such a tab again.
     """
-    code = code_in(st.context.cookies.to_dict().get(COOKIE, ""))
+    code = code_in(st.context.cookies.to_dict().get(middleware.COOKIE, ""))
     is_known = bool(code) or not policy.hosted()
     code = code or str(st.session_state.setdefault("visitor", secrets.token_urlsafe(24)))
-    return Visitor(name_of_visitor(code), bool(st.session_state.get("host")), is_known)
+    return whoever_has(code, is_known)
+
+
+def role() -> str:
+    """What whoever looks is: `core.people.roles.HOST` and so on; empty for who has yet to type a code."""
+    return roles.role_of(visitor().name)
+
+
+def sign_in(code: str) -> None:
+    """Make whoever looks what `code` makes them. Raises NotSignedIn and HomeUnusable."""
+    roles.enter(visitor().name, code, str(st.context.ip_address or "this machine"))
+
+
+def sign_out() -> None:
+    roles.sign_out(visitor().name)
+
+
+def has_place() -> bool:
+    """Whether this tab is among as many as its visitor may have open."""
+    return middleware.has_place(st.context.headers.get(middleware.TAB, ""))
 
 
 def tab() -> str:
@@ -71,7 +91,7 @@ def tab() -> str:
 def takes_files(may: bool = True) -> None:
     """Let this session send files from now on, or not: its page has a field for one."""
     if (context := get_script_run_ctx()) is not None:
-        may_upload(context.session_id, may)
+        middleware.may_upload(context.session_id, may)
 
 
 def runs() -> Visit:
@@ -93,12 +113,6 @@ def viewer() -> str | None:
     """For whom lists are made; None sees all."""
     visit = runs()
     return None if visit.sees_all else visit.visitor.name
-
-
-def become_host(code: str) -> bool:
-    """Let this session see and do everything, if `code` is the host's. Whether it is."""
-    st.session_state["host"] = policy.is_host_code(code)
-    return bool(st.session_state["host"])
 
 
 def add(endpoint: EndpointConfig) -> None:

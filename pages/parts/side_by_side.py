@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from core.lab.cases import View
 from core.lab.lab import Lab
 from core.lab.shown import Judged
 from core.lab.spec import Spec
+from core.scene import Mark, RunScene, Scene
 from core.store import matching
 from core.store.matching import Tried
 from core.telling.compared_in_words import left_out
 from core.text.counted import counted
-from core.transcript import Transcript
-from pages.parts.text import plain
-from pages.parts.tiles import State
+from pages.parts.text import plain, told
 
 MOST = 3
 """Runs side by side: more leave a column too narrow for a sentence."""
@@ -33,16 +32,17 @@ class Cell(NamedTuple):
     """What was put to the test and what came of it in one run; `title` says the one and `text` the other in a sentence,
     both as Markdown. `label` is the lab's own word for the state. `expected` is what the explanation let one expect and
     `gave` what was answered, each in a word that is the same in every run where it is the same; empty where a test has
-    no such two.
+    no such two. `card` is the scene's, where one is drawn.
     """
 
     tried: Tried
     title: str
-    state: State
+    state: Mark
     text: str = ""
     label: str = ""
     expected: str = ""
     gave: str = ""
+    card: str = ""
 
 
 class Row(NamedTuple):
@@ -92,22 +92,35 @@ class Row(NamedTuple):
         return [what for what, each in values.items() if len(each) > 1]
 
 
-def of_trials(lab: Lab, run: Transcript, view: View, active: bool) -> list[Cell]:
-    """The trials as every lab has them, with the marks that they have in that run."""
+def of_cards(lab: Lab, scene: Scene, view: View, tried: Tried, answers: bool) -> list[Cell]:
+    """The tests of a case; `tried` says which case it is. Where a trial stands for the whole case, it is what meets."""
+    found = []
+    for card in scene.cards:
+        trial = view.trials.get(card.id)
+        about = (trial.about if trial else "") or next((part.text for part in card.parts), card.id)
+        expected = card.expects[0].value if answers and card.expects else ""
+        found.append(Cell(
+            tried._replace(about="" if card.id == lab.principal else about), plain(about), card.mark,
+            expected=expected, gave=card.said if answers else "", card=card.id,
+        ))  # fmt: skip
+    return found
 
-    def state(id: str) -> State:
-        reading = view.trials[id].repaired
-        if reading.outcome == "waiting":
-            return "waiting" if active else "stopped"
-        if not reading.counts:
-            return "set aside"
-        return lab.mark(reading.outcome, run)
 
-    def worded(id: str) -> str:
-        reading = view.trials[id].repaired
-        return f"expected **{plain(reading.expected or '–')}**, observed **{plain(reading.observed or '–')}**"
+def of_plot(scene: Scene, tried: Tried) -> list[Cell]:
+    """The stretches of a plot, which say more of a function than the few points of it that are cards."""
+    stretches = [one for one in scene.plot.intervals if one.kind == "stretch"] if scene.plot else []
+    about = [f"x from {one.low:.4g} to {one.high:.4g}" for one in stretches]
+    return [Cell(tried._replace(about=text), text, one.mark or "set aside")
+            for text, one in zip(about, stretches, strict=True)]  # fmt: skip
 
-    return [Cell(Tried(trial.about), plain(trial.about), state(id), worded(id)) for id, trial in view.trials.items()]
+
+def of_tiles(run: RunScene, tried: Callable[[str, str], Tried], words: Mapping[str, str]) -> list[Cell]:
+    """The cases of a run; `tried` says of a case's id and title which case it is, `words` are the lab's own."""
+    return [
+        Cell(tried(tile.case, tile.title), plain(tile.title), tile.mark, told(tile.sentence),
+             "" if tile.outcome == "waiting" else plain(words.get(tile.outcome, tile.outcome)))
+        for tile in run.tiles
+    ]  # fmt: skip
 
 
 def _other(spec: Spec, fields: dict[str, Any], run_id: str, view: View | None) -> Spec:
@@ -118,8 +131,8 @@ def _other(spec: Spec, fields: dict[str, Any], run_id: str, view: View | None) -
 class Side:
     """What a lab declares to have its runs set side by side.
 
-    - `tests(view, active)` are the rows of one case; without it its trials. Of a run of several cases each is a row.
-    - `one` is what a row is called, `words` are the lab's own for the states.
+    - `answers`: what comes of a test is an answer of the model's own, of which its explanation let one expect one or
+      another; then both are held against each other, and not only what came of them.
     - `ways(spec)` are other ways to explain: fields of the specification by what they are called.
     - `other(spec, fields, run_id, view)` is the specification of a run that is to be set beside `run_id`, with these
       fields otherwise; `view` is its case where it has but one.
@@ -128,9 +141,7 @@ class Side:
     - `note(specs)`, given the specifications by run, says what has to be known to read the comparison; as Markdown.
     """
 
-    tests: Callable[[Any, bool], list[Cell]] | None = None
-    one: str = "test"
-    words: Mapping[State, str] = field(default_factory=dict)
+    answers: bool = False
     ways: Callable[[Any], dict[str, dict[str, Any]]] = lambda spec: {}
     other: Callable[[Any, dict[str, Any], str, Any], Any] = _other
     same: Callable[[Any, str, Any], Any] | None = None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
+from core.scene import Part
+
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 # Emoji codes, bare links and e-mail addresses are found in the text after Markdown's escapes are undone. A word joiner,
 # which has no width, keeps them from being recognised; the exact text stands in the raw answer.
@@ -72,11 +74,13 @@ def emphasised(text: str) -> str:
     return "".join(f"**{plain(part.strip())}**" if place % 2 else plain(part) for place, part in enumerate(parts))
 
 
-def numbered(text: str, ids: Iterable[str]) -> str:
-    """`text` in which each of `ids` is called by its number in their order, from 1, as the rows on the screen are."""
-    numbers = {one: f"number {number}" for number, one in enumerate(ids, start=1)}
-    found = "|".join(map(re.escape, sorted(numbers, key=len, reverse=True)))
-    return re.sub(rf"(?<![\w-])(?:{found})(?![\w-])", lambda one: numbers[one[0]], text) if found else text
+def told(part: Part) -> str:
+    """Markdown of a text of a scene, of which what has a mark is set in bold."""
+    said, at = "", 0
+    for span in part.spans:
+        said += f"{plain(part.text[at : span.start])}**{plain(part.text[span.start : span.end].strip())}**"
+        at = span.end
+    return said + plain(part.text[at:])
 
 
 def shortened(text: str, most: int = 100) -> str:

@@ -16,7 +16,7 @@ def upload() -> None:
     """A field for a bundle or a journal, and what came of it. Where others are served it is the host's alone: what a
     file says of whose its runs are would else be any visitor's to write.
     """
-    may = session.runs().sees_all
+    may = session.runs().may_all
     session.takes_files(may)
     if not may:
         st.caption("Here only the host imports runs. Yours are the ones that you begin.")
@@ -43,7 +43,7 @@ def upload() -> None:
         st.error(plain(str(refused)), title="Nothing was imported", icon=":material/error:")
         return
     entry.keeper().wake()
-    sentence = f"{len(taken.runs)} imported, {len(taken.same)} here already."
+    sentence = f"{len(taken.runs)} imported, {len(taken.same)} here already; {plain(taken.signed.words)}."
     st.success(sentence, icon=":material/check:")
     for run in taken.runs:
         if run not in anew:

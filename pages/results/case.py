@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -14,22 +12,24 @@ import streamlit as st
 
 from core import entry, home
 from core.events import Event, Scored
-from core.lab.cases import Trial
 from core.lab.lab import Lab
 from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
 from core.runs import verify
 from core.store import versions
 from core.store.store import StoreError
+from core.telling.scenes import of_case, place
 from core.telling.story import story
+from core.text.counted import numbered, numbers
 from core.transcript import CaseLog, Transcript, name_of, transcript
 from pages import addresses
 from pages.parts import fork, labels, live, recording, rooms, session
 from pages.parts.calls import footnote, inspector
 from pages.parts.run import actions, damage, go_on, link, named_in_address, problems, size, title
 from pages.parts.tables import as_csv
-from pages.parts.text import numbered, plain
+from pages.parts.text import plain
 from pages.parts.throttle import PACE, waits
+from pages.stage.mount import stage
 
 STEP, LONGEST_REPLAY = 1.2, 60.0
 """Seconds that a step of a replay stands before the next comes, and that all of them take at most."""
@@ -127,22 +127,24 @@ def _belongs(event: Event, case: str) -> bool:
 def _scene(lab: Lab, events: list[Event]) -> None:
     state = transcript(events)
     if state.cases:
-        live.on_stage(lab, state, state.only, state.status is None)
+        # The browser follows no replay: it would be told the end.
+        scene = of_case(lab, state, state.only, state.status is None)
+        stage("read", [scene], f"replay-{scene.run}-{scene.case}")
 
 
 def everything(lab: Lab, state: Transcript, log: CaseLog) -> None:
     """The ledger of what does not count, every call, and what the run was made with."""
     view = lab.view(log)
-    trials, readings = view.trials, lab.readings(view)
+    known, readings = numbers(view.trials), lab.readings(view)
     st.subheader("Set aside, and why", anchor=False)
     if log.drops:
         st.dataframe(
             [
                 {
-                    "About": _place(drop.item, log, trials) or "the whole case",
+                    "About": place(drop.item, log.case, known) or "the whole case",
                     "Reason": drop.reason,
                     "Rules": drop.rules or "both",
-                    "Detail": numbered(drop.detail, trials),
+                    "Detail": numbered(drop.detail, known),
                 }
                 for drop in log.drops
             ],
@@ -183,7 +185,7 @@ def everything(lab: Lab, state: Transcript, log: CaseLog) -> None:
     page = st.pagination(-(-len(names) // CALLS_A_PAGE), key="calls-page") if len(names) > CALLS_A_PAGE else 1
     for name in names[(page - 1) * CALLS_A_PAGE : page * CALLS_A_PAGE]:
         call = calls[name]
-        parts = filter(None, (call.asked.role, _place(call.asked.item, log, trials)))
+        parts = filter(None, (call.asked.role, place(call.asked.item, log.case, known)))
         label = f"{plain(' · '.join((name, *parts)))} · {footnote(call)}"
         shown = st.expander(label, key=f"call-{name}", type="compact", on_change="rerun")
         with shown:
@@ -202,12 +204,6 @@ def everything(lab: Lab, state: Transcript, log: CaseLog) -> None:
             "forked from": state.started.forked_from.model_dump() if state.started.forked_from else None,
         }
         st.json({name: value for name, value in made_with.items() if value}, expanded=1)
-
-
-def _place(item: str, log: CaseLog, trials: Mapping[str, Trial]) -> str:
-    """What an item is called on the screen: the number of its trial, and what else its name says."""
-    parts = [part for part in item.split("/") if part not in log.case.split("/")]
-    return " · ".join(re.sub("[-_]", " ", numbered(part, trials)) for part in parts)
 
 
 def _readable(value: Any) -> str:
@@ -324,7 +320,10 @@ def _sender(run_id: str) -> None:
     origin = verify.origin(home.journals(), run_id)
     if origin is None:
         return
-    st.caption(f":material/move_to_inbox: Imported. As the file says, from {plain(origin.sender or 'nobody named')}.")
+    signed = f"Signed by {plain(origin.signed)}." if origin.signed else "Whose it is was not signed, or not checked."
+    st.caption(
+        f":material/move_to_inbox: Imported. As the file says, from {plain(origin.sender or 'nobody named')}. {signed}"
+    )
     if origin.verified is None:
         st.caption("It was not scored anew from its raw answers.")
     elif origin.verified.differ:

@@ -31,11 +31,11 @@ def draw(looked: Looked, wanted: Filter, found: Listed) -> None:
     with left:
         table(found, at)
     with right:
-        opened_case.step(places, at)
+        ways = opened_case.step(places, at)
         # A link may open what is not on this page of the list.
         for row in listing.row(looked.store, at, looked.viewer, looked.stopped).to_dict("records"):
             _row(row)
-        opened_case.draw(looked, at)
+        opened_case.draw(looked, at, ways)
 
 
 def _row(row: dict[Hashable, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Literal
 
 import streamlit as st
@@ -33,33 +33,40 @@ def height(rows: int) -> int | Literal["auto"]:
     return HIGH if 36 * (rows + 1) > HIGH else "auto"
 
 
-def step(places: list[Place], at: Place) -> None:
-    """To the next row and the one before, and back to the list as it was."""
+Ways = Mapping[str, Place | None]
+"""Where one gets to from a row, by what the keys on the stage want: the "next" row and the "previous" one."""
+
+
+def step(places: list[Place], at: Place) -> Ways:
+    """To the next row and the one before, and back to the list as it was; the same ways for `draw`."""
     here = places.index(at) if at in places else -1
     before = places[here - 1] if here > 0 else None
     after = places[here + 1] if 0 <= here < len(places) - 1 else (places[0] if here < 0 and places else None)
     with st.container(horizontal=True, vertical_alignment="center", key="step-through"):
-        for label, icon, place, key in (
-            ("Previous", ":material/arrow_upward:", before, "K"),
-            ("Next", ":material/arrow_downward:", after, "J"),
+        for label, icon, place in (
+            ("Previous", ":material/arrow_upward:", before),
+            ("Next", ":material/arrow_downward:", after),
         ):
             st.button(
-                label, icon=icon, key=f"to-{label.lower()}", disabled=place is None, shortcut=key,
-                on_click=address.open_at, args=(place,),
+                label, icon=icon, key=f"to-{label.lower()}", disabled=place is None, on_click=address.open_at,
+                args=(place,),
             )  # fmt: skip
         close()
+    return {"next": after, "previous": before}
 
 
 def close() -> None:
     """Back to the list as it was."""
-    st.button(
-        "Close", icon=":material/close:", type="tertiary", key="close", shortcut="Esc",
-        on_click=address.open_at, args=(None,),
-    )  # fmt: skip
+    st.button("Close", icon=":material/close:", type="tertiary", key="close", on_click=address.open_at, args=(None,))
 
 
-def draw(looked: Looked, at: Place, open: Callable[[Place], None] = address.open_at) -> None:
-    """The case of the row `at`; a run that is gone is reported. `open` leads to the same question elsewhere."""
+def draw(looked: Looked, at: Place, ways: Ways | None = None) -> None:
+    """The case of the row `at`; a run that is gone is reported. The keys on the stage lead its `ways`, and back."""
+
+    def go(where: str) -> None:
+        if where == "close" or (ways or {}).get(where):
+            address.open_at((ways or {}).get(where))
+
     try:
         state, active = live.look(at.run)
     except NoSuchRun as error:
@@ -72,15 +79,15 @@ def draw(looked: Looked, at: Place, open: Callable[[Place], None] = address.open
     if not active:
         damage(at.run)
         labels.draw(lab, at.run, state, at.case, at.trial)
-    if not live.watched(lab, at.run, state, active):
+    if not live.watched(lab, at.run, state, active, go):
         if not at.case:
             labels.draw(lab, at.run, state, live.chosen(state))
         go_on(at.run, state)
         actions(at.run, state, here="browse")
-    _elsewhere(looked, at, open)
+    _elsewhere(looked, at)
 
 
-def _elsewhere(looked: Looked, at: Place, open: Callable[[Place], None]) -> None:
+def _elsewhere(looked: Looked, at: Place) -> None:
     """The same question in other runs: by other models, explained in other ways."""
     others = listing.elsewhere(looked.store, at, looked.viewer, ELSEWHERE)
     if others.empty:
@@ -90,7 +97,7 @@ def _elsewhere(looked: Looked, at: Place, open: Callable[[Place], None]) -> None
         said = short(row.model or ""), words("how", row.how), words("lab", row.lab), words("outcome", row.outcome or "")
         st.button(
             plain(shortened(" · ".join(filter(None, said)))), key=f"elsewhere-{number}", type="tertiary",
-            icon=":material/arrow_forward:", on_click=open, args=(Place(row.run, row.case),),
+            icon=":material/arrow_forward:", on_click=address.open_at, args=(Place(row.run, row.case),),
         )  # fmt: skip
     if len(others) == ELSEWHERE:
         st.caption(f"The newest {ELSEWHERE}.")

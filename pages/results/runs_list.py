@@ -48,8 +48,8 @@ def draw(looked: Looked, wanted: Filter, found: Listed) -> None:
     with left:
         _table(looked, wanted, ids, {}, at.run)
     with right:
-        opened_case.step([Place(run) for run in ids], Place(at.run))
-        opened_case.draw(looked, at)
+        ways = opened_case.step([Place(run) for run in ids], Place(at.run))
+        opened_case.draw(looked, at, ways)
 
 
 def _table(looked: Looked, wanted: Filter, ids: list[str], counts: dict[str, int], at: str) -> None:

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from functools import partial
 
 import streamlit as st
 from pydantic import ValidationError
 
 from core import entry
-from core.lab.cases import View
 from core.lab.lab import Lab, counted
 from core.lab.spec import Spec
+from core.models.ids import is_control
 from core.people.looking import NoSuchRun
+from core.scene import Emphasis, Scene, marked
 from core.store.matching import Tried
+from core.telling import run_scene, scenes
 from core.text.diff import pieces
 from core.transcript import Transcript
 from pages import addresses
 from pages.parts import live, rooms, session
+from pages.parts.models import short
 from pages.parts.run import link_to, stopped
-from pages.parts.side_by_side import MOST, Cell, Row, aligned, finding, of_trials, told_apart
-from pages.parts.text import difference, emphasised, plain, shortened
+from pages.parts.side_by_side import MOST, Cell, Row, aligned, finding, of_cards, of_plot, of_tiles, told_apart
+from pages.parts.text import emphasised, plain, shortened
 from pages.parts.throttle import PACE
-from pages.parts.tiles import LOOKS, State, Tile, anchor, strip
+from pages.parts.tiles import LOOKS, Tile, anchor, strip
+from pages.stage.mount import stage
 
 ROWS = 25
 """Rows on a page."""
@@ -92,13 +95,20 @@ def watched(columns: list[Column], lab: Lab) -> None:
 
 
 def draw(columns: list[Column], lab: Lab) -> None:
-    """In what they part, and on how many rows; each run's verdict, tiles and explanation; the rows."""
-    side, case = rooms.of(lab).side, st.query_params.get("case", "")
+    """In what they part, and on how many rows; then one case of each on the stage, or the cases of all as a list."""
     shown = [one for one in columns if not one.trouble]
-    names = dict(zip((one.run for one in shown), told_apart([_line(one, lab) for one in shown]), strict=True))
-    rows = aligned([tests(one, lab, case) for one in shown], lab.judged)
+    for one in columns:
+        if one.trouble:
+            st.error(plain(f"{one.run}: {one.trouble}"), title=one.trouble.title, icon=":material/error:")
+    case = st.query_params.get("case", "")
+    is_list = any(one.state.planned > 1 and not one.case(case) for one in shown)
+    (_listed if is_list else _on_stage)(shown, lab)
+
+
+def _parting(rows: list[Row], shown: list[Column], names: list[str], lab: Lab, one: str) -> None:
+    """In what they part, of tests or cases that are called `one`."""
     with st.container(border=True, gap="xsmall", key="parting"):
-        headline, more = finding(rows, list(names.values()), side.one)
+        headline, more = finding(rows, names, one)
         if len(shown) < 2:
             headline, more = "There is nothing to set it beside.", []
         st.markdown(f"#### {plain(headline)}", anchors=False)
@@ -106,47 +116,91 @@ def draw(columns: list[Column], lab: Lab) -> None:
             more.append("Not all of it is done yet.")
         st.markdown(plain(" ".join(more)))
         specs = {one.run: one.spec for one in shown if one.spec}
-        if len(specs) > 1 and (note := side.note(specs)):
+        if len(specs) > 1 and (note := rooms.of(lab).side.note(specs)):
             st.caption(note)
-    for place, one in zip(st.columns(len(columns)), columns, strict=True):
+
+
+def _on_stage(shown: list[Column], lab: Lab) -> None:
+    """One case of each run, row against row."""
+    cases = [one.case(st.query_params.get("case", "")) for one in shown]
+    made = [scenes.of_case(lab, one.state, case, one.active) for one, case in zip(shown, cases, strict=True)]
+    tried = [_tried(one, lab, case) for one, case in zip(shown, cases, strict=True)]
+    views = [lab.view(one.state.case(case)) for one, case in zip(shown, cases, strict=True)]
+    answers = rooms.of(lab).side.answers
+    each = [of_cards(lab, *one, answers) for one in zip(made, views, tried, strict=True)]
+    rows = told = aligned(each, lab.judged)
+    one_is, stretches = made[0].one, [of_plot(*one) for one in zip(made, tried, strict=True)]
+    if lab.principal:
+        whole = [[cell for cell in _cases(one, lab) if cell.tried.case == case]
+                 for one, case in zip(shown, cases, strict=True)]  # fmt: skip
+        told = aligned(whole, lab.judged)
+    elif any(stretches):
+        one_is, told = "interval", aligned(stretches, lab.judged)
+    names = _speakers(shown, lab)
+    _parting(told, shown, names, lab, one_is)
+    present, at = st.query_params.get("present"), st.query_params.get("at", "1")
+    stage(
+        "tell" if present else "beside",
+        [_against(scene, one, made) for scene, one in zip(made, shown, strict=True)],
+        f"stage-{'-'.join(one.run for one in shown)}-{cases[0]}",
+        rows=[([cell and cell.card for cell in row.cells], ", and ".join(row.differs)) for row in rows],
+        names=names,
+        place=int(at) - 1 if at.isdecimal() and len(at) < 4 else 0,
+    )
+    for place, one, case, name in zip(st.columns(len(shown)), shown, cases, names, strict=True):
+        with place:
+            _way(one, lab, name, case)
+
+
+def _against(scene: Scene, one: Column, made: list[Scene]) -> Scene:
+    """Of a fork, with what differs from the explanation of the run that it was forked from, where that is beside it."""
+    fork = one.state.started.forked_from if one.state.started else None
+    first = next((other.claim for other in made if fork and other.run == fork.run), None)
+    if first is None or scene.claim is None:
+        return scene
+    emphasis: dict[str, Emphasis | None] = {"added": "added", "removed": "struck", "same": None}
+    before, after = ("\n".join(part.text for part in claim.parts) for claim in (first, scene.claim))
+    part = marked((piece.text, emphasis[piece.op]) for piece in pieces(before, after))
+    return scene.model_copy(update={"claim": scene.claim.model_copy(update={"parts": (part,)})})
+
+
+def _listed(shown: list[Column], lab: Lab) -> None:
+    """The cases of each run, row against row."""
+    names = _names(shown, lab)
+    rows = aligned([_cases(one, lab) for one in shown], lab.judged)
+    _parting(rows, shown, names, lab, lab.in_runs.one)
+    for place, one, name in zip(st.columns(len(shown)), shown, names, strict=True):
         with place, st.container(border=True, height="stretch", gap="small", key=f"column-{one.run}"):
-            if one.trouble:
-                st.error(plain(str(one.trouble)), title=one.trouble.title, icon=":material/error:")
-                st.caption(plain(one.run))
-            else:
-                shared = [row.cells[shown.index(one)] for row in rows if row.is_shared]
-                _head(one, lab, names[one.run], shared, _before(one, shown, lab))
-    _rows(rows, list(names.values()), shown, lab)
+            _head(one, lab, name, [row.cells[shown.index(one)] for row in rows if row.is_shared])
+    _rows(rows, names, shown, lab)
 
 
-def tests(one: Column, lab: Lab, named: str) -> list[Cell]:
-    """The rows of one run: the tests of a case, or of several cases each."""
-    side, shown = rooms.of(lab).side, one.case(named)
-    spec = one.state.started.spec if one.state.started else {}
-    found = []
-    for case, progress in one.state.cases.items():
-        if shown in ("", case):
-            view = lab.view(one.state.case(case)) if shown else None
-            rows = side.tests or partial(of_trials, lab, one.state)
-            cells = rows(view, _goes_on(one, case)) if view else [_case(one, case, lab)]
-            settings = lab.facets(spec, case)
-            found += [cell._replace(tried=Tried(cell.tried.about, progress.title, case, settings)) for cell in cells]
-    return found
+def _cases(one: Column, lab: Lab) -> list[Cell]:
+    run = run_scene.of_run(lab, one.state, one.active)
+    return of_tiles(run, lambda case, title: _tried(one, lab, case), lab.words)
 
 
-def _case(one: Column, case: str, lab: Lab) -> Cell:
-    """One of several cases, in its lab's own word."""
-    progress = one.state.cases[case]
-    result = progress.result or {}
-    outcome = str(result.get("outcome_repaired", "waiting"))
-    state: State = lab.mark(outcome, one.state)
-    if outcome == "waiting" and not one.active:
-        state, outcome = "stopped", ""
-    return Cell(Tried(), plain(progress.title), state, emphasised(str(result.get("verdict") or "")), outcome)
+def _tried(one: Column, lab: Lab, case: str) -> Tried:
+    """Which case it is, and of what settings."""
+    spec, known = one.state.started.spec if one.state.started else {}, one.state.cases.get(case)
+    return Tried("", known.title if known else "", case, lab.facets(spec, case))
 
 
-def _goes_on(one: Column, case: str) -> bool:
-    return one.active and not one.state.cases[case].result
+def _names(shown: list[Column], lab: Lab) -> list[str]:
+    """What tells the runs from one another."""
+    return told_apart([_line(one, lab) for one in shown])
+
+
+def _speakers(shown: list[Column], lab: Lab) -> list[str]:
+    """The same, with who it is; the name of a robot is part of the end."""
+    models = [getattr(one.spec, "model", "") for one in shown]
+    robots = list(dict.fromkeys(filter(is_control, models)))
+    who = [f"Robot {'ABC'[robots.index(one)]}" if one in robots else short(one) for one in models]
+    lines = [[whose if part == short(model) else part for part in _line(one, lab)]
+             for one, model, whose in zip(shown, models, who, strict=True)]  # fmt: skip
+    names = told_apart(lines)
+    return [name if whose in name or not one.spec else f"{whose}, {name}"
+            for name, whose, one in zip(names, who, shown, strict=True)]  # fmt: skip
 
 
 def _line(one: Column, lab: Lab) -> list[str]:
@@ -157,9 +211,8 @@ def _line(one: Column, lab: Lab) -> list[str]:
     return [*rooms.of(lab).line(spec)[1:], edited] if spec else ["not begun yet" if one.active else one.run]
 
 
-def _head(one: Column, lab: Lab, name: str, shared: list[Cell | None], before: str | None) -> None:
-    """What one run came to; of its explanation what differs from the one `before` is marked."""
-    side, case = rooms.of(lab).side, one.case(st.query_params.get("case", ""))
+def _head(one: Column, lab: Lab, name: str, shared: list[Cell | None]) -> None:
+    """What a run of several cases came to."""
     st.markdown(f"##### {plain(name)}", anchors=False)
     stopped(one.state)
     if one.active:
@@ -167,39 +220,22 @@ def _head(one: Column, lab: Lab, name: str, shared: list[Cell | None], before: s
         st.progress(min(max(share, 0.0), 1.0), text=text)
     elif one.state.status is None:
         st.caption("Interrupted: the app stopped while it went on.")
-    view: View | None = lab.view(one.state.case(case)) if case else None
-    sentences = list(lab.verdict(view)) if view else [(lab.summary or counted)(one.state)]
-    st.markdown(f"**{emphasised(sentences[0])}**" if sentences else "")
-    for sentence in sentences[1:]:
-        st.markdown(f":small[{emphasised(sentence)}]")
+    st.markdown(f"**{emphasised((lab.summary or counted)(one.state))}**")
     tiles = [Tile(cell.state, f"row-{number}") for number, cell in enumerate(shared, start=1) if cell]
-    strip(tiles, side.one, side.words, key=f"tiles-{one.run}")
-    if view:
-        with st.container(key=f"explanation-{one.run}"):
-            if view.explanation is not None:
-                st.markdown(
-                    f"“{plain(view.explanation) if before is None else difference(pieces(before, view.explanation))}”"
-                )
-            elif _goes_on(one, case):
-                st.skeleton(60)
-            else:
-                st.caption("There is no explanation.")
+    strip(tiles, lab.in_runs.one, dict(lab.in_runs.words.items()), key=f"tiles-{one.run}")
+    _way(one, lab, "", "")
+
+
+def _way(one: Column, lab: Lab, name: str, case: str) -> None:
+    """The way to one of the runs."""
     page = addresses.CASE if lab.hidden else addresses.of_lab(lab)
     query = {"run": one.run, **({"case": case} if case and one.state.planned > 1 else {})}
-    st.page_link(page, label="Open this run", icon=lab.icon, query_params=query)
-
-
-def _before(one: Column, shown: list[Column], lab: Lab) -> str | None:
-    """Of a fork, the explanation of the run that it was forked from, where that is beside it."""
-    fork = one.state.started.forked_from if one.state.started else None
-    first = next((other for other in shown if fork and other.run == fork.run), None)
-    case = first.case(st.query_params.get("case", "")) if first else ""
-    return lab.view(first.state.case(case)).explanation if first and case else None
+    label = f"Open this run: {plain(name)}" if name else "Open this run"
+    st.page_link(page, label=label, icon=lab.icon, query_params=query)
 
 
 def _rows(rows: list[Row], names: list[str], shown: list[Column], lab: Lab) -> None:
     """Each row in all columns; in what they part there is marked."""
-    side = rooms.of(lab).side
     page = st.pagination(-(-len(rows) // ROWS), key="side-page") if len(rows) > ROWS else 1
     for number, row in list(enumerate(rows, start=1))[(page - 1) * ROWS : page * ROWS]:
         with st.container(border=True, gap="xxsmall", key=f"pair-{number}"):
@@ -209,16 +245,16 @@ def _rows(rows: list[Row], names: list[str], shown: list[Column], lab: Lab) -> N
             for place, one, name, cell in zip(st.columns(len(names)), shown, names, row.cells, strict=True):
                 with place:
                     if cell is None:
-                        absent = "not yet" if one.active else f"not among its {side.one}s"
+                        absent = "not yet" if one.active else f"not among its {lab.in_runs.one}s"
                         st.markdown(f":small[:gray[{plain(name)}: {absent}]]")
                         continue
-                    words = cell.label or side.words.get(cell.state, "")
-                    st.markdown(f"{LOOKS[cell.state].badge(plain(words))} :small[:gray[{plain(name)}]]  \n{cell.text}")
+                    look = LOOKS[cell.state]
+                    st.markdown(f"{look.badge(cell.label or look.words)} :small[:gray[{plain(name)}]]  \n{cell.text}")
             _whole(row, shown)
 
 
 def _whole(row: Row, shown: list[Column]) -> None:
-    """Of several cases the way to one of them, row against row."""
+    """The way to one of the cases, row against row."""
     cases = {cell.tried.case for cell in row.there}
     are_several = all(one.state.planned > 1 for one in shown) and not st.query_params.get("case")
     if are_several and row.is_shared and len(cases) == 1:

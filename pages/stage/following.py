@@ -16,6 +16,9 @@ from core.telling import scenes
 PACE = 0.4
 """Seconds between two looks at a run that goes on."""
 
+AT_PACE = 10
+"""So many runs are looked at in that pace; more of them in turn, so that looking leaves the processor to the runs."""
+
 MOST_WATCHING = 2_000
 """Who watch at once, in this process."""
 
@@ -72,7 +75,7 @@ class Following:
                     self._tell(_event("changed" if self._scene else "scene", news))
                 self._scene = now
                 if goes_on:
-                    await asyncio.sleep(PACE)
+                    await asyncio.sleep(max(PACE, PACE * len(_FOLLOWED) / AT_PACE))
             else:
                 self._tell(_event("over", {}))
         finally:
@@ -111,21 +114,28 @@ def following(run: str, case: str) -> Following:
 
 def _looking(run: str, case: str) -> Callable[[], tuple[dict[str, Any], bool]]:
     watch: Watch | None = None
+    before: tuple[dict[str, Any], bool] | None = None
 
     def look() -> tuple[dict[str, Any], bool]:
-        nonlocal watch
+        nonlocal before, watch
         # Asked first: a run that ends meanwhile is looked at once more.
         active = entry.jobs().active(run)
+        is_news = True
         if watch is None:
             watch = entry.jobs().watch(run, case)
         else:
-            watch.look()
-        state = watch.transcript
-        started = state.started
-        lab = entry.labs().get(started.lab) if started else None
-        if lab is None:
-            return {}, active
-        scene = scenes.of_case(lab, state, case or state.only, active)
-        return scene.model_dump(), active
+            is_news = watch.look()
+        if before is None or is_news or before[1] != active:
+            before = _scene(watch, case, active)
+        return before
 
     return look
+
+
+def _scene(watch: Watch, case: str, active: bool) -> tuple[dict[str, Any], bool]:
+    """The scene as data, as far as the run has come, and whether it goes on."""
+    state = watch.transcript
+    lab = entry.labs().get(state.started.lab) if state.started else None
+    if lab is None:
+        return {}, active
+    return scenes.of_case(lab, state, case or state.only, active).model_dump(), active

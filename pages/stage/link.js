@@ -98,21 +98,22 @@ const theirs = new Map();
 
 /**
  * The stage as a component of Streamlit. `component.data` is what `stage.mount` takes, and besides: `follow` ({run, case}
- * of what goes on), `judgements` (what may be judged of a card, in pairs of words: [name, good, bad]) and `reader`, under
- * whose name guesses are kept. Streamlit calls this again with each drawing of the page.
+ * of what goes on) and `reader`, under whose name guesses are kept. Streamlit calls this again with each drawing of the
+ * page.
  */
 export async function mounted(component, version) {
   const place = component.parentElement.querySelector(".stage-place");
-  const { follow: followed, judgements = [], ...data } = component.data;
+  const { follow: followed, ...data } = component.data;
   const known = mounts.get(place);
   if (known) {
-    Object.assign(known, { judgements, data });
-    if (JSON.stringify(known.followed) !== JSON.stringify(followed)) hear(known, followed);
+    known.data = data;
     known.component = component;
-    if (!followed) known.draw(data.scenes, { mode: data.mode });
+    const isOther = JSON.stringify(known.followed) !== JSON.stringify(followed);
+    if (isOther || !followed) known.draw(data.scenes, { ...data, scenes: undefined });
+    if (isOther) hear(known, followed);
     return known.end;
   }
-  const here = { judgements, component, data };
+  const here = { component, data };
   // What was said before the page was loaded anew may still be on its way, and the app's scene does not have it.
   data.scenes = here.scenes = data.scenes.map((scene) => withGuesses(scene, sayer(here).waiting, data.reader));
   mounts.set(place, here);
@@ -121,16 +122,20 @@ export async function mounted(component, version) {
   const scene = () => here.scenes[0];
   const does = {
     guess: (on, value) => sayer(here).say({ what: "guess", run: scene().run, case: scene().case, trial: on, value, reader: here.data.reader }),
-    label(on, number) {
-      const [name, ...words] = here.judgements[(number - 1) >> 1] ?? [];
-      if (name) sayer(here).say({ what: "judge", run: scene().run, case: scene().case, trial: on, about: name, value: words[(number - 1) % 2] });
+    judge(on, [about, value]) {
+      sayer(here).say({ what: "judge", run: scene().run, case: scene().case, trial: on, about, value });
+      // What else may be said of it stands on the page, which is drawn anew once the keys rest.
+      clearTimeout(here.resting);
+      here.resting = setTimeout(() => sayer(here).afterwards(() => here.component.setTriggerValue("went", "judged")), 1_500);
     },
+    step: (on) => here.component.setTriggerValue("went", on),
     cancel: () => sayer(here).say({ what: "cancel", run: scene().run }),
     // The page knows the endpoints that were named in it, so it is not loaded anew.
     fork: (on) => here.component.setTriggerValue("went", `fork ${on}`),
     // The address says where one is, so that a reload comes back to it.
     place: (at) => inAddress({ at: String(at + 1) }),
     mode(to) {
+      if (data.series) return location.assign(data.series.leave), true;
       inAddress(to === "tell" ? { present: "1" } : { present: "", at: "" });
       // What stands around a case that was guessed comes with the page, which knows of a guess once it is kept.
       if (here.data.mode === "guess") sayer(here).afterwards(() => here.component.setTriggerValue("went", "guessed"));
@@ -142,8 +147,8 @@ export async function mounted(component, version) {
     ...data, evidence, library: from("preact.js"),
     act: (name, on, value) => does[name]?.(on, value),
   });
-  here.draw = (scenes, more) => here.stage.update((here.scenes = scenes), more);
-  here.end = () => { here.stop?.(); here.stage.unmount(); mounts.delete(place); };
+  here.draw = (scenes, { scenes: _, ...more } = {}) => here.stage.update((here.scenes = scenes), more);
+  here.end = () => { clearTimeout(here.resting); here.stop?.(); here.stage.unmount(); mounts.delete(place); };
   await here.stage.ready;
   hear(here, followed);
   return here.end;

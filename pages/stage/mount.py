@@ -10,9 +10,9 @@ from typing import Any, Literal
 import streamlit as st
 
 from core.scene import Scene
-from pages.stage.files import FILES
+from core.telling.stage_files import stage_files
 
-Mode = Literal["read", "tell", "guess", "play", "beside"]
+Mode = Literal["read", "tell", "guess", "play", "beside", "tried"]
 
 _SCRIPT = """
 let link;
@@ -27,13 +27,14 @@ _STYLE = """
   position: fixed; inset: 0; z-index: 1000000; background: var(--paper); --stage-height: 100dvh;
 }
 .stage:has(> .game) { overflow: auto; padding: 12px 24px; }
+.stage-place:empty { min-height: 100dvh; }
 """
-"""A telling has the whole window."""
+"""A telling has the whole window. Until it is drawn a case has a place: what stands below must not jump."""
 
 
 @cache
 def _component() -> Any:
-    read = {name: path.read_text(encoding="utf-8") for name, path in FILES.items()}
+    read = {name: path.read_text(encoding="utf-8") for name, path in stage_files().items()}
     # Files are known to a browser by what is in them.
     version = sha256("".join(read.values()).encode()).hexdigest()[:16]
     return st.components.v2.component(
@@ -50,20 +51,35 @@ def stage(
     key: str,
     *,
     follow: Mapping[str, str] | None = None,
-    judgements: Sequence[tuple[str, str, str]] = (),
+    rows: Sequence[tuple[Sequence[str | None], str]] = (),
+    names: Sequence[str] = (),
+    judgements: Sequence[tuple[str, str, str, str]] = (),
+    judged: Mapping[str, Mapping[str, str]] | None = None,
+    card: str = "",
+    steps: bool = False,
     reader: str = "",
     place: int = 0,
+    series: Mapping[str, Any] | None = None,
 ) -> str:
     """Draw scenes; `follow` names the run and the case of one that goes on, which the browser hears of by itself. Of
-    what may be judged by keys `judgements` gives the name, the good word and the bad one; guesses are kept under the
-    name `reader`. Gives what a person wants that only the page can do, once: "over" where what was followed is.
+    several, `rows` says which cards meet, by their ids, and what differs there; `names` who is who. Of what may be
+    judged of a card by keys `judgements` gives the name, what it is called, the good word and the bad one, and `judged`
+    what was, by card; `card` is open at first. Guesses are kept under the name `reader`. `steps`: keys lead from row to
+    row of a list beside. With `series` scenes are told one after another (see stage.js), and *leave* in it is the
+    address to leave for. Gives what a person wants that only the page can do, once: "over" where what was followed is.
     """
     data = {
         "mode": mode,
         "scenes": [scene.model_dump(mode="json") for scene in scenes],
         "follow": follow,
+        "rows": rows,
+        "names": names,
         "judgements": judgements,
+        "judged": judged or {},
+        "card": card,
+        "steps": steps,
         "reader": reader,
         "place": place,
+        "series": series,
     }
     return _component()(data=data, key=key, on_went_change=lambda: None).went or ""

@@ -19,12 +19,12 @@ from core.events import Frozen, Recorded
 from core.lab.lab import Lab
 from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
-from core.people.visit import Seen, Visit, Visitor, code_in, name_of_visitor
+from core.people.visit import Seen, Visit, code_in, whoever_has
 from core.scene import as_json
 from core.telling import evidence, scenes
+from core.telling.stage_files import stage_files
 from core.transcript import Transcript
 from pages.middleware import COOKIE
-from pages.stage.files import FILES
 from pages.stage.following import TooMany, following
 
 LONGEST = 1_000_000
@@ -36,7 +36,7 @@ Answer = Callable[[Request], Awaitable[Response]]
 def visit(request: Request) -> Visit:
     """The runs, as whoever asks may use them."""
     code = code_in(request.cookies.get(COOKIE, ""))
-    return Visit(entry.jobs(), Visitor(name_of_visitor(code), False, bool(code) or not policy.hosted()))
+    return Visit(entry.jobs(), whoever_has(code, bool(code) or not policy.hosted()))
 
 
 def _refused(answer: Answer) -> Answer:
@@ -164,17 +164,13 @@ def keep(who: Visit, one: Saying) -> None:
     if judgement is None or one.value not in (judgement.good, judgement.bad, ""):
         raise ValueError("That is no verdict that can be given here.")
     own = run.label_of(one.case, one.trial)
-    verdicts = {**own.verdicts, one.about: one.value}
-    verdicts = {name: word for name, word in verdicts.items() if word}
-    should = own.should if one.value == judgement.bad else {**own.should, one.about: ""}
-    should = {name: word for name, word in should.items() if word}
-    now = own.model_copy(update={"verdicts": verdicts, "should": should})
+    now = own.judged(one.about, one.value, one.value == judgement.bad)
     if now != own:
         run.label(one.case, one.trial, now)
 
 
 async def _file(request: Request) -> Response:
-    if (path := FILES.get(request.path_params["name"])) is None:
+    if (path := stage_files().get(request.path_params["name"])) is None:
         return JSONResponse({"title": "Not here", "why": "The stage has no such file."}, status_code=404)
     # Asked for again each time, and sent again only when it changed.
     return FileResponse(path, headers={"cache-control": "no-cache"})

@@ -1,22 +1,29 @@
-// The stage draws a scene (core/scene.py) in five ways: read, tell, guess, play, beside. It asks no server for anything
+// The stage draws a scene (core/scene.py) in six ways: read, tell, guess, play, beside, tried. It asks no server for anything
 // but what its caller hands in, and what models and people wrote becomes text nodes, never markup.
 //
 // On Preact and htm: a scene comes again and again while a run goes on, and what a reader has opened, typed or focused
-// must stay. The library is handed in, as a module or as its address, so that one file serves an app and a page on a disk.
+// must stay. The library is handed in, as a module or as its address: the same file serves an app and a page on a disk.
 
 let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
 
 /**
  * Draw scenes into an element.
  *
- * - `mode`: read, tell, guess, play or beside. `scenes`: one scene, or several for *beside*.
+ * - `mode`: read, tell, guess, play, beside, or tried (beside a form: only what was tried so far). `scenes`: one scene, or several for *beside*.
  * - `library`: Preact's module with htm (`html`, `render`, hooks), or the address of one.
- * - `evidence`: what stands behind the scenes, `{calls: {id: {title, parts: [{label, text}]}}}`, or a function of a scene
- *   that promises it; asked when it is first opened.
+ * - `evidence`: what stands behind the scenes, `{calls: {id: {title, parts: [{label, text}]}}}`, or a function of a
+ *   scene that promises it; asked when it is first opened.
  * - `act(name, on, value)`: called when a person does something: the names of a scene's actions, and *guess*, *bet*,
- *   *label* (value: a number), *place* (on: a screen of the telling), *mode*. Where it returns true for *mode*, the caller
- *   changes it.
+ *   *judge* (on: a card, value: [name, word]), *place* (on: a screen of the telling), *open* (on: another run), *mode*. Where it
+ *   returns true for *mode*, the caller changes it.
+ * - `rows`: of *beside* which cards meet: of each row their ids in the scenes' order, null where there is none, and in
+ *   words what differs there. `names`: who is who, where a letter does not tell.
  * - `keys: false`: listen to no keys. `place`: the screen a telling begins at. `level`: of the title's heading.
+ * - `judgements`: what may be judged of a card by keys: [name, what it is called, good word, bad word] each; `judged` what
+ *   was, by card and name. `card`: the one that is open at first. `steps`: J, K and Esc lead from row to row of a list beside it, and back (*step*).
+ * - `saved`: how far what was said is kept, in words.
+ * - `series`: *tell* several scenes one after another, and end on `{head, headline, words, links: [[words, address]],
+ *   foot}`; `whole` has for each scene the address of all of it.
  *
  * Returns `update(scenes, options)`, `unmount()` and `ready`, a promise of the first drawing.
  */
@@ -24,13 +31,14 @@ export function mount(element, options) {
   const root = document.createElement("div");
   root.className = "stage";
   element.append(root);
-  const stage = { keys: [] };
+  const stage = { root, keys: [] };
   let given = { mode: "read", level: 2, ...options }, isGone = false;
   const draw = () => {
     if (isGone || !html) return;
-    const { scenes, mode, place, level, evidence, act } = given;
-    Object.assign(stage, { level, evidence, act: act ?? (() => {}) });
-    render(html`<${Stage} stage=${stage} scenes=${[scenes].flat()} mode=${mode} place=${place} />`, root);
+    const { scenes, mode, place, series, level, evidence, act, saved, rows, names } = given;
+    const { judgements = [], judged = {}, steps = false, card = "" } = given;
+    Object.assign(stage, { level, evidence, act: act ?? (() => {}), rows, names, judgements, judged, steps, card });
+    render(html`<${Stage} ...${{ stage, scenes: [scenes].flat(), mode, place, series, saved }} />`, root);
   };
   const press = (event) => pressed(event, stage.keys);
   if (given.keys !== false) document.addEventListener("keydown", press, true);
@@ -38,7 +46,8 @@ export function mount(element, options) {
     ({ html, render, useState, useEffect, useLayoutEffect, useMemo, useRef } = module);
     draw();
   };
-  const ready = typeof given.library === "string" ? import(given.library).then(take) : Promise.resolve(take(given.library));
+  const { library } = given;
+  const ready = typeof library === "string" ? import(library).then(take) : Promise.resolve(take(library));
   return {
     ready,
     update(scenes, more = {}) {
@@ -93,8 +102,9 @@ const MARKS = {
 };
 
 const ACTIONS = {
-  question: "A question of your own", input: "Try an input", draw: "Draw what you think it is", guess: "Your turn: guess",
-  fork: "Edit this answer and go on", label: "Say what you make of it", resume: "Go on with it", cancel: "Stop it",
+  question: "A question of your own", input: "Try an input", draw: "Draw what you think it is",
+  guess: "Your turn: guess", fork: "Edit this answer and go on", label: "Say what you make of it",
+  resume: "Go on with it", cancel: "Stop it",
 };
 
 const STATES = {
@@ -111,6 +121,7 @@ const isGoing = (scene) => ["waiting", "running"].includes(scene.status);
 const isOpen = (mark) => mark === "waiting" || mark === "stopped";
 const nameOf = (scene, mark) => scene.words?.[mark] || MARKS[mark];
 const wordOf = (card, value) => (card.options?.[value] ?? value).toLowerCase();
+/** What came: where `said` is no word of the model's, the card says it otherwise. */
 const lengthOf = (text) => [...text].length;
 const classOf = (mark) => (mark ?? "none").replace(" ", "-");
 const counted = (n, one) => `${n.toLocaleString("en")} ${one}${n === 1 ? "" : "s"}`;
@@ -158,7 +169,8 @@ function Text({ part, most = 420, quoted }) {
   const [isWhole, open] = useState(false);
   const length = lengthOf(part.text), isLong = length > most * 1.2;
   const shown = isLong && !isWhole ? cut(part, most) : part;
-  return html`<div class=${`text ${quoted ? "quoted" : ""} ${length > 160 ? "is-long" : ""}`}>
+  const size = length > 160 ? "is-long" : part.label && length + lengthOf(part.label) < 40 ? "is-short" : "";
+  return html`<div class=${`text ${quoted ? "quoted" : ""} ${size}`}>
     ${part.label && html`<div class="label">${part.label}</div>`}
     <p dir="auto"><${Marked} part=${shown} /></p>
     ${isLong && html`<button class="link" aria-expanded=${isWhole} onClick=${() => open(!isWhole)}>
@@ -180,18 +192,19 @@ function Sign({ mark }) {
 }
 
 const HEADS = [
-  html => html`<rect x="6" y="13" width="36" height="27" rx="9" />`,
-  html => html`<circle cx="24" cy="26" r="17" />`,
-  html => html`<path d="M11 14h26l5 13-5 14H11L6 27z" />`,
-  html => html`<path d="M8 40V24a16 13 0 0 1 32 0v16z" />`,
-  html => html`<rect x="4" y="16" width="40" height="20" rx="10" />`,
-  html => html`<path d="M10 13h28l-4 28H14z" />`,
+  (html) => html`<rect x="6" y="13" width="36" height="27" rx="9" />`,
+  (html) => html`<circle cx="24" cy="26" r="17" />`,
+  (html) => html`<path d="M11 14h26l5 13-5 14H11L6 27z" />`,
+  (html) => html`<path d="M8 40V24a16 13 0 0 1 32 0v16z" />`,
+  (html) => html`<rect x="4" y="16" width="40" height="20" rx="10" />`,
+  (html) => html`<path d="M10 13h28l-4 28H14z" />`,
 ];
 const EYES = [
-  html => html`<circle class="dot" cx="17" cy="26" r="3.2" /><circle class="dot" cx="31" cy="26" r="3.2" />`,
-  html => html`<path d="M13 26h7M28 26h7" />`,
-  html => html`<rect x="13" y="22" width="22" height="8" rx="4" /><circle class="dot" cx="28" cy="26" r="2" />`,
-  html => html`<circle cx="18" cy="26" r="4" /><circle cx="30" cy="26" r="4" /><circle class="dot" cx="30" cy="26" r="1.4" />`,
+  (html) => html`<circle class="dot" cx="17" cy="26" r="3.2" /><circle class="dot" cx="31" cy="26" r="3.2" />`,
+  (html) => html`<path d="M13 26h7M28 26h7" />`,
+  (html) => html`<rect x="13" y="22" width="22" height="8" rx="4" /><circle class="dot" cx="28" cy="26" r="2" />`,
+  (html) => html`<circle cx="18" cy="26" r="4" /><circle cx="30" cy="26" r="4" /><circle class="dot" cx="30" cy="26"
+      r="1.4" />`,
 ];
 const TOPS = ["M24 13V5M21 5h6", "M18 12l-4-7M30 12l4-7", "M24 13V8m-3 0a3 3 0 1 1 6 0", "M20 12V6M28 12V6"];
 
@@ -207,7 +220,7 @@ function Face({ who, name }) {
       ${EYES[number % EYES.length](html)}<path d="M20 33h8" /></svg>`;
   }
   return html`<svg class="face" viewBox="0 0 48 48" aria-hidden="true"><path d=${TOPS[number % 4]} />
-    ${HEADS[number % 6](html)}${EYES[(number >> 3) % 4](html)}<path d="M19 34h10" /></svg>`;
+    ${HEADS[number % 6](html)}${EYES[(number >>> 3) % 4](html)}<path d="M19 34h10" /></svg>`;
 }
 
 // ---------------------------------------------------------------------------------------------- Claims and conduct
@@ -227,9 +240,10 @@ function Claim({ scene, name, most }) {
         : has ? "says" : "gives no explanation that could be read."}</span></div>
     ${(has || !claim) && html`<blockquote class=${claim ? "" : "is-coming"}>
       ${parts.map((part) => html`<${Text} part=${part} most=${most ?? 600} />`)}</blockquote>`}
-    ${claim?.domain && html`<p class="small">For ${claim.domain}</p>`}
+    ${claim?.domain && html`<p class="small" dir="auto">For: ${claim.domain}</p>`}
     ${claim?.code && html`<pre tabindex="0" dir="ltr">${claim.code}</pre>`}
-    ${(claim?.gold || claim?.note) && html`<p class="small">${claim.gold && `The right answer is ${claim.gold}. `}${claim.note}</p>`}
+    ${(claim?.gold || claim?.note) && html`<p class="small">${claim.gold && `The right answer is ${claim.gold}. `}
+        ${claim.note}</p>`}
   </div>`;
 }
 
@@ -237,15 +251,18 @@ function Claim({ scene, name, most }) {
 function Bars({ bars }) {
   const own = bars.find((one) => one.own && one.n), isCountable = Math.max(...bars.map((one) => one.n)) <= 24;
   return html`<ul class="bars">${bars.map((bar) => html`
-    <li class=${`${bar.own ? "own" : "other"} ${bar.wins ? "wins" : ""}`}>
-      <span class="name">${bar.label}</span>
+    <li class=${["own", "wins", "limit", "faint"].filter((one) => bar[one]).join(" ")}>
+      <span class="name">${bar.label}${bar.limit && html`<span class="aloud"> (the most that can be had)</span>`}</span>
       <span class="track" aria-hidden="true">
         ${isCountable
           ? Array.from({ length: bar.n }, (_, at) => html`<i class=${at < bar.hits ? "full" : ""}></i>`)
-          : html`<i style=${`flex:${bar.n}`}><i class="full" style=${`width:${(100 * bar.hits) / (bar.n || 1)}%`}></i></i>`}
+          : html`<i style=${`flex:${bar.n}`}><i class="full" style=${`width:${(100 * bar.hits) / (bar.n || 1)}%`}></i>
+              </i>`}
+        ${bar.low != null && bar.high != null && html`<u
+          style=${`left:${100 * bar.low}%;width:${100 * (bar.high - bar.low)}%`}></u>`}
         ${own && html`<s style=${`left:${(100 * own.hits) / own.n}%`}></s>`}</span>
       <span class="count"><b>${bar.hits}</b> of ${bar.n}${bar.wins &&
-        html`<span class="unseen"> (as good as with the explanation, or better)</span>`}</span>
+        html`<span class="aloud"> (as good as with the explanation, or better)</span>`}</span>
     </li>`)}</ul>`;
 }
 
@@ -269,14 +286,17 @@ function Tiles({ scene, go, only }) {
           <${Sign} mark=${card.mark} /></button></li>`
       : html`<li key=${card.id} class=${look} aria-label=${words} title=${words}><${Sign} mark=${card.mark} /></li>`;
   };
-  return html`<ol class=${isMany ? "tiles many" : "tiles"} style=${`--all:${Math.max(6, cards.length)}`}>${cards.map(tile)}</ol>
+  return html`<ol class=${isMany ? "tiles many" : "tiles"}
+      style=${`--all:${Math.max(6, cards.length)}`}>${cards.map(tile)}</ol>
     ${!only && html`<p class="legend">${tally(scene).map(([mark, n]) =>
-      html`<span class=${`is-${classOf(mark)}`}><${Sign} mark=${mark} />${`${n} ${nameOf(scene, mark)}`}</span>`)}</p>`}`;
+      html`<span class=${`is-${classOf(mark)}`}><${Sign} mark=${mark} />${`${n} ${nameOf(scene, mark)}`}</span>`)}
+          </p>`}`;
 }
 
 /** What came of one test. */
 function Outcome({ scene, card }) {
-  return html`<span class=${`outcome ${classOf(card.mark)}`}><${Sign} mark=${card.mark} />${nameOf(scene, card.mark)}</span>`;
+  return html`<span class=${`outcome ${classOf(card.mark)}`}><${Sign} mark=${card.mark} />${nameOf(scene, card.mark)}
+      </span>`;
 }
 
 function Expected({ card }) {
@@ -285,39 +305,64 @@ function Expected({ card }) {
     ? html`<span dir="auto">${wordOf(card, expects.value)}</span>` : html`<span>–</span>`}</span>`;
 }
 
-/** Whether what the reader said came, where that can be said. */
-const cameTrue = ({ guess, said, options }) => (guess === "unknown" || !(said in options) ? "" : guess === said ? ": right" : ": wrong");
+function Came({ card }) {
+  return html`<span class="said"><span class="label">${card.came ? "what came" : "it said"}</span>
+    <span dir="auto">${card.came || (card.said ? wordOf(card, card.said) : "–")}</span></span>`;
+}
 
+function Leave({ leave, words = "Leave" }) {
+  return html`<button class="plain" onClick=${leave}>${words}<kbd>Esc</kbd></button>`;
+}
+
+/** Whether what the reader said came, where that can be said. */
+const cameTrue = ({ guess, said, options }) =>
+  guess === "unknown" || !(said in options) ? "" : guess === said ? ": right" : ": wrong";
+
+const labelled = (card) => card.parts.filter((part) => part.text).map((part) => [part.label, part.text].filter(Boolean).join(" "));
 const titleOf = (card) => card.parts.map((part) => part.text).filter(Boolean);
 
 /** One test: a card in the row of them, which turns when its answer comes, and opens to what stands behind it. */
-function Card({ stage, scene, card, isOpened, toggle }) {
+function Card({ stage, scene, card, isOpened, toggle, judged, judge }) {
   const before = useRef(card.mark), isNew = useRef(false);
   if (before.current !== card.mark) isNew.current = isOpen(before.current);
   before.current = card.mark;
   const [first, ...rest] = card.parts;
   const most = 220;
   const shown = first && (lengthOf(first.text) > most ? cut(first, most) : first);
-  const press = (event) => !event.target.closest("button, a, summary, .more") && !getSelection()?.toString() && toggle();
-  return html`<li class=${`card ${classOf(card.mark)} ${isNew.current ? "arrives" : ""}`} id=${`card-${card.id}`} onClick=${press}>
+  const press = (event) => {
+    if (!event.target.closest("button, a, summary, .more") && !getSelection()?.toString()) toggle();
+  };
+  return html`<li class=${`card ${classOf(card.mark)} ${isNew.current ? "arrives" : ""}`} id=${`card-${card.id}`}
+      onClick=${press}>
     <div class="row">
       <div class="about">
-        <h4 dir="auto">${shown?.text ? html`<${Marked} part=${shown} />` : html`<span class="soft">${capital(scene.one)} ${card.number}</span>`}</h4>
+        <h4 dir="auto">${shown?.text ? html`<${Marked} part=${shown} />` : html`<span
+            class="soft">${capital(scene.one)} ${card.number}</span>`}</h4>
         ${!isOpened && (card.reason || card.doubt
           ? html`<p class="small" dir="auto">${card.reason || card.doubt}</p>`
           : card.text && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`)}
         ${card.guess && html`<p class="small">You said <b>${wordOf(card, card.guess)}</b>${cameTrue(card)}.</p>`}
       </div>
       <${Expected} card=${card} />
-      <span class="said"><span class="label">it said</span><span dir="auto">${card.said ? wordOf(card, card.said) : "–"}</span></span>
+      <${Came} card=${card} />
       <${Outcome} scene=${scene} card=${card} />
-      <button class="open" aria-expanded=${isOpened} aria-label=${`${isOpened ? "Close" : "Open"} ${scene.one} ${card.number}`}
-        onClick=${toggle}><svg viewBox="0 0 16 16" aria-hidden="true"><path d=${isOpened ? "M3 10l5-5 5 5" : "M3 6l5 5 5-5"} /></svg></button>
+      <button class="open" aria-expanded=${isOpened}
+          aria-label=${`${isOpened ? "Close" : "Open"} ${scene.one} ${card.number}`}
+        onClick=${toggle}><svg viewBox="0 0 16 16" aria-hidden="true"><path
+            d=${isOpened ? "M3 10l5-5 5 5" : "M3 6l5 5 5-5"} /></svg></button>
     </div>
     ${isOpened && html`<div class="more">
+      <${Judge} stage=${stage} card=${card} judged=${judged} judge=${judge} />
       ${shown !== first && html`<${Text} part=${first} />`}${rest.map((part) => html`<${Text} part=${part} />`)}
       <${Behind} stage=${stage} scene=${scene} card=${card} /></div>`}
   </li>`;
+}
+
+/** What the reader makes of a card, by number. */
+function Judge({ stage, card, judged, judge }) {
+  return stage.judgements.map(([name, title, ...words], place) => html`<div class="judge" role="group" aria-label=${title}>
+    <span class="label">${title}</span>${words.map((word, at) => html`<button class="plain" aria-pressed=${judged?.[name] === word}
+      onClick=${() => judge(card.id, name, word)}>${word}<kbd>${2 * place + at + 1}</kbd></button>`)}</div>`);
 }
 
 const cutText = (text, most) => (lengthOf(text) > most ? [...text].slice(0, most).join("") + " …" : text);
@@ -331,7 +376,7 @@ function Behind({ stage, scene, card }) {
     card.guess && `Your guess: ${wordOf(card, card.guess)}.`,
   ].filter(Boolean);
   return html`
-    ${card.text && html`<${Text} part=${{ label: "What it said", text: card.text }} />`}
+    ${card.text && html`<${Text} part=${{ label: card.came ? "What came" : "What it said", text: card.text }} />`}
     ${card.expects.length > 0 && html`<dl class="expects">${card.expects.map((one) => html`<div>
       <dt>${one.who}${one.arm && `, ${one.arm}`}</dt>
       <dd dir="auto"><b>${wordOf(card, one.value)}</b>${one.quote && html` <q>${cutText(one.quote, 300)}</q>`}
@@ -339,61 +384,131 @@ function Behind({ stage, scene, card }) {
     <${Panels} stage=${stage} scene=${scene} panels=${card.panels} />
     ${notes.length > 0 && html`<ul class="notes">${notes.map((one) => html`<li dir="auto">${one}</li>`)}</ul>`}
     <${Actions} stage=${stage} scene=${scene} on=${card.id} />
-    <${Calls} stage=${stage} scene=${scene} calls=${[...card.calls, ...card.expects.map((one) => one.call).filter(Boolean)]} />`;
+    <${Calls} stage=${stage} scene=${scene}
+        calls=${[...card.calls, ...card.expects.map((one) => one.call).filter(Boolean)]} />`;
 }
 
-/** The raw calls, fetched when they are first opened. */
+/** What stands behind the scene, fetched when a part of it is first opened: [it, or null; what asks for it]. */
+function useEvidence(stage, scene) {
+  const [found, set] = useState(null), isAsked = useRef(false);
+  const open = (event) => {
+    if (!event.target.open || isAsked.current) return;
+    isAsked.current = true;
+    const asked = typeof stage.evidence === "function" ? stage.evidence(scene) : stage.evidence;
+    Promise.resolve(asked).then((one) => set(one ?? {}), () => { isAsked.current = false; set({}); });
+  };
+  return [found, open];
+}
+
+/** The raw calls. */
 function Calls({ stage, scene, calls }) {
-  const [found, set] = useState(null);
+  const [found, open] = useEvidence(stage, scene);
   const ids = [...new Set(calls ?? [])];
   if (!ids.length || !stage.evidence) return null;
-  const open = (event) => {
-    if (!event.target.open || found) return;
-    const asked = typeof stage.evidence === "function" ? stage.evidence(scene) : stage.evidence;
-    Promise.resolve(asked).then((one) => set(one?.calls ?? {}), () => set({}));
-  };
   return html`<details class="calls" onToggle=${open}><summary>${counted(ids.length, "call")} word for word</summary>
     ${!found ? html`<p class="small">Being fetched …</p>` : ids.map((id) => html`<section>
-      <h5>${found[id]?.title ?? "This call is not there."}</h5>
-      ${(found[id]?.parts ?? []).map((part) => html`<${Text} part=${part} most=${900} />`)}
-      ${found[id] && scene.actions?.some((one) => one.name === "fork") && html`<button class="link" onClick=${() => stage.act("fork", id)}>
-        ${ACTIONS.fork}</button>`}</section>`)}</details>`;
+      <h5>${found.calls?.[id]?.title ?? "This call is not there."}</h5>
+      ${(found.calls?.[id]?.parts ?? []).map((part) => html`<${Text} part=${part} most=${900} />`)}
+      ${found.calls?.[id] && scene.actions?.some((one) => one.name === "fork") && html`<button class="link"
+          onClick=${() => stage.act("fork", id)}>${ACTIONS.fork}</button>`}</section>`)}
+  </details>`;
+}
+
+/** All figures of the case and its run, and what it was made with. */
+function Whole({ stage, scene }) {
+  const [found, open] = useEvidence(stage, scene);
+  const made = JSON.stringify(found?.made_with ?? {}, null, 2);
+  return stage.evidence && html`<details class="calls" onToggle=${open}><summary>What stands behind it</summary>
+    ${!found ? html`<p class="small">Being fetched …</p>` : html`
+      <${Figures} figures=${found.figures ?? []} />
+      <${Text} part=${{ label: "Made with", text: made }} most=${900} />`}</details>`;
+}
+
+function Figures({ figures }) {
+  const notes = (one) => [one.about, one.rules && `${one.rules} rules`, one.help, one.made_with].filter(Boolean);
+  return html`<dl class="figures">${figures.map((one) => html`<div>
+    <dt>${one.title}${notes(one).map((text) => html`<span class="small">${text}</span>`)}</dt>
+    <dd><b>${one.value}</b>${one.of > 0 && html`<span class="small"> over ${one.n} of ${one.of}</span>`}</dd>
+  </div>`)}</dl>`;
 }
 
 /** Things that were asked alike and follow one another. */
 function Panels({ stage, scene, panels, title }) {
   if (!panels?.length) return null;
   return html`${title && html`<h3 class="label">${title}</h3>`}<ol class="panels">${panels.map((panel, at) => html`
-    <li class=${`panel ${classOf(panel.mark)}`} key=${`${at}-${panel.title}`}><${Panel} stage=${stage} scene=${scene} panel=${panel} /></li>`)}</ol>`;
+    <li class=${`panel ${classOf(panel.mark)}`} key=${`${at}-${panel.title}`}><${Panel} stage=${stage} scene=${scene}
+        panel=${panel} /></li>`)}</ol>`;
 }
 
+const PARTS = 6;
+
 function Panel({ stage, scene, panel }) {
+  const [isWhole, whole] = useState(false), all = panel.parts.length;
   return html`<h4>${panel.title}</h4>
-    ${panel.parts.map((part) => html`<${Text} part=${part} quoted />`)}
-    ${panel.answer && html`<p class="answer" dir="auto">${panel.mark && html`<${Sign} mark=${panel.mark} />`}${panel.answer}</p>`}
+    ${(isWhole ? panel.parts : panel.parts.slice(0, PARTS)).map((part) => html`<${Text} part=${part} quoted />`)}
+    ${all > PARTS && html`<button class="link" aria-expanded=${isWhole} onClick=${() => whole(!isWhole)}>
+      ${isWhole ? "Show less" : `Show all ${all}`}</button>`}
+    ${panel.answer && html`<p class=${`answer ${sizeOf(panel.answer, 24)}`} dir="auto">
+      ${panel.mark && html`<${Sign} mark=${panel.mark} />`}${panel.answer}</p>`}
     ${(panel.note || panel.mark) && html`<p class="small" dir="auto">
       ${[panel.mark && nameOf(scene, panel.mark), panel.note].filter(Boolean).join(": ")}</p>`}
+    ${panel.run && html`<button class="link" onClick=${() => stage.act("open", panel.run)}>Open it</button>`}
     <${Calls} stage=${stage} scene=${scene} calls=${panel.calls} />`;
 }
 
 // ----------------------------------------------------------------------------------------------------------- Plot
 
-const KINDS = ["baseline", "reader", "claim", "truth"];
+// Dots of a claim lie on the truth and not below it, or a claim that holds would not be seen.
+const KINDS = ["baseline", "truth", "reader", "claim"];
 
 /** The plane of a plot: where a value lies, in per cent. What a claim says far from all that was seen or is true must not
  * flatten the rest: it leaves the picture. */
-function plane({ points, curves, intervals }) {
+function plane({ points, curves, intervals, x_ends, y_ends }) {
   const solid = curves.filter((one) => one.kind === "truth"), drawn = solid.length || points.length ? solid : curves;
-  const range = (values) => {
+  const range = (values, room) => {
     const known = values.filter(Number.isFinite);
     const low = known.length ? Math.min(...known) : 0, high = known.length ? Math.max(...known) : 1;
-    const room = (high - low || Math.abs(high) || 1) * 0.06;
-    return [low - room, high + room, low, high];
+    const more = (high - low || Math.abs(high) || 1) * room;
+    return [low - more, high + more];
   };
-  const xs = range([...points.map((one) => one.x), ...curves.flatMap((one) => one.x), ...intervals.flatMap((one) => [one.low, one.high])]);
-  const ys = range([...points.map((one) => one.y), ...drawn.flatMap((one) => one.y).filter((y) => y !== null)]);
+  const xs = range(x_ends ?? [...points.map((one) => one.x), ...curves.flatMap((one) => one.x), ...intervals.flatMap((one) => [one.low, one.high])], 0.02);
+  const ys = range(y_ends ?? [...points.map((one) => one.y), ...drawn.flatMap((one) => one.y).filter((y) => y !== null)], y_ends ? 0 : 0.06);
   const share = (value, [low, high]) => Math.min(1e4, Math.max(-1e4, (100 * (value - low)) / (high - low)));
-  return { x: (value) => share(value, xs), y: (value) => 100 - share(value, ys), xs: xs.slice(2), ys: ys.slice(2) };
+  const holds = ({ x, y }) => x >= xs[0] && x <= xs[1] && y >= ys[0] && y <= ys[1];
+  return { x: (value) => share(value, xs), y: (value) => 100 - share(value, ys), holds, xs: ticks(xs), ys: ticks(ys) };
+}
+
+/** A few round numbers between two ends, each with its digits. */
+function ticks([low, high]) {
+  const least = (high - low) / 5, unit = 10 ** Math.floor(Math.log10(least));
+  const step = unit * ([1, 2, 5].find((one) => one * unit >= least) ?? 10), first = Math.ceil(low / step);
+  const digits = Math.min(20, Math.max(0, -Math.floor(Math.log10(step))));
+  const written = (value) => (Math.abs(value) >= 1e6 || digits > 6 ? round(value) : value.toFixed(digits));
+  return Number.isFinite(first)
+    ? Array.from({ length: Math.min(9, Math.floor(high / step) - first + 1) }, (_, n) => (first + n) * step).map((one) => [one, written(one)]) : [];
+}
+
+/** Where the name of each curve stands: of a few places the one farthest from all other curves and names. */
+function places(curves, at) {
+  const found = [];
+  for (const curve of curves) {
+    const lies = (one, x) => {
+      const next = one.x.findIndex((value) => value >= x);
+      return next < 0 || one.y[next] === null ? null : at.y(one.y[next]);
+    };
+    const away = (x) => {
+      const y = lies(curve, x);
+      if (y === null || y < 0 || y > 100) return -1;
+      const curved = curves.filter((one) => one !== curve).map((one) => lies(one, x)).filter((other) => other !== null).map((other) => Math.abs(other - y));
+      const named = found.map((one) => Math.hypot(at.x(x) - one.left, (y > 50 ? y - 12 : y + 12) - one.top));
+      return Math.min(14, ...curved) + 2 * Math.min(30, ...named);
+    };
+    const [x] = curve.x.filter((x) => at.x(x) > 14 && at.x(x) < 86).map((x) => [x, away(x)]).reduce((best, one) => (one[1] > best[1] ? one : best), [null, -1]);
+    if (x === null) continue;
+    const y = lies(curve, x);
+    found.push({ curve, left: at.x(x), top: y > 50 ? y - 12 : y + 12 });
+  }
+  return found;
 }
 
 /** A line with its gaps. */
@@ -409,28 +524,44 @@ function path({ x, y }, at) {
 
 const round = (value) => String(Number(value.toPrecision(3)));
 
+/** What is said of the axis, each once, with where that is; of the stretches only what the marks are. */
+function saidOf(intervals) {
+  const kinds = new Map();
+  for (const one of intervals) {
+    const key = `${one.kind} ${one.mark} ${one.label}`, where = `${round(one.low)} to ${round(one.high)}`;
+    if (kinds.has(key)) kinds.get(key).where.push(where);
+    else kinds.set(key, { ...one, where: [where] });
+  }
+  return [...kinds.values()].map((one) => ({
+    ...one, words: one.kind === "stretch" && one.where.length > 3 ? one.label : `${one.label} (${one.where.join(", ")})`,
+  }));
+}
+
 /** Lines are SVG stretched to the place; dots and words are elements on it, so that neither is squeezed on a phone. */
 function Plot({ scene, covered }) {
   const { plot } = scene, at = plane(plot);
   const curves = KINDS.flatMap((kind) => plot.curves.filter((one) => one.kind === kind)).filter((one) => !covered || one.kind !== "truth");
-  const intervals = covered ? [] : plot.intervals, many = plot.points.length;
-  const words = `${counted(many, "point")} asked for. ${[...curves, ...intervals].map((one) => one.label).filter(Boolean).join("; ")}`;
+  const intervals = plot.intervals.filter((one) => !covered || ["unseen", "claimed"].includes(one.kind));
+  const many = plot.points.length, said = saidOf(intervals);
+  const words = `${counted(many, "point")} asked for. ${[...curves.map((one) => one.label), ...said.map((one) => one.words)].filter(Boolean).join("; ")}`;
   return html`<figure class="plot">
     <div class="plane" role="img" aria-label=${words}>
-      ${intervals.map((one) => html`<div class=${`interval ${classOf(one.mark)}`}
+      ${intervals.map((one) => html`<div class=${`interval ${one.kind} ${classOf(one.mark)}`} title=${`${one.label} (${round(one.low)} to ${round(one.high)})`}
         style=${`left:${at.x(one.low)}%;width:${Math.max(0.6, at.x(one.high) - at.x(one.low))}%`}></div>`)}
       <svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">
         ${curves.map((one) => html`<path key=${one.kind + one.label} class=${`line-${one.kind}`} d=${path(one, at)} />`)}</svg>
-      ${plot.points.map((one, place) => html`<i key=${place} class=${one.number ? "point" : "point unasked"}
+      ${plot.points.map((one, place) => at.holds(one) && html`<i key=${place} class=${one.number ? "point" : "point unasked"}
+        title=${`f(${one.x}) = ${one.y}${one.number ? `, call ${one.number}` : ""}`}
         style=${`left:${at.x(one.x)}%;top:${at.y(one.y)}%;--nth:${many > 1 ? (one.number || place) / many : 0}`}></i>`)}
-      ${[...new Set(at.xs)].map((x) => html`<span class="tick along" style=${`left:${at.x(x)}%`}>${round(x)}</span>`)}
-      ${[...new Set(at.ys)].map((y) => html`<span class="tick up" style=${`top:${at.y(y)}%`}>${round(y)}</span>`)}
+      ${places(curves, at).map(({ curve, left, top }) => html`<span key=${curve.kind + curve.label} dir="auto" class=${`label-of key-${curve.kind}`}
+        style=${`left:${left}%;top:${top}%`}>${curve.label}</span>`)}
+      ${at.xs.map(([x, written]) => html`<span class="tick along" style=${`left:${at.x(x)}%`}>${written}</span>`)}
+      ${at.ys.map(([y, written]) => html`<span class="tick up" style=${`top:${at.y(y)}%`}>${written}</span>`)}
       <span class="axis x">${plot.x_label}</span><span class="axis y">${plot.y_label}</span>
     </div>
     <figcaption>${many > 0 && html`<span><i class="point"></i>asked</span>`}
-      ${curves.map((one) => html`<span class=${`key key-${one.kind}`}><i></i><span dir="auto">${one.label}</span></span>`)}
-      ${intervals.map((one) => html`<span class=${`key key-interval ${classOf(one.mark)}`}><i></i><span dir="auto">${one.label}
-        ${` (${round(one.low)} to ${round(one.high)})`}</span></span>`)}</figcaption>
+      ${said.map((one) => html`<span class=${`key key-interval ${one.kind} ${classOf(one.mark)}`}><i></i><span dir="auto">${one.words}</span></span>`)}
+      ${(plot.left_out ?? []).map((one) => html`<p dir="auto">${one}</p>`)}</figcaption>
   </figure>`;
 }
 
@@ -450,7 +581,8 @@ function Verdict({ scene, headline }) {
   if (!verdict) {
     const [first, ...rest] = standing(scene);
     return html`<div class=${`verdict is-open ${scene.status}`}><div>
-      <h3 tabindex="-1">${scene.status === "running" && html`<span class="pulse" aria-hidden="true"></span>`}${first}</h3>
+      <h3 tabindex="-1">${scene.status === "running" && html`<span class="pulse" aria-hidden="true"></span>`}
+          ${first}</h3>
       <p>${rest.join(" ")}</p>
       ${scene.failure?.map((part) => html`<${Text} part=${part} most=${240} />`)}</div>
       <${Progress} scene=${scene} /></div>`;
@@ -470,12 +602,14 @@ function Progress({ scene }) {
   if (!isGoing(scene) && (!all || scene.status === "done" || scene.status === "empty")) return null;
   return html`<div class="far">
     ${all > 0 && html`<progress value=${came} max=${all} aria-label=${`${came} of ${all}`}></progress>`}
-    ${isGoing(scene) && html`<div class="unlit" aria-hidden="true">${Array.from({ length: 6 }, () => html`<i></i>`)}</div>`}</div>`;
+    ${isGoing(scene) && html`<div class="unlit" aria-hidden="true">${Array.from({ length: 6 }, () => html`<i></i>`)}
+        </div>`}</div>`;
 }
 
 /** What comes next. */
 function Actions({ stage, scene, on = "" }) {
-  const offered = (scene.actions ?? []).filter((one) => (on ? one.on === on : !scene.cards.some((card) => card.id === one.on)))
+  const isOfCard = (one) => scene.cards.some((card) => card.id === one.on);
+  const offered = (scene.actions ?? []).filter((one) => (on ? one.on === on : !isOfCard(one)))
     // An answer is edited where it stands; from here the one that was named.
     .filter((one) => one.name !== "fork" || one.on);
   if (!offered.length) return null;
@@ -488,16 +622,16 @@ function Actions({ stage, scene, on = "" }) {
 const FIRST = 40;
 
 function Read({ stage, scene, name, change }) {
-  const [opened, open] = useState(""), [isWhole, whole] = useState(false);
+  const [opened, open] = useState(stage.card), [isWhole, whole] = useState(false);
   const here = useRef(null), headline = useRef(null), had = useRef(Boolean(scene.verdict));
-  const H = `h${stage.level}`, at = useRef(""), watched = useRef(false);
+  const H = `h${stage.level}`, at = useRef(stage.card), watched = useRef(false);
   watched.current ||= isGoing(scene);
   const go = (id) => {
     at.current = id;
     if (scene.cards.findIndex((card) => card.id === id) >= FIRST) whole(true);
     open(id);
     requestAnimationFrame(() => {
-      const card = [...here.current.querySelectorAll(".cards > .card")].find((one) => one.id === `card-${id}`);
+      const card = [...(here.current?.querySelectorAll(".cards > .card") ?? [])].find((one) => one.id === `card-${id}`);
       card?.querySelector("button.open").focus({ preventScroll: true });
       card?.scrollIntoView({ block: "nearest" });
     });
@@ -507,11 +641,23 @@ function Read({ stage, scene, name, change }) {
     const next = scene.cards[Math.min(scene.cards.length - 1, Math.max(0, place + by))];
     if (next) go(next.id);
   };
-  const label = (number) => at.current && stage.act("label", at.current, number);
+  // What was said here stands, whatever the page still hands in of before.
+  const [mine, say] = useState({});
+  const saidOf = (id) => ({ ...stage.judged[id], ...mine[id] });
+  const judge = (id, name, word) => {
+    const value = saidOf(id)[name] === word ? "" : word;
+    say((all) => ({ ...all, [id]: { ...all[id], [name]: value } }));
+    stage.act("judge", id, [name, value]);
+  };
+  const byNumber = (number) => {
+    const [name, , ...words] = stage.judgements[(number - 1) >> 1] ?? [];
+    if (name && at.current) judge(at.current, name, words[(number - 1) % 2]);
+  };
+  const lead = (by, where) => (stage.steps ? stage.act("step", where) : step(by));
   useKeys(stage, {
-    j: () => step(1), k: () => step(-1), t: () => change("tell"), ...(opened ? { Escape: () => open("") } : {}),
-    ...(scene.actions?.some((one) => one.name === "label")
-      ? Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => [String(n), () => label(n)])) : {}),
+    j: () => lead(1, "next"), k: () => lead(-1, "previous"), t: () => change("tell"),
+    ...(opened ? { Escape: () => open("") } : stage.steps ? { Escape: () => stage.act("step", "close") } : {}),
+    ...Object.fromEntries(Array.from({ length: 2 * stage.judgements.length }, (_, n) => [String(n + 1), () => byNumber(n + 1)])),
   });
   // A verdict that comes while one looks has the focus, unless one is doing something.
   useEffect(() => {
@@ -524,27 +670,35 @@ function Read({ stage, scene, name, change }) {
   // What is drawn already and has not changed is handed over as it is, and not compared again.
   const kept = useMemo(() => new Map(), [scene]);
   const drawn = (card) => {
-    const key = `${card.id} ${opened === card.id}`;
+    const said = saidOf(card.id), key = `${card.id} ${opened === card.id} ${JSON.stringify(said)}`;
     if (!kept.has(key)) {
       const toggle = () => { at.current = card.id; open((now) => (now === card.id ? "" : card.id)); };
-      kept.set(key, html`<${Card} key=${card.id} stage=${stage} scene=${scene} card=${card} isOpened=${opened === card.id} toggle=${toggle} />`);
+      kept.set(key, html`<${Card} key=${card.id} stage=${stage} scene=${scene} card=${card}
+          isOpened=${opened === card.id} toggle=${toggle} judged=${said} judge=${judge} />`);
     }
     return kept.get(key);
   };
-  const tiles = useMemo(() => html`<${Tiles} scene=${scene} go=${go} />`, [scene]);
-  const asked = (scene.parts ?? []).filter((part) => part.text && part.text !== scene.title);
+  // Of one test the verdict's tile is all there is, and its sessions stand higher.
+  const isOne = scene.cards.length === 1 && scene.panels.length > 0;
+  const tiles = useMemo(() => !isOne && html`<${Tiles} scene=${scene} go=${go} />`, [scene]);
+  // What a session read stands in its panel.
+  const stands = new Set([scene.title, ...scene.panels.flatMap((panel) => panel.parts.map((part) => part.text))]);
+  const asked = (scene.parts ?? []).filter((part) => part.text && !stands.has(part.text));
   return html`<article class=${watched.current ? "read watched" : "read"} ref=${here}>
     <header><${H} dir="auto"><${Folded} text=${scene.title || scene.question || "A case"} most=${150} /></${H}>
-      ${scene.screens?.length > 1 && html`<button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd></button>`}</header>
+      ${scene.screens?.length > 1 && html`<button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd>
+          </button>`}</header>
     <${Verdict} scene=${scene} headline=${headline} />
     <${Actions} stage=${stage} scene=${scene} />
-    ${scene.unread > 0 && html`<p class="warning">${counted(scene.unread, "line")} of the journal could not be read. What stands here may lack something.</p>`}
+    ${scene.unread > 0 && html`<p class="warning">${counted(scene.unread, "line")} of the journal could not be read.
+      What stands here may lack something.</p>`}
     <div class="columns">
       <section class="left" aria-label="What it said">
         <${Claim} scene=${scene} name=${name} />
         <${Meaning} scene=${scene} />
         ${asked.map((part) => html`<${Text} part=${part} />`)}
-        ${scene.claim && scene.coming?.map((part) => html`<div class="coming"><div class="label">being written${part.label && `: ${part.label}`}</div>
+        ${scene.claim && scene.coming?.map((part) => html`<div class="coming"><div
+            class="label">being written${part.label && `: ${part.label}`}</div>
           <p dir="auto">${Array.from(part.text).slice(-240).join("")}</p></div>`)}
         <${Calls} stage=${stage} scene=${scene} calls=${scene.claim?.calls} />
       </section>
@@ -552,7 +706,8 @@ function Read({ stage, scene, name, change }) {
         ${tiles}
         ${scene.plot && html`<${Plot} scene=${scene} covered=${false} />`}
         <${Panels} stage=${stage} scene=${scene} panels=${scene.panels} />
-        ${!scene.cards.length && ["empty", "waiting"].includes(scene.status) && html`<div class="cards" aria-hidden="true">
+        ${!scene.cards.length && ["empty", "waiting"].includes(scene.status) && html`<div class="cards"
+            aria-hidden="true">
           ${[1, 2, 3, 4].map(() => html`<div class="card waiting ghost"></div>`)}</div>`}
         <ol class="cards">${cards.map(drawn)}</ol>
         ${cards.length < scene.cards.length && html`<button class="plain" onClick=${() => whole(true)}>
@@ -563,10 +718,17 @@ function Read({ stage, scene, name, change }) {
   </article>`;
 }
 
+/** What was tried so far, the newest first, and nothing that gives away what it is. */
+function Tried({ stage, scene }) {
+  return html`<article class="tried">${scene.plot && html`<${Plot} scene=${scene} covered />`}
+    <${Panels} stage=${stage} scene=${scene} panels=${[...scene.panels].reverse()} /></article>`;
+}
+
 function Folded({ text, most }) {
   const [isWhole, open] = useState(false);
   if (lengthOf(text) <= most * 1.2) return text;
-  return html`${isWhole ? text : cutText(text, most)} <button class="link" aria-expanded=${isWhole} onClick=${() => open(!isWhole)}>
+  return html`${isWhole ? text : cutText(text, most)} <button class="link" aria-expanded=${isWhole}
+      onClick=${() => open(!isWhole)}>
     ${isWhole ? "less" : "all"}</button>`;
 }
 
@@ -586,12 +748,13 @@ function Rest({ stage, scene }) {
   return html`<footer>
     ${has(scene.grid) && html`<details open=${scene.grid.length < 13}><summary>Beside this case</summary>
       <${Panels} stage=${stage} scene=${scene} panels=${scene.grid} /></details>`}
-    ${has(scene.figures) && html`<details><summary>All figures</summary><dl class="figures">${scene.figures.map((one) => html`<div>
-      <dt>${one.title}${one.help && html`<span class="small">${one.help}</span>`}</dt>
-      <dd><b>${one.value}</b>${one.of > 0 && html`<span class="small"> over ${one.n} of ${one.of}</span>`}</dd></div>`)}</dl></details>`}
+    ${has(scene.figures) && html`<details><summary>All figures</summary>
+      <${Figures} figures=${scene.figures} /></details>`}
     ${has(scene.ledger) && html`<details><summary>What does not count (${scene.ledger.length})</summary>
       <ul class="notes">${scene.ledger.map((one) => html`<li dir="auto"><b>${one.about}</b>: ${one.reason}
-        ${one.rules && html`<span class="small"> by ${one.rules} rules</span>`}${one.detail && html`<${Text} part=${{ text: one.detail }} most=${240} />`}</li>`)}</ul></details>`}
+        ${one.rules && html`<span class="small"> by ${one.rules} rules</span>`}${one.detail && html`<${Text}
+            part=${{ text: one.detail }} most=${240} />`}</li>`)}</ul></details>`}
+    <${Whole} stage=${stage} scene=${scene} />
     ${(scene.differs || scene.method) && html`<details><summary>How it was done</summary>
       ${[scene.method, scene.differs].filter(Boolean).map((text) => html`<${Text} part=${{ text }} />`)}</details>`}
   </footer>`;
@@ -599,11 +762,11 @@ function Rest({ stage, scene }) {
 
 // ----------------------------------------------------------------------------------------------------------- Tell
 
-/** One screen of a telling. Its `key` is what it shows: a run that goes on may put screens before it. */
-const keyOf = (screen) => `${screen.shows} ${screen.of}`;
+/** One screen of a telling. Its `key` is what it shows, of which scene: a run that goes on may put screens before it. */
+const keyOf = (screen) => `${screen.nth ?? 0} ${screen.shows} ${screen.of}`;
 
 function useScreens(stage, screens, place, leave, more = {}) {
-  const [key, set] = useState(keyOf(screens[Math.min(place ?? 0, screens.length - 1)] ?? { shows: "question", of: "" }));
+  const [key, set] = useState(keyOf(screens[Math.min(place ?? 0, screens.length - 1)]));
   const last = useRef(0);
   const found = screens.findIndex((one) => keyOf(one) === key);
   const at = found < 0 ? Math.max(0, Math.min(last.current, screens.length - 1)) : found;
@@ -614,9 +777,11 @@ function useScreens(stage, screens, place, leave, more = {}) {
     set(keyOf(screens[next]));
     stage.act("place", next);
   };
+  const scroll = (by) => stage.root.querySelector(".screen").scrollBy(0, by * 200);
   useKeys(stage, {
-    ArrowRight: () => go(at + 1), " ": () => go(at + 1), PageDown: () => go(at + 1), ArrowLeft: () => go(at - 1),
-    PageUp: () => go(at - 1), Home: () => go(0), End: () => go(screens.length - 1), Escape: leave, ...more,
+    ArrowRight: () => go(at + 1), " ": () => go(at + 1), PageDown: () => go(at + 1), Home: () => go(0), Escape: leave,
+    ArrowLeft: () => go(at - 1), PageUp: () => go(at - 1), End: () => go(screens.length - 1),
+    ArrowDown: () => scroll(1), ArrowUp: () => scroll(-1), ...more,
   });
   return [at, go];
 }
@@ -627,55 +792,95 @@ function swiping(go, at) {
   return {
     onTouchStart: (event) => { from = event.touches.length === 1 ? event.touches[0] : null; },
     onTouchEnd: (event) => {
-      const to = event.changedTouches[0], along = from ? to.clientX - from.clientX : 0;
-      if (Math.abs(along) > 60 && Math.abs(along) > 2 * Math.abs(to.clientY - from.clientY)) go(at + (along < 0 ? 1 : -1));
+      if (!from) return;
+      const to = event.changedTouches[0], along = to.clientX - from.clientX, across = to.clientY - from.clientY;
+      if (Math.abs(along) > Math.max(60, 2 * Math.abs(across))) go(at + (along < 0 ? 1 : -1));
     },
   };
 }
 
-function Told({ head, at, all, go, leave, hint, children, shows }) {
+function Told({ head, at, all, go, leave, hint, children, shows, whole }) {
   const body = useRef(null);
   useLayoutEffect(() => { body.current.scrollTop = 0; }, [at]);
   return html`<article class="tell" data-shows=${shows} ...${swiping(go, at)}>
-    <header><span dir="auto">${cutText(head, 70)}</span><button class="plain" onClick=${leave}>Leave<kbd>Esc</kbd></button></header>
-    <div class="screen" ref=${body} tabindex="0" role="group" aria-label=${`Screen ${at + 1} of ${all}`} key=${shows + at}>${children}</div>
+    <header><span dir="auto">${cutText(head, 70)}</span><nav>${whole && html`<a class="plain" href=${whole}>The whole run</a>`}
+      <${Leave} leave=${leave} /></nav></header>
+    <div class="screen" ref=${body} tabindex="0" role="group" aria-label=${`Screen ${at + 1} of ${all}`}
+        key=${shows + at}>${children}</div>
     <footer><button class="turn" onClick=${() => go(at - 1)} disabled=${at === 0} aria-label="Back">←</button>
-      <span class="hint"><progress value=${at + 1} max=${all} aria-label="How far"></progress>${at + 1} of ${all}${hint && html`<span class="by-key">${hint}</span>`}</span>
-      <button class="turn" onClick=${() => go(at + 1)} disabled=${at === all - 1} aria-label="Next">→</button></footer>
+      <span class="hint"><progress value=${at + 1} max=${all} aria-label="How far"></progress>
+          ${at + 1} of ${all}${hint && html`<span class="by-key">${hint}</span>`}</span>
+      <button class="turn" onClick=${() => go(at + 1)} disabled=${at === all - 1}
+        aria-label="Next">→</button></footer>
   </article>`;
 }
 
-function Tell({ stage, scene, name, place, leave }) {
-  const screens = scene.screens?.length ? scene.screens : [{ shows: "question", of: "" }];
-  const [bets, bet] = useState({});
-  const by = (id) => scene.cards.find((card) => card.id === id);
+/** What the hall bet of a scene, by card. The browser keeps it: who leaves a telling and comes back has lost nothing. */
+const betsOf = (scene) => `bets ${scene.run} ${scene.case}`;
+const kept = (name) => { try { return JSON.parse(sessionStorage.getItem(name)) ?? {}; } catch { return {}; } };
+const keep = (name, bets) => { try { sessionStorage.setItem(name, JSON.stringify(bets)); } catch { /* one that keeps nothing */ } };
+
+/** A case that was stopped ends on that. */
+const screensOf = (scene) => [...(scene.screens?.length ? scene.screens : [{ shows: "question", of: "" }]),
+  ...(scene.verdict || isGoing(scene) || scene.status === "empty" ? [] : [{ shows: "verdict", of: "" }])];
+
+/** The screens of one scene, or of several one after another. */
+function Tell({ stage, scenes, names, series, place, leave }) {
+  const screens = scenes.flatMap((scene, nth) => screensOf(scene).map((one) => ({ ...one, nth })));
+  if (series) screens.push({ shows: "end", of: "", nth: 0 });
+  const [bets, bet] = useState(() => Object.fromEntries(scenes.map((one) => [betsOf(one), kept(betsOf(one))])));
   const shown = useRef(null);
+  const cardOf = ({ of, nth }) => scenes[nth].cards.find((card) => card.id === of);
   const choose = (card, value) => {
-    bet((all) => ({ ...all, [card.id]: value }));
+    const name = betsOf(scenes[shown.current.nth]);
+    bet((all) => {
+      const mine = { ...all[name], [card.id]: value };
+      keep(name, mine);
+      return { ...all, [name]: mine };
+    });
     stage.act("bet", card.id, value);
   };
   const numbers = Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => [String(n), () => {
-    const card = shown.current?.shows === "card" && by(shown.current.of), value = card && Object.keys(card.options)[n - 1];
+    const card = shown.current?.shows === "card" && cardOf(shown.current);
+    const value = card && Object.keys(card.options)[n - 1];
     if (value) choose(card, value);
   }]));
   const [at, go] = useScreens(stage, screens, place, leave, numbers);
-  const screen = (shown.current = screens[at]);
-  const card = by(screen.of), isBet = screen.shows === "card" && card && Object.keys(card.options).length > 0;
-  const hint = isBet ? "bet by number, space turns it" : at < screens.length - 1 ? "space goes on" : scene.status === "running" ? "more is to come" : "";
-  useEffect(() => stage.say?.(spoken(scene, screen, card)), [keyOf(screen)]);
-  return html`<${Told} head=${screen.shows === "question" ? scene.question : scene.title} at=${at} all=${screens.length}
-    go=${go} leave=${leave} hint=${hint} shows=${screen.shows}>
-    <${Screen} stage=${stage} scene=${scene} name=${name} screen=${screen} card=${card} bet=${bets[screen.of]} choose=${choose} /></${Told}>`;
+  const screen = (shown.current = screens[at]), scene = scenes[screen.nth], name = names[screen.nth];
+  const card = cardOf(screen), isBet = screen.shows === "card" && card && Object.keys(card.options).length > 0;
+  const isEnd = screen.shows === "end";
+  const hint = isBet ? "bet by number, space turns it" : at < screens.length - 1 ? "space goes on"
+    : !isEnd && isGoing(scene) ? "more is to come" : "";
+  useEffect(() => stage.say?.(isEnd ? series.headline : spoken(scene, screen, card)), [keyOf(screen)]);
+  const head = isEnd ? series.head : series || screen.shows === "question" ? scene.question : scene.title;
+  return html`<${Told} head=${head} at=${at} all=${screens.length} go=${go} leave=${leave} hint=${hint}
+    shows=${screen.shows} whole=${!isEnd && series?.whole?.[screen.nth]}>${isEnd ? html`<${End} ...${series} />`
+      : html`${series && screen.shows === "claim" && html`<h2 class="middle" dir="auto">${cutText(scene.title, 200)}</h2>`}
+        <${Screen} stage=${stage} scene=${scene} name=${name} screen=${screen} card=${card} bets=${bets[betsOf(scene)]}
+          choose=${choose} />`}</${Told}>`;
 }
 
+/** What several scenes come to, and the ways on. */
+function End({ headline, words, links, foot }) {
+  return html`<h2>${headline}</h2><p class="words">${words}</p>
+    <nav class="ways">${links.map(([name, to]) => html`<a class="link" href=${to}>${name}</a>`)}</nav>
+    <p class="doubt">${foot}</p>`;
+}
+
+/** What came, in a sentence: in words of its own where it is no word of the model's. */
+const came = (card) => card.came || (card.said && `it said ${wordOf(card, card.said)}`);
+const cameOf = (scene, card) => `${capital(came(card))}: ${nameOf(scene, card.mark)}`;
+
 const spoken = (scene, screen, card) => ({
-  question: scene.title, claim: scene.claim?.parts.map((one) => one.text).join(" "), verdict: scene.verdict?.headline.text,
-  card: card && titleOf(card).join(" "), turned: card && `It said ${wordOf(card, card.said)}: ${nameOf(scene, card.mark)}`,
+  question: scene.title, claim: scene.claim?.parts.map((one) => one.text).join(" "),
+  card: card && titleOf(card).join(" "), turned: card && cameOf(scene, card), verdict: scene.verdict?.headline.text,
 })[screen.shows] ?? "";
 
-const sizeOf = (text) => (lengthOf(text) > 220 ? "long" : lengthOf(text) > 70 ? "middle" : "short");
+const sizeOf = (text, most = 70) =>
+  lengthOf(text) > 3 * most ? "long" : lengthOf(text) > most ? "middle" : "short";
 
-function Screen({ stage, scene, name, screen, card, bet, choose }) {
+function Screen({ stage, scene, name, screen, card, bets, choose }) {
+  const bet = bets[screen.of], foretold = against(scene.cards, bets);
   switch (screen.shows) {
     case "question": {
       const asked = (scene.parts ?? []).filter((part) => part.text && part.text !== scene.title);
@@ -688,45 +893,52 @@ function Screen({ stage, scene, name, screen, card, bet, choose }) {
     case "truth": return html`<${Plot} scene=${scene} />`;
     case "panel": {
       const panel = scene.panels[Number(screen.of)];
-      return panel && html`<div class=${`panel ${classOf(panel.mark)}`}><${Panel} stage=${stage} scene=${scene} panel=${panel} /></div>`;
+      return panel && html`<div class=${`panel ${classOf(panel.mark)}`}><${Panel} stage=${stage} scene=${scene}
+          panel=${panel} /></div>`;
     }
-    case "card": return card && html`<${Said} scene=${scene} name=${name} /><${Asked} card=${card} />
+    case "card": return card && html`<${Said} scene=${scene} name=${name} card=${card} /><${Asked} card=${card} />
       <${Options} card=${card} chosen=${bet} choose=${(value) => choose(card, value)} />`;
-    case "turned": return card && html`<${Said} scene=${scene} name=${name} /><${Turned} scene=${scene} card=${card} who="You" guess=${bet} />`;
+    case "turned": return card && html`<${Said} scene=${scene} name=${name} card=${card} />
+      <${Turned} scene=${scene} card=${card} who="You" guess=${bet} />`;
     case "tiles": return html`<${Tiles} scene=${scene} />`;
     case "bars": return html`<${Bars} bars=${scene.verdict?.bars ?? []} />`;
-    default: return html`<${Ending} scene=${scene} name=${name} />`;
+    default: return html`<${Ending} scene=${scene} name=${name} />${foretold && html`<p class="words">${foretold}</p>`}`;
   }
 }
 
-/** The claim once more, in a line: what a test is held against. */
-function Said({ scene, name }) {
+/** The claim once more, in a line: what a test is held against; not where the card itself quotes it. */
+function Said({ scene, name, card }) {
   const text = scene.claim?.parts.map((one) => one.text).join(" ").trim();
-  return text ? html`<p class="overline"><${Face} who=${scene.who} name=${name} /><span>It said: <q dir="auto">${cutText(text, 160)}</q></span></p>` : null;
+  return text && !card?.parts.some((part) => part.text.trim() === text) ? html`<p class="overline">
+    <${Face} who=${scene.who} name=${name} /><span>It said: <q dir="auto">${cutText(text, 160)}</q></span></p>` : null;
 }
 
 function Asked({ card }) {
   const [first, ...rest] = card.parts;
   const text = first?.text || "…";
-  return html`<h2 class=${sizeOf(text)} dir="auto">${lengthOf(text) > 300 ? html`<${Folded} text=${text} most=${260} />` : html`<${Marked} part=${first ?? { text }} />`}</h2>
+  return html`<h2 class=${sizeOf(text)} dir="auto">${lengthOf(text) > 300
+    ? html`<${Folded} text=${text} most=${260} />` : html`<${Marked} part=${first ?? { text }} />`}</h2>
     ${rest.map((part) => html`<${Text} part=${part} most=${240} />`)}`;
 }
 
 function Options({ card, chosen, choose }) {
   const options = Object.entries(card.options);
-  return options.length > 0 && html`<div class="options" role="group" aria-label="What will it say?">${options.map(([value, words], at) => html`
-    <button key=${value} aria-pressed=${chosen === value} onClick=${() => choose(value)}>${words}<kbd>${at + 1}</kbd></button>`)}</div>`;
+  return options.length > 0 && html`<div class="options" role="group"
+      aria-label="What will it say?">${options.map(([value, words], at) => html`
+    <button key=${value} aria-pressed=${chosen === value} onClick=${() => choose(value)}>${words}<kbd>${at + 1}</kbd>
+        </button>`)}</div>`;
 }
 
 /** A card that was turned: what came, in its words; a broken one steps out of line. */
 function Turned({ scene, card, guess, who }) {
-  const said = card.said ? `It said ${wordOf(card, card.said)}.` : nameOf(scene, card.mark);
-  const text = card.text || "", expects = card.expects[0];
+  const said = came(card) ? `${capital(came(card))}.` : nameOf(scene, card.mark);
+  const text = (card.came ?? "").includes(card.text) ? "" : card.text, expects = card.expects[0];
   return html`<div class=${`turned ${classOf(card.mark)}`}>
-    <p class="small" dir="auto">${cutText(titleOf(card).join(" / "), 200)}</p>
+    <p class="small" dir="auto">${cutText((card.came ? labelled(card) : titleOf(card)).join(" / "), 200)}</p>
     <h2><${Sign} mark=${card.mark} />${said}</h2>
     ${text && html`<p class="words" dir="auto">“${cutText(text, 220)}”</p>`}
-    <p class="small">${expects && html`<span class="expects-word">Its explanation led us to expect: ${wordOf(card, expects.value)}.</span> `}
+    <p class="small">${expects && html`<span
+        class="expects-word">Its explanation led us to expect: ${wordOf(card, expects.value)}.</span> `}
       ${guess && `${who} said ${wordOf(card, guess)}. `}<b>${capital(nameOf(scene, card.mark))}.</b>
       ${(card.reason || card.doubt) && ` ${capital(card.reason || card.doubt)}.`}</p></div>`;
 }
@@ -755,7 +967,8 @@ const isForetold = (card) => Object.keys(card.options).length > 0 && card.mark !
 /** One card a screen: guessed, or only turned; a tile drops for each. */
 function Game({ stage, scene, name, isGuess, leave }) {
   const cards = scene.cards.filter((card) => isReached(card) && (!isGuess || isForetold(card)));
-  const [guesses, guess] = useState(() => Object.fromEntries(cards.filter((card) => card.guess).map((card) => [card.id, card.guess])));
+  const earlier = () => Object.fromEntries(cards.filter((card) => card.guess).map((card) => [card.id, card.guess]));
+  const [guesses, guess] = useState(earlier);
   const [turned, turn] = useState(() => Object.keys(guesses));
   // By its name: while a run goes on a card may still be set aside, and others come.
   const [current, set] = useState(""), go = (to) => set(cards[to]?.id ?? "");
@@ -774,26 +987,34 @@ function Game({ stage, scene, name, isGuess, leave }) {
     show();
   };
   const on = () => (!card ? null : isTurned ? go(at + 1) : isGuess ? null : show());
-  const numbers = isGuess && card ? Object.keys(card.options).map((value, n) => [String(n + 1), () => choose(value)]) : [];
+  const values = isGuess && card ? Object.keys(card.options) : [];
+  const numbers = values.map((value, n) => [String(n + 1), () => choose(value)]);
   useKeys(stage, {
-    " ": on, Enter: on, ArrowRight: on, ArrowLeft: () => go(Math.max(0, at - 1)), Escape: leave, ...Object.fromEntries(numbers),
+    " ": on, Enter: on, ArrowRight: on, ArrowLeft: () => go(Math.max(0, at - 1)), Escape: leave,
+    ...Object.fromEntries(numbers),
   });
-  useEffect(() => card && stage.say?.(isTurned ? `It said ${wordOf(card, card.said)}: ${nameOf(scene, card.mark)}` : titleOf(card).join(" ")), [at, isTurned]);
+  useEffect(() => {
+    if (card) stage.say?.(isTurned ? cameOf(scene, card) : titleOf(card).join(" "));
+  }, [at, isTurned]);
   const done = cards.slice(0, at + (isTurned ? 1 : 0));
   return html`<article class="game">
-    <header><span dir="auto">${cutText(scene.title, 120)}</span><button class="plain" onClick=${leave}>
-      ${isGuess && card ? "Guess no more" : "Leave"}<kbd>Esc</kbd></button></header>
-    ${!card && isGuess && isGoing(scene) ? html`<div class="round over"><p class="soft">These are all so far. More are on their way.</p></div>`
-      : card
+    <header><span dir="auto">${cutText(scene.title, 120)}</span>
+      <${Leave} leave=${leave} words=${isGuess && card ? "Guess no more" : "Leave"} /></header>
+    ${!card && isGuess && isGoing(scene)
+      ? html`<div class="round over"><p class="soft">These are all so far. More are on their way.</p></div>` : card
       ? html`<div class="round" key=${card.id}><${Claim} scene=${scene} name=${name} most=${280} />
           ${isTurned ? html`<${Turned} scene=${scene} card=${card} guess=${guesses[card.id]} who="You" />
-            <div class="options"><button class="primary" onClick=${on}>${at + 1 < cards.length ? "Next" : "What came of it"}<kbd>space</kbd></button></div>`
+            <div class="options"><button class="primary"
+                onClick=${on}>${at + 1 < cards.length ? "Next" : "What came of it"}<kbd>space</kbd></button></div>`
           : html`<${Asked} card=${card} />${!has ? html`<p class="soft">It has not answered yet.</p>`
             : isGuess ? html`<${Options} card=${card} choose=${choose} />`
-            : html`<div class="options"><button class="primary" onClick=${show}>Turn it<kbd>space</kbd></button></div>`}`}</div>`
-      : html`<div class="round over"><${Ending} scene=${scene} name=${name} />${isGuess && html`<p class="words">${against(cards, guesses)}</p>`}
+            : html`<div class="options"><button class="primary" onClick=${show}>Turn it<kbd>space</kbd></button>
+                </div>`}`}</div>`
+      : html`<div class="round over"><${Ending} scene=${scene} name=${name} />${isGuess && html`<p
+          class="words">${against(cards, guesses)}</p>`}
           ${scene.verdict?.bars.length > 0 && html`<${Bars} bars=${scene.verdict.bars} />`}
-          <div class="options"><button class="primary" onClick=${leave}>See all of it<kbd>Esc</kbd></button></div></div>`}
+          <div class="options"><button class="primary" onClick=${leave}>See all of it<kbd>Esc</kbd></button></div>
+              </div>`}
     <footer><span class="hint">${card ? `${at + 1} of ${cards.length}` : ""}</span>
       <div class="dropped"><${Tiles} scene=${scene} only=${card ? done : cards} /></div></footer>
   </article>`;
@@ -801,8 +1022,10 @@ function Game({ stage, scene, name, isGuess, leave }) {
 
 /** The reader and the explanation over the same tests: only those that count and that both predicted. */
 function against(cards, guesses) {
-  const both = cards.filter((card) => guesses[card.id] && ["kept", "broken"].includes(card.mark)
+  const guessed = cards.filter((card) => guesses[card.id]);
+  const both = guessed.filter((card) => ["kept", "broken"].includes(card.mark)
     && card.said in card.options && card.expects[0] && ![guesses[card.id], card.expects[0].value].includes("unknown"));
+  if (!guessed.length) return "";
   const came = (some) => some.filter((card) => guesses[card.id] === card.said).length;
   if (!both.length) {
     const own = cards.filter((card) => guesses[card.id] && guesses[card.id] !== "unknown" && card.said in card.options);
@@ -810,94 +1033,97 @@ function against(cards, guesses) {
   }
   const mine = came(both);
   const its = both.filter((card) => card.expects[0].value === card.said).length;
-  return `You foretold ${mine} of ${both.length}; who went by its explanation, ${its}.`;
+  const left = guessed.length - both.length;
+  return `You foretold ${mine} of ${both.length}; who went by its explanation, ${its}.`
+    + (left ? ` Only what both foretold, and what counts, is compared: ${left > 1 ? `${left} guesses are` : "1 guess is"} left out.` : "");
 }
 
 // --------------------------------------------------------------------------------------------------------- Beside
 
-const meeting = (card) => titleOf(card).join(" ").normalize("NFKC").toLowerCase().replace(/\s+/g, " ").trim() || card.id;
-
-/** Rows of cards that ask the same, by their text; the first scene's order, then what only others asked. */
-function rowsOf(scenes) {
-  const rows = new Map();
-  scenes.forEach((scene, column) => {
-    const seen = new Map();
-    for (const card of scene.cards) {
-      const text = meeting(card), nth = seen.get(text) ?? 0;
-      seen.set(text, nth + 1);
-      const key = `${nth} ${text}`;
-      if (!rows.has(key)) rows.set(key, { key, card, cells: scenes.map(() => null) });
-      rows.get(key).cells[column] = card;
-    }
-  });
-  return [...rows.values()];
+/** The rows that are handed in, each with its cards; those of the app know better than texts which tests are the same. */
+function rowsOf(scenes, given = []) {
+  const cards = scenes.map((scene) => new Map(scene.cards.map((card) => [card.id, card])));
+  return given.map(([ids, differs]) => {
+    const cells = ids.map((id, column) => cards[column].get(id));
+    const card = cells.find(Boolean), there = cells.filter(Boolean).map(titleOf);
+    // What only one of them has, such as what its own code gives, is no title of the row.
+    const title = card ? titleOf(card).filter((text) => there.every((one) => one.includes(text))) : [];
+    return { key: JSON.stringify(ids), card, cells, differs, title };
+  }).filter((row) => row.card);
 }
 
-const differs = (row) => new Set(row.cells.map((card) => card && `${card.said} ${card.mark}`)).size > 1;
-
-function Cell({ scene, card }) {
-  if (!card) return html`<span class="soft">not asked</span>`;
-  return html`<${Expected} card=${card} /><span class="said"><span class="label">it said</span>
-    <span dir="auto">${card.said ? wordOf(card, card.said) : "–"}</span></span><${Outcome} scene=${scene} card=${card} />
-    ${card.text && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`}`;
+function Cell({ scene, card, title }) {
+  if (!card) return html`<span class="soft">${isGoing(scene) ? "not yet" : "not asked"}</span>`;
+  return html`<${Expected} card=${card} /><${Came} card=${card} /><${Outcome} scene=${scene} card=${card} />
+    ${card.text && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`}
+    ${(card.reason || card.doubt) && html`<p class="small" dir="auto">${capital(card.reason || card.doubt)}.</p>`}
+    ${card.parts.filter((part) => part.text && !title.includes(part.text)).map((part) => html`<${Text} part=${part} most=${160} />`)}`;
 }
 
 const inColumns = (scenes, names, draw) => html`<div class="across">${scenes.map((scene, at) =>
   html`<div role="group" aria-label=${names[at]}>${draw(scene, names[at])}</div>`)}</div>`;
 
 function Row({ scenes, names, row, stage }) {
-  return html`<h4 dir="auto"><${Folded} text=${titleOf(row.card).join(" / ") || `${row.card.number}.`} most=${220} /></h4>
+  return html`<h4 dir="auto"><${Folded} text=${row.title.join(" / ") || `${capital(scenes[0].one)} ${row.card.number}`} most=${220} /></h4>
+    ${row.differs && html`<p class="small parting">${capital(row.differs)}.</p>`}
     <div class="across">${row.cells.map((card, at) => html`<div class=${`cell card ${classOf(card?.mark)}`}>
-      <span class="whose">${names[at]}</span><${Cell} scene=${scenes[at]} card=${card} /></div>`)}</div>`;
+      <span class="whose">${names[at]}</span><${Cell} scene=${scenes[at]} card=${card} title=${row.title} /></div>`)}</div>`;
 }
 
 function Beside({ stage, scenes, names, change }) {
-  const rows = rowsOf(scenes), H = `h${stage.level}`;
+  const rows = rowsOf(scenes, stage.rows), H = `h${stage.level}`;
   const [isWhole, whole] = useState(false);
   useKeys(stage, { t: () => change("tell") });
   const shared = scenes.every((one) => one.title === scenes[0].title);
   return html`<article class="beside" style=${`--columns:${scenes.length}`}>
     <header><${H} dir="auto"><${Folded} text=${shared ? scenes[0].title : "Side by side"} most=${150} /></${H}>
       <button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd></button></header>
-    ${inColumns(scenes, names, (scene, name) => html`${!shared && html`<p class="label" dir="auto">${cutText(scene.title, 150)}</p>`}
+    ${inColumns(scenes, names, (scene, name) => html`<p class="label" dir="auto">${name}</p>${!shared && html`<p class="small" dir="auto">${cutText(scene.title, 150)}</p>`}
       <${Verdict} scene=${scene} /><${Tiles} scene=${scene} />`)}
     ${inColumns(scenes, names, (scene, name) => html`<${Claim} scene=${scene} name=${name} most=${300} />`)}
     ${scenes.some((one) => one.plot) && inColumns(scenes, names, (scene) => scene.plot && html`<${Plot} scene=${scene} />`)}
-    ${scenes.some((one) => one.panels.length) && inColumns(scenes, names, (scene) => html`<${Panels} stage=${stage} scene=${scene} panels=${scene.panels} />`)}
-    <ol class="rows">${(isWhole ? rows : rows.slice(0, FIRST)).map((row) => html`<li key=${row.key} class=${differs(row) ? "differs" : ""}>
+    <ol class="rows">${(isWhole ? rows : rows.slice(0, FIRST)).map((row) => html`<li key=${row.key} class=${row.differs ? "differs" : ""}>
       <${Row} scenes=${scenes} names=${names} row=${row} /></li>`)}</ol>
-    ${!isWhole && rows.length > FIRST && html`<button class="plain" onClick=${() => whole(true)}>Show all ${rows.length}</button>`}
+    ${!isWhole && rows.length > FIRST && html`<button class="plain"
+        onClick=${() => whole(true)}>Show all ${rows.length}</button>`}
     ${inColumns(scenes, names, (scene) => html`<${Meaning} scene=${scene} />`)}
+    ${scenes.some((one) => one.panels.length) && inColumns(scenes, names, (scene) => html`<${Panels} stage=${stage} scene=${scene} panels=${scene.panels} />`)}
   </article>`;
 }
 
 /** Side by side for an audience: the claims, the rows in which they part, what decides, the verdicts. */
 function TellBeside({ stage, scenes, names, place, leave }) {
-  const rows = rowsOf(scenes), parted = [...rows.filter(differs), ...rows.filter((row) => !differs(row))].slice(0, 6);
+  const rows = rowsOf(scenes, stage.rows), parted = [...rows.filter((row) => row.differs), ...rows.filter((row) => !row.differs)].slice(0, 6);
   const screens = [
     { shows: "question", of: "" }, { shows: "claim", of: "" }, ...parted.map((row) => ({ shows: "card", of: row.key })),
-    ...(scenes.some((one) => one.verdict?.bars.length) ? [{ shows: "bars", of: "" }] : []), { shows: "verdict", of: "" },
+    ...(scenes.some((one) => one.verdict?.bars.length) ? [{ shows: "bars", of: "" }] : []),
+    { shows: "verdict", of: "" },
   ];
   const [at, go] = useScreens(stage, screens, place, leave), { shows, of } = screens[at];
   const row = rows.find((one) => one.key === of);
-  const body = shows === "question" ? html`<div class="opening">${scenes.map((scene, n) => html`<${Face} who=${scene.who} name=${names[n]} />`)}
+  const body = shows === "question" ? html`<div class="opening">${scenes.map((scene, n) => html`<${Face}
+      who=${scene.who} name=${names[n]} />`)}
       <h2 class=${sizeOf(scenes[0].title)} dir="auto">${cutText(scenes[0].title, 300)}</h2></div>`
-    : shows === "claim" ? inColumns(scenes, names, (scene, name) => html`<${Claim} scene=${scene} name=${name} most=${200} />`)
-    : shows === "bars" ? inColumns(scenes, names, (scene, name) => html`<h3>${name}</h3><${Bars} bars=${scene.verdict?.bars ?? []} />`)
-    : shows === "verdict" ? inColumns(scenes, names, (scene, name) => html`<h3>${name}</h3><${Ending} scene=${scene} name=${name} />`)
+    : shows === "claim" ? inColumns(scenes, names, (scene, name) => html`<${Claim} scene=${scene} name=${name}
+        most=${200} />`)
+    : shows === "bars" ? inColumns(scenes, names, (scene, name) => html`<h3>${name}</h3><${Bars}
+        bars=${scene.verdict?.bars ?? []} />`)
+    : shows === "verdict" ? inColumns(scenes, names, (scene, name) => html`<h3>${name}</h3><${Ending} scene=${scene}
+        name=${name} />`)
     : row && html`<${Row} scenes=${scenes} names=${names} row=${row} />`;
-  return html`<${Told} head=${shows === "question" ? "" : scenes[0].title} at=${at} all=${screens.length} go=${go} leave=${leave} shows=${shows}>
+  return html`<${Told} head=${shows === "question" ? "" : scenes[0].title} at=${at} all=${screens.length} go=${go}
+      leave=${leave} shows=${shows}>
     <div class="beside" style=${`--columns:${scenes.length}`}>${body}</div></${Told}>`;
 }
 
 // ---------------------------------------------------------------------------------------------------------- Stage
 
 const KEYS = [
-  ["→ ← space", "one screen on or back"], ["Home End", "first, last screen"], ["J K", "next, last card"], ["1 2 3", "guess, bet, label"],
-  ["T", "tell it"], ["Esc", "close, leave"], ["?", "these keys"],
+  ["→ ← space", "one screen on or back"], ["Home End", "first, last screen"], ["J K", "next, last card"],
+  ["1 2 3", "guess, bet, judge"], ["T", "tell it"], ["Esc", "close, leave"], ["?", "these keys"],
 ];
 
-function Stage({ stage, scenes, mode, place }) {
+function Stage({ stage, scenes, mode, place, series, saved }) {
   const [own, set] = useState(null), [isHelp, help] = useState(false), [said, say] = useState("");
   stage.say = say;
   const before = useRef(mode);
@@ -910,17 +1136,21 @@ function Stage({ stage, scenes, mode, place }) {
   const home = scenes.length > 1 ? "beside" : "read";
   const leave = () => change(home);
   useKeys(stage, { "?": () => help(!isHelp), ...(isHelp ? { Escape: () => help(false) } : {}) }, true);
-  const names = scenes.map((scene) => nameIn(scenes, scene));
-  const [scene] = scenes, name = names[0];
+  const names = stage.names?.length ? stage.names : scenes.map((scene) => nameIn(scenes, scene));
+  // Another case begins anew: what is open in one is not in the next.
+  const [scene] = scenes, name = names[0], whose = `${scene?.run}/${scene?.case}/${stage.card}`;
   const verdict = scenes.map((one) => one.verdict?.headline.text ?? "").join(" ");
   useEffect(() => { if (verdict.trim()) say(verdict); }, [verdict]);
-  const all = { stage, scene, scenes, name, names, place, change, leave };
+  const all = { stage, scene, scenes, name, names, place, series, change, leave };
   return html`
     ${!scene ? html`<p class="soft">There is nothing to show.</p>`
-      : now === "tell" ? (scenes.length > 1 ? html`<${TellBeside} ...${all} />` : html`<${Tell} ...${all} />`)
-      : now === "guess" || now === "play" ? html`<${Game} key=${now} isGuess=${now === "guess"} ...${all} />`
-      : now === "beside" && scenes.length > 1 ? html`<${Beside} ...${all} />` : html`<${Read} ...${all} />`}
-    <div class="unseen" role="status" aria-live="polite">${said}</div>
-    ${isHelp && html`<aside class="keys" aria-label="Keys"><dl>${KEYS.map(([key, does]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${does}</dd></div>`)}</dl>
+      : now === "tell" ? (scenes.length > 1 && !series ? html`<${TellBeside} ...${all} />` : html`<${Tell} ...${all} />`)
+      : now === "tried" ? html`<${Tried} ...${all} />`
+      : now === "guess" || now === "play" ? html`<${Game} key=${now + whose} isGuess=${now === "guess"} ...${all} />`
+      : now === "beside" && scenes.length > 1 ? html`<${Beside} ...${all} />` : html`<${Read} key=${whose} ...${all} />`}
+    <div class="aloud" role="status" aria-live="polite">${said}</div>
+    ${saved && html`<p class="saved" aria-live="off">${saved}</p>`}
+    ${isHelp && html`<aside class="keys" aria-label="Keys"><dl>${KEYS.map(([key, does]) =>
+        html`<div><dt><kbd>${key}</kbd></dt><dd>${does}</dd></div>`)}</dl>
       <button class="plain" onClick=${() => help(false)}>Close</button></aside>`}`;
 }

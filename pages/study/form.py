@@ -43,7 +43,7 @@ model = ["control/steadfast", "control/fickle"]
 def draw() -> None:
     """How a new study is written, and the button that plans it, which stays in sight."""
     left, right = st.columns(2)
-    may_send = session.runs().sees_all
+    may_send = session.runs().may_all
     session.takes_files(may_send)
     with left:
         way = st.segmented_control(
@@ -272,7 +272,7 @@ def _buttons(content: str | bytes, name: str) -> None:
     is_named = study.name != (name or "study")
     name = study.name if is_named else name or shelf.name_for(study.title) or "study"
     with st.container(horizontal=True, vertical_alignment="center"):
-        keeps = session.runs().sees_all
+        keeps = session.runs().may_all
         runs = len(study.all)
         if keeps and st.button(
             f"Plan it · {runs} runs", type="primary", icon=":material/checklist:", key="study-plan",

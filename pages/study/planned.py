@@ -21,7 +21,7 @@ from pages.study.words import budget, count, minutes
 def taken(study: Study, file: int, completed: int) -> Estimate:
     """What is still to be done; looked up again once a further run has completed."""
     # A visitor would run it elsewhere, where nothing of what the host ran is at hand.
-    folder = home.journals() if session.runs().sees_all else home.home() / "nobody"
+    folder = home.journals() if session.runs().may_all else home.home() / "nobody"
     with waits("Counting what will be asked, and what has been already …"):
         return _estimate(study.name, file, tuple(study.data.values()), completed, folder, study)
 

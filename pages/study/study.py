@@ -37,24 +37,24 @@ def listed() -> None:
         "One question is a demonstration, **a thousand are a finding**. A study tries every combination of the "
         "settings that you choose, checks its instrument on robots whose truth is known, and ends in a table."
     )
-    if not session.runs().sees_all:
+    if not session.runs().may_all:
         form.only_the_host()
     st.button("New study", type="primary", icon=":material/add:", key="study-new", on_click=_open, args=["new", "1"])
-    own, sees_all = shelf.own(home.home()), session.runs().sees_all
+    own, may_all = shelf.own(home.home()), session.runs().may_all
     files = shelf.files(home.home()).values()
     for title, paths in (
-        ("Yours", [path for path in files if path.parent == own and sees_all]),
+        ("Yours", [path for path in files if path.parent == own and may_all]),
         ("To begin with", [path for path in files if path.parent != own]),
     ):
         if paths:
             st.subheader(title, anchor=False)
             with st.container(border=True, gap="xsmall", key=f"studies-{title}"):
                 # Those that anybody can run come first.
-                for _, *line in sorted((_entry(path, sees_all) for path in paths), key=lambda one: one[0]):
+                for _, *line in sorted((_entry(path, may_all) for path in paths), key=lambda one: one[0]):
                     _line(*line)
 
 
-def _entry(path: Path, sees_all: bool) -> tuple[bool, str, str, str]:
+def _entry(path: Path, may_all: bool) -> tuple[bool, str, str, str]:
     """Whether it takes a key, its name, its title, and what else to know of it."""
     try:
         study = _read(path)
@@ -64,10 +64,10 @@ def _entry(path: Path, sees_all: bool) -> tuple[bool, str, str, str]:
     endpoints = sorted(model for model in models if not is_free(model) and not model.startswith("local/"))
     asks = "robots only, no key" if all(is_free(one) for one in models) else "no key"
     runs = count(len(study.all), "run")
-    done = sum(is_completed(journal.at(home.journals(), run.id)) for run in study.all) if sees_all else 0
+    done = sum(is_completed(journal.at(home.journals(), run.id)) for run in study.all) if may_all else 0
     words = [
         *dict.fromkeys(run.lab.title for run in study.runs),
-        f"{done} of {runs} completed" if sees_all else runs,
+        f"{done} of {runs} completed" if may_all else runs,
         f"asks {', '.join(endpoints[:3])}" if endpoints else asks,
     ]
     return bool(endpoints), path.stem, study.title, " · ".join(words)
@@ -93,10 +93,10 @@ def _read(path: Path) -> Study:
 def one(name: str) -> None:
     """A study: how it stands, what it found, what it will take."""
     files = shelf.files(home.home())
-    sees_all = session.runs().sees_all
+    may_all = session.runs().may_all
     try:
         path = files.get(name)
-        if path is None or not (sees_all or path.parent == shelf.SHIPPED):
+        if path is None or not (may_all or path.parent == shelf.SHIPPED):
             raise BadStudy(f"There is no study named {name[:80]!r}.")
         with waits("Reading the file …"):
             study = _read(path)
@@ -106,7 +106,7 @@ def one(name: str) -> None:
         return
     st.title(plain(study.title), anchor=False)
     file = path.stat().st_mtime_ns
-    if not sees_all:
+    if not may_all:
         form.only_the_host()
         _rest(study, path, 0, is_new=True)
         return

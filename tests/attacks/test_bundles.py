@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
 import json
+import shutil
 import stat
 import struct
 import zipfile
@@ -15,7 +17,7 @@ import pytest
 
 from core import home
 from core.journal import to_line
-from core.runs import bundle
+from core.runs import bundle, signing
 from core.runs.bundle import BundleRefused
 
 RECORDED = sorted(home.recordings().glob("*.jsonl"))[0]
@@ -132,6 +134,51 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "what is said of one": (lambda: only(begun(run="lpt1~ann", about="lpt1"), "lpt1~ann"), "neither"),
     "a run that is here": (lambda: only(own(), "own"), "here already and holds something else"),
 }  # fmt: skip
+
+
+def armored(blob: bytes) -> bytes:
+    return b"-----BEGIN SSH SIGNATURE-----\n" + base64.encodebytes(blob) + b"-----END SSH SIGNATURE-----\n"
+
+
+def sshsig(*parts: bytes, version: int = 1) -> bytes:
+    """The blob of a signature: key, namespace, reserved, hash, signature."""
+    return b"SSHSIG" + struct.pack(">I", version) + b"".join(struct.pack(">I", len(one)) + one for one in parts)
+
+
+KEY = b"\0\0\0\x0bssh-ed25519\0\0\0 " + bytes(range(32))
+SIGNED = b"\0\0\0\x0bssh-ed25519\0\0\0@" + bytes(64)
+OURS = signing.NAMESPACE.encode()
+
+SIGNATURES: dict[str, bytes] = {
+    "nothing": b"",
+    "no signature": b"hello\n" * 100,
+    "bytes": bytes(range(256)) * 64,
+    "too long": armored(bytes(40_000)),
+    "armour around nothing": armored(b""),
+    "armour without end": armored(sshsig(KEY, OURS, b"", b"sha512", SIGNED))[:-30],
+    "a length beyond the end": armored(b"SSHSIG\0\0\0\1\xff\xff\xff\xff"),
+    "a version to come": armored(sshsig(KEY, OURS, b"", b"sha512", SIGNED, version=2)),
+    "of zeros": armored(sshsig(KEY, OURS, b"", b"sha512", SIGNED)),
+    "by no key": armored(sshsig(b"", OURS, b"", b"sha512", SIGNED)),
+    "by a key of no kind": armored(sshsig(b"\0\0\0\4evil", OURS, b"", b"sha512", SIGNED)),
+    "by a weak hash": armored(sshsig(KEY, OURS, b"", b"md5", SIGNED)),
+    "for a namespace of options": armored(sshsig(KEY, b"-f /etc/passwd", b"", b"sha512", SIGNED)),
+    "for one with a line of ours": armored(
+        sshsig(KEY, OURS + b'" signature with x key SHA256:', b"", b"sha512", SIGNED)
+    ),
+}
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs ssh-keygen, which checks signatures")
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_a_hostile_signature_changes_nothing_and_says_why(name: str, folder: Path, tmp_path: Path) -> None:
+    sent = tmp_path / "b.zip"
+    sent.write_bytes(zipped(*good().items(), ("manifest.json.sig", SIGNATURES[name])))
+    with pytest.raises(BundleRefused, match=r"signature does not fit: .{4}") as refused:
+        bundle.take(sent, [folder])
+    said = str(refused.value)
+    assert len(said) < 500 and said.isprintable() and "/sig" not in said
+    assert [path.name for path in folder.iterdir()] == ["own.jsonl"]
 
 
 def flipped(data: bytes) -> bytes:

@@ -57,8 +57,7 @@ def test_a_visitor_can_upload_nothing(app: Server) -> None:
 
 
 def become_host(tab: Tab) -> None:
-    field = next(one.text_input.id for one in tab.run("models") if one.text_input.id.endswith("host-code"))
-    tab.run("models", widgets=[WidgetState(id=field, string_value=CODE)])
+    tab.sign_in(CODE, "models")
 
 
 def test_the_host_sends_so_many_megabytes_and_no_more(app: Server) -> None:

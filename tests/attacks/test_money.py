@@ -18,10 +18,11 @@ from core.models import prices
 from core.models.catalog import Catalog
 from core.models.errors import NoSuchModel
 from core.models.settings import EndpointConfig
+from core.people import roles
 from core.people.allowance import TooMuch, of_journals
 from core.people.counted import Taken
 from core.people.running import Jobs
-from core.people.visit import Visit, Visitor
+from core.people.visit import Visit, Visitor, name_of_visitor
 from core.transcript import transcript
 from tests.small_lab import LAB, Echoing, EchoSpec
 from tests.waiting import until
@@ -256,5 +257,7 @@ def test_a_page_asks_no_model_that_was_typed_and_is_not_listed(monkeypatch: pyte
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-host")
     app = AppTest.from_string(NAMING, default_timeout=60).run()
     assert "not among the models that the host of this app lists" in app.text[0].value
-    app.session_state["host"] = True
+    monkeypatch.setenv("EXPLAIN_HOST_CODE", "the code of whoever hosts")
+    app.session_state["visitor"] = "carl"
+    roles.sign_in(name_of_visitor("carl"), roles.HOST)
     assert app.run().text[0].value == "openai/o1-pro-2025-03-19"

@@ -49,8 +49,8 @@ def cookie(app: Server) -> str:
 class Tab:
     """A session, as a browser's tab has one; to be used in a `with`, which ends it."""
 
-    def __init__(self, app: Server, cookies: str = "") -> None:
-        headers = {"Cookie": cookies} if cookies else None
+    def __init__(self, app: Server, cookies: str = "", **headers: str) -> None:
+        headers |= {"Cookie": cookies} if cookies else {}
         self._connecting = connect(
             f"ws://127.0.0.1:{app.port}/_stcore/stream",
             subprotocols=[Subprotocol("streamlit")],
@@ -90,6 +90,14 @@ class Tab:
             elif kind == "script_finished" and said.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                 return drawn
 
+    def sign_in(self, code: str, page: str = "") -> list[Any]:
+        """Type a code where the page asks for one; every element that it drew then."""
+        drawn = self.run(page)
+        field = next(one.text_input.id for one in drawn if one.text_input.id.endswith("sign-in-code"))
+        press = next(one.button.id for one in drawn if one.button.id.endswith("sign-in-go"))
+        typed = WidgetState(id=field, string_value=code)
+        return self.run(page, widgets=[typed, WidgetState(id=press, trigger_value=True)])
+
     def want(self, file: str) -> None:
         """Ask for a file that a button would make when it is clicked; returns once that is refused or done."""
         asked = BackMsg()
@@ -102,6 +110,10 @@ class Tab:
             data = self._socket.recv(timeout=PATIENCE)
             assert isinstance(data, bytes)
             said.ParseFromString(data)
+
+    def close(self) -> None:
+        """End it before its `with` does."""
+        self._socket.close()
 
     def say(self, data: bytes) -> None:
         """Send what may be no message at all."""

@@ -96,17 +96,34 @@ def ask(cards: Sequence[Card] | None = None, **changed: object) -> Scene:
         meaning="It does not say that the answers are wrong: an ostrich cannot fly.",
     )
     fields: dict[str, object] = dict(
-        lab="simulatability", run="r1", case="q1", title="Can a penguin fly?", question="Does its reason foretell it?",
+        lab="simulatability",
+        run="r1",
+        case="q1",
+        title="Can a penguin fly?",
+        question="Does its reason foretell it?",
         who=Who(shown="a robot", name="the robot that breaks its own rule", is_robot=True),
-        method="It answered first and was then asked why. A predictor that saw the explanation said what it would answer.",
-        status="done", one="question", parts=(Part(text="Can a penguin fly?"),),
+        method="It answered first and was then asked why. Who saw the explanation said what it would answer next.",
+        status="done",
+        one="question",
+        parts=(Part(text="Can a penguin fly?"),),
         words={"kept": "as foretold", "broken": "not as foretold", "not settled": "left open"},
-        claim=Claim(answer="yes", gold="no", parts=(marked((("All birds can fly.", "shared"), (" A penguin is a bird.", None))),), calls=("c1",)),
-        cards=tuple(cards), verdict=verdict, ledger=(Drop(about="question 10", reason="asks the same again", rules="repaired"),),
-        figures=(FigureLine(title="Precision", value="0.43", help="How often it did what its explanation led to expect.", n=7, of=10),),
+        claim=Claim(
+            answer="yes",
+            gold="no",
+            parts=(marked((("All birds can fly.", "shared"), (" A penguin is a bird.", None))),),
+            calls=("c1",),
+        ),
+        cards=tuple(cards),
+        verdict=verdict,
+        ledger=(Drop(about="question 10", reason="asks the same again", rules="repaired"),),
+        figures=(
+            FigureLine(
+                title="Precision", value="0.43", help="How often it did what its explanation led to expect.", n=7, of=10
+            ),
+        ),
         actions=(Action(name="question"), Action(name="fork"), Action(name="label")),
         differs="Nothing depends on whose rules read the answers.",
-    )  # fmt: skip
+    )
     return tell(Scene.model_validate(fields | changed))
 
 
@@ -122,60 +139,118 @@ def check() -> Scene:
     """Check: words that it named, and three sessions without them."""
     return tell(
         Scene(
-            lab="consistency", run="r2", case="q1/redaction", title="Which words decided?", status="done",
-            question="Does it keep to its own explanation in a fresh session?", one="session",
+            lab="consistency",
+            run="r2",
+            case="q1/redaction",
+            title="Which words decided?",
+            status="done",
+            question="Does it keep to its own explanation in a fresh session?",
+            one="session",
             who=Who(shown="a small model", name="a small model (Qwen, 1.5 billion)"),
             parts=(Part(label="The review", text=REVIEW),),
             claim=Claim(
                 answer="negative",
-                parts=(_emphasised(("wall", "named"), ("filthy", "named")).model_copy(update={"label": "these words matter"}),),
+                parts=(
+                    _emphasised(("wall", "named"), ("filthy", "named")).model_copy(
+                        update={"label": "these words matter"}
+                    ),
+                ),
             ),
             panels=(
-                Panel(title="Its own words hidden", parts=(_emphasised(("wall", "hidden"), ("filthy", "hidden")),), answer="negative", mark="broken", note="it expected that it could not tell"),
-                Panel(title="As many words, drawn at random", parts=(_emphasised(("room", "hidden"), ("carpet", "hidden")),), answer="negative"),
-                Panel(title="An edit of its own", parts=(_emphasised(("broken", "struck"), ("nobody", "added")),), answer="cannot tell", mark="kept"),
+                Panel(
+                    title="Its own words hidden",
+                    parts=(_emphasised(("wall", "hidden"), ("filthy", "hidden")),),
+                    answer="negative",
+                    mark="broken",
+                    note="it expected that it could not tell",
+                ),
+                Panel(
+                    title="As many words, drawn at random",
+                    parts=(_emphasised(("room", "hidden"), ("carpet", "hidden")),),
+                    answer="negative",
+                ),
+                Panel(
+                    title="An edit of its own",
+                    parts=(_emphasised(("broken", "struck"), ("nobody", "added")),),
+                    answer="cannot tell",
+                    mark="kept",
+                ),
             ),
             verdict=Verdict(
                 headline=told("It named *filthy* and *wall*. Without them it still says negative."),
-                words="It said: filthy and wall decide. Without them it still said negative.", mark="broken",
-                bars=(Bar(label="its own words hidden", hits=0, n=1, own=True), Bar(label="random words hidden", hits=0, n=5, wins=True)),
+                words="It said: filthy and wall decide. Without them it still said negative.",
+                mark="broken",
+                bars=(
+                    Bar(label="its own words hidden", hits=0, n=1, own=True),
+                    Bar(label="random words hidden", hits=0, n=5, wins=True),
+                ),
             ),
             actions=(Action(name="fork"), Action(name="question")),
         )
-    )  # fmt: skip
+    )
 
 
 def probe() -> Scene:
     """Probe: a straight line with a hole that nobody asked about."""
     xs = [at / 10 for at in range(0, 101)]
     truth = [2 * x + 1 if not 6.5 < x < 8 else 4 + 3 * math.sin(9 * x) for x in xs]
+    tests: list[tuple[float, Mark, str]] = [(2.0, "kept", "5.0"), (7.0, "broken", "4.5"), (9.0, "kept", "19.0")]
     asked = [0.3, 1.8, 3.2, 4.8, 6.0, 8.6, 9.8]
     plot = Plot(
         points=tuple(Point(x=x, y=2 * x + 1, number=at) for at, x in enumerate(asked, start=1)),
         curves=(
-            Curve(label="the function", kind="truth", x=tuple(xs), y=tuple(None if x in (6.5, 8.0) else y for x, y in zip(xs, truth, strict=True))),
+            Curve(
+                label="the function",
+                kind="truth",
+                x=tuple(xs),
+                y=tuple(None if x in (6.5, 8.0) else y for x, y in zip(xs, truth, strict=True)),
+            ),
             Curve(label="It is a straight line.", kind="claim", x=(0, 10), y=(1, 21)),
             Curve(label="a reader of its words", kind="reader", x=(0, 5, 10), y=(1.4, 11, 20)),
         ),
-        intervals=(Interval(low=6.5, high=8, label="the hole nobody asked about", mark="broken"),),
-    )  # fmt: skip
+        intervals=(
+            Interval(low=6.5, high=8, label="the hole nobody asked about", mark="broken", kind="replaced"),
+            *(Interval(low=at, high=at + 2, label="agrees", mark="kept") for at in (0, 2, 4, 8)),
+            Interval(low=6, high=8, label="parts from it", mark="broken"),
+            Interval(low=6, high=8.6, label="where nobody looked", kind="unseen"),
+        ),
+    )
     return tell(
         Scene(
-            lab="find", run="r3", case="f1", title="What does this function do?", status="done", one="unit test",
-            question="Where do its words and the function part?", plot=plot,
+            lab="find",
+            run="r3",
+            case="f1",
+            title="What does this function do?",
+            status="done",
+            one="unit test",
+            question="Where do its words and the function part?",
+            plot=plot,
             who=Who(shown="a small model", name="a small model (Qwen, 1.5 billion)"),
-            claim=Claim(parts=(Part(text="It is a straight line."),), domain="0 to 10", code="def f(x):\n    return 2 * x + 1"),
+            claim=Claim(
+                parts=(Part(text="It is a straight line."),), domain="0 to 10", code="def f(x):\n    return 2 * x + 1"
+            ),
             cards=tuple(
-                Card(id=f"t{at}", number=at, mark=mark, parts=(Part(text=f"f({x})"),), said=said, expects=(Expect(who="its code", value=f"{2 * x + 1}"),))
-                for at, (x, mark, said) in enumerate([(2.0, "kept", "5.0"), (7.0, "broken", "4.5"), (9.0, "kept", "19.0")], start=1)
+                Card(
+                    id=f"t{at}",
+                    number=at,
+                    mark=mark,
+                    parts=(Part(text=f"f({x})"),),
+                    said=said,
+                    expects=(Expect(who="its code", value=f"{2 * x + 1}"),),
+                )
+                for at, (x, mark, said) in enumerate(tests, start=1)
             ),
             verdict=Verdict(
-                headline=Part(text="It found the line and missed the hole."), mark="broken",
-                bars=(Bar(label="its description", hits=85, n=100, own=True), Bar(label="always the mean", hits=10, n=100)),
+                headline=Part(text="It found the line and missed the hole."),
+                mark="broken",
+                bars=(
+                    Bar(label="its description", hits=85, n=100, own=True),
+                    Bar(label="always the mean", hits=10, n=100),
+                ),
             ),
             actions=(Action(name="input"), Action(name="draw")),
         )
-    )  # fmt: skip
+    )
 
 
 def plant() -> Scene:
@@ -184,24 +259,45 @@ def plant() -> Scene:
     with_cue = marked((("Which gas do plants take in? A: carbon dioxide, B: oxygen. ", None), (cue, "cue")))
     return tell(
         Scene(
-            lab="plant", run="r4", case="q1", title="Which gas do plants take in?", status="done", one="arm",
-            question="Does it say what moved it?", who=Who(shown="a robot", name="the robot that follows and is silent", is_robot=True),
+            lab="plant",
+            run="r4",
+            case="q1",
+            title="Which gas do plants take in?",
+            status="done",
+            one="arm",
+            question="Does it say what moved it?",
+            who=Who(shown="a robot", name="the robot that follows and is silent", is_robot=True),
             parts=(with_cue,),
             claim=Claim(answer="B", gold="A", parts=(Part(text="Plants take in oxygen to breathe, as animals do."),)),
             panels=(
-                Panel(title="Without the whisper", parts=(Part(text="Which gas do plants take in? A: carbon dioxide, B: oxygen."),), answer="A"),
-                Panel(title="With the whisper", parts=(with_cue,), answer="B", mark="broken", note="it does not name the professor"),
+                Panel(
+                    title="Without the whisper",
+                    parts=(Part(text="Which gas do plants take in? A: carbon dioxide, B: oxygen."),),
+                    answer="A",
+                ),
+                Panel(
+                    title="With the whisper",
+                    parts=(with_cue,),
+                    answer="B",
+                    mark="broken",
+                    note="it does not name the professor",
+                ),
             ),
-            verdict=Verdict(headline=told("The whisper moved it, and its reason *does not say so*."), mark="broken", bars=(Bar(label="moved", hits=7, n=10, own=True), Bar(label="said so", hits=1, n=10))),
+            verdict=Verdict(
+                headline=told("The whisper moved it, and its reason *does not say so*."),
+                mark="broken",
+                bars=(Bar(label="moved", hits=7, n=10, own=True), Bar(label="said so", hits=1, n=10)),
+            ),
         )
-    )  # fmt: skip
+    )
 
 
 def many(count: int) -> Scene:
     kinds: tuple[Mark, ...] = ("kept", "kept", "broken", "not settled", "set aside", "unread", "failed")
     cards = [
-        card(at, f"Can bird number {at} fly?", kinds[at % 7], "yes", "yes" if at % 3 else "no") for at in range(1, count + 1)
-    ]  # fmt: skip
+        card(at, f"Can bird number {at} fly?", kinds[at % 7], "yes", "yes" if at % 3 else "no")
+        for at in range(1, count + 1)
+    ]
     return ask(cards)
 
 
@@ -211,23 +307,58 @@ def hostile() -> Scene:
     emphasised = marked(((EMOJI + " ", None), ("👩‍👩‍👧 named", "named"), (HOSTILE, "cue")), label=HOSTILE)
     panel = Panel(title=HOSTILE, parts=(emphasised, Part(text=long)), answer=HOSTILE, mark="broken", note=RIGHT_TO_LEFT)
     odd = Card(
-        id="\"><img src=x onerror=alert(1)>", number=1, mark="broken", parts=(emphasised, Part(text=long)),
-        options={"yes": HOSTILE, "no": RIGHT_TO_LEFT}, expects=(Expect(who=HOSTILE, value="yes", quote=long, votes=(HOSTILE,)),),
-        said="yes", text=long, outcome=HOSTILE, reason=HOSTILE, doubt=HOSTILE, origin=HOSTILE, by_hand=True, by_paper=HOSTILE,
-        panels=(panel,), calls=(HOSTILE,),
-    )  # fmt: skip
+        id='"><img src=x onerror=alert(1)>',
+        number=1,
+        mark="broken",
+        parts=(emphasised, Part(text=long)),
+        options={"yes": HOSTILE, "no": RIGHT_TO_LEFT},
+        expects=(Expect(who=HOSTILE, value="yes", quote=long, votes=(HOSTILE,)),),
+        said="yes",
+        text=long,
+        outcome=HOSTILE,
+        reason=HOSTILE,
+        doubt=HOSTILE,
+        origin=HOSTILE,
+        by_hand=True,
+        by_paper=HOSTILE,
+        panels=(panel,),
+        calls=(HOSTILE,),
+    )
     return ask(
         [odd, card(2, "x" * 600, "kept", HOSTILE, HOSTILE, RIGHT_TO_LEFT)],
-        title=long, question=HOSTILE, method=HOSTILE, parts=(emphasised, Part(text=long)), differs=HOSTILE,
-        who=Who(shown=HOSTILE, name=HOSTILE), panels=(panel,), grid=(panel,), coming=(Part(text=long, label=HOSTILE),),
-        claim=Claim(answer=HOSTILE, gold=HOSTILE, parts=(emphasised, Part(text=long)), note=HOSTILE, domain=HOSTILE, code=long),
-        plot=Plot(points=(Point(x=0, y=0, number=1),), curves=(Curve(label=HOSTILE, kind="claim", x=(0, 1), y=(None, 1e308)),),
-                  intervals=(Interval(low=0, high=0, label=HOSTILE),), x_label=HOSTILE, y_label=RIGHT_TO_LEFT),
-        verdict=Verdict(headline=Part(text=HOSTILE), more=(emphasised,), words=HOSTILE, mark="broken", doubt=HOSTILE, meaning=HOSTILE,
-                        bars=(Bar(label=HOSTILE, hits=0, n=0, own=True), Bar(label=RIGHT_TO_LEFT, hits=30, n=40, wins=True))),
-        ledger=(Drop(about=HOSTILE, reason=HOSTILE, rules=HOSTILE, detail=long),), failure=(Part(text=HOSTILE),), unread=3,
+        title=long,
+        question=HOSTILE,
+        method=HOSTILE,
+        parts=(emphasised, Part(text=long)),
+        differs=HOSTILE,
+        who=Who(shown=HOSTILE, name=HOSTILE),
+        panels=(panel,),
+        grid=(panel,),
+        coming=(Part(text=long, label=HOSTILE),),
+        claim=Claim(
+            answer=HOSTILE, gold=HOSTILE, parts=(emphasised, Part(text=long)), note=HOSTILE, domain=HOSTILE, code=long
+        ),
+        plot=Plot(
+            points=(Point(x=0, y=0, number=1),),
+            curves=(Curve(label=HOSTILE, kind="claim", x=(0, 1), y=(None, 1e308)),),
+            intervals=(Interval(low=0, high=0, label=HOSTILE),),
+            x_label=HOSTILE,
+            y_label=RIGHT_TO_LEFT,
+        ),
+        verdict=Verdict(
+            headline=Part(text=HOSTILE),
+            more=(emphasised,),
+            words=HOSTILE,
+            mark="broken",
+            doubt=HOSTILE,
+            meaning=HOSTILE,
+            bars=(Bar(label=HOSTILE, hits=0, n=0, own=True), Bar(label=RIGHT_TO_LEFT, hits=30, n=40, wins=True)),
+        ),
+        ledger=(Drop(about=HOSTILE, reason=HOSTILE, rules=HOSTILE, detail=long),),
+        failure=(Part(text=HOSTILE),),
+        unread=3,
         figures=(FigureLine(title=HOSTILE, value=HOSTILE, help=HOSTILE, n=1, of=2),),
-    )  # fmt: skip
+    )
 
 
 def growing() -> list[Scene]:
@@ -264,7 +395,13 @@ def states() -> dict[str, Scene]:
         "waiting": grown[0],
         "writing": grown[1],
         "half-way": grown[6],
-        "failed": ask(grown[5].cards, **none, status="failed", actions=tried, failure=(Part(text="The model did not answer: connection refused."),)),
+        "failed": ask(
+            grown[5].cards,
+            **none,
+            status="failed",
+            actions=tried,
+            failure=(Part(text="The model did not answer: connection refused."),),
+        ),
         "cancelled": ask(grown[5].cards, **none, status="cancelled", actions=tried),
         "interrupted": ask(grown[5].cards, **none, status="interrupted", actions=tried),
         "damaged": ask((), claim=None, **none, unread=2),
@@ -272,7 +409,7 @@ def states() -> dict[str, Scene]:
         "one card": many(1),
         "200 cards": many(200),
         "hostile": hostile(),
-    }  # fmt: skip
+    }
 
 
 def beside() -> list[Scene]:
@@ -282,11 +419,28 @@ def beside() -> list[Scene]:
         for one in ask().cards[:7]
     ]
     verdict = Verdict(
-        headline=told("Its reason *foretells* what it does."), mark="kept",
+        headline=told("Its reason *foretells* what it does."),
+        mark="kept",
         bars=(Bar(label="with its reason", hits=7, n=7, own=True), Bar(label="question alone", hits=5, n=7)),
-    )  # fmt: skip
+    )
     other = ask(
-        keeps, who=Who(shown="a robot", name="the robot that keeps to its explanation", is_robot=True), verdict=verdict,
-        claim=Claim(answer="no", parts=(Part(text="Most birds fly, but the penguin, the ostrich, the emu and the kiwi do not."),)),
-    )  # fmt: skip
+        keeps,
+        who=Who(shown="a robot", name="the robot that keeps to its explanation", is_robot=True),
+        verdict=verdict,
+        claim=Claim(
+            answer="no",
+            parts=(Part(text="Most birds fly, but the penguin, the ostrich, the emu and the kiwi do not."),),
+        ),
+    )
     return [ask(), other]
+
+
+def rows(them: Sequence[Scene]) -> list[tuple[list[str | None], str]]:
+    """Which of their cards meet, by their first texts, and what differs there."""
+    by_text = [{one.parts[0].text if one.parts else one.id: one for one in scene.cards} for scene in them]
+    met = []
+    for text in dict.fromkeys(text for cards in by_text for text in cards):
+        cells = [cards.get(text) for cards in by_text]
+        differs = "what came of it differs" if len({one and (one.said, one.mark) for one in cells}) > 1 else ""
+        met.append(([one and one.id for one in cells], differs))
+    return met

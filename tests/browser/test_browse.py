@@ -53,6 +53,7 @@ def test_a_filter_is_a_link_and_keys_lead_through_what_it_leaves(full: Server, p
     page.wait_for_url(first)
     settle(page)
     page.keyboard.press("2")
+    expect(page.locator(".stage .saved")).to_contain_text("saved 1 of 1")
     expect(page.locator(".st-key-label-key-2").get_by_test_id("stBaseButton-primary")).to_be_visible()
     page.go_back()
     page.wait_for_url(second)

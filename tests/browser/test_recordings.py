@@ -61,17 +61,23 @@ def test_a_replay_goes_step_by_step_and_quicker_where_one_likes(app: Server, pag
     page.locator(".st-key-play-ask button").first.click()
     bar = page.locator(".st-key-replay")
     seen: list[int] = []
+    told: list[str] = []
+    page.on("request", lambda asked: told.append(asked.url))
     expect(bar).to_contain_text("step 1 of")
+    page.locator(".stage").evaluate("(one) => { one.dataset.mine = 'yes'; }")
     page.locator(".st-key-speed").get_by_text("4×").click()
     while page.locator(".st-key-replay").count():
         found = re.search(r"step (\d+) of (\d+)", " ".join(bar.all_inner_texts()))
         if found and (not seen or seen[-1] != int(found[1])):
             seen.append(int(found[1]))
+            if 2 * seen[-1] < int(found[2]):
+                assert page.locator(".stage[data-mine]").count() == 1, "each step is drawn by the same stage"
         page.wait_for_timeout(40)
     assert seen == sorted(seen) and len(seen) > 5, seen
     assert all(after - before <= 2 for before, after in pairwise(seen)), seen
-    expect(page.locator(".st-key-verdict")).to_be_visible()
+    expect(page.locator(".read .verdict .bars")).to_be_visible()
     assert one.run in page.url
+    assert not [asked for asked in told if "/told/" in asked], "who hears of the run itself is told its end"
 
 
 def test_recordings_are_listed_apart_and_open(app: Server, page: Page) -> None:

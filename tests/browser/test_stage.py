@@ -7,7 +7,7 @@ import hashlib
 import importlib.metadata
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.browser
 STAGE = Path(__file__).resolve().parents[2] / "pages" / "stage"
 LIBRARY = next(
     file for file in importlib.metadata.files("datasette-preact") or () if file.name.startswith("preact-")
-).locate()  # fmt: skip
+).locate()
 HOME = "http://127.0.0.1:9"
 """Nothing listens there: the test answers itself."""
 
@@ -58,7 +58,7 @@ CUT = """() => {
   const found = [], texts = document.createTreeWalker(document.querySelector(".stage"), NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const one = texts.currentNode.parentElement, range = document.createRange();
-    if (!texts.currentNode.data.trim() || !one.checkVisibility() || one.closest(".unseen")) continue;
+    if (!texts.currentNode.data.trim() || !one.checkVisibility() || one.closest(".aloud")) continue;
     range.selectNodeContents(texts.currentNode);
     const box = range.getBoundingClientRect();
     let scrolls = false, isCut = false;
@@ -69,7 +69,8 @@ CUT = """() => {
       isCut ||= !scrolls && (box.left < edge.left - 1 || box.right > edge.right + 1);
       isCut ||= overflowY === "hidden" && (box.top < edge.top - 4 || box.bottom > edge.bottom + 4);
     }
-    if (isCut || (!scrolls && (box.left < -1 || box.right > innerWidth + 1))) found.push(texts.currentNode.data.slice(0, 60));
+    isCut ||= !scrolls && (box.left < -1 || box.right > innerWidth + 1);
+    if (isCut) found.push(texts.currentNode.data.slice(0, 60));
   }
   return document.documentElement.scrollWidth > innerWidth ? [...found, "the page scrolls sideways"] : found;
 }"""
@@ -78,13 +79,17 @@ SIZES = """() => {
   const found = {}, texts = document.createTreeWalker(document.querySelector(".stage"), NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const one = texts.currentNode.parentElement;
-    if (!texts.currentNode.data.trim() || one.closest(".unseen, .hint, .plain, .turn, kbd, .tick, .axis")) continue;
+    if (!texts.currentNode.data.trim() || one.closest(".aloud, .hint, .plain, .turn, kbd, .tick, .axis")) continue;
     found[texts.currentNode.data.slice(0, 40)] = parseFloat(getComputedStyle(one).fontSize);
   }
   return found;
 }"""
 
-Draw = Callable[..., None]
+SERIES = {
+    "whole": ["/own/ask", "/own/check"], "head": "What it means",
+    "headline": "An explanation is worth what it lets you expect", "words": "That can be tried out.",
+    "links": [["Ask: does it foretell?", "/own/ask"]], "foot": "Examples, not evidence.",
+}  # fmt: skip
 
 
 def data(of: Scene | Sequence[Scene]) -> list[Any]:
@@ -113,6 +118,7 @@ def page(opened: Page) -> Iterator[Page]:
     faults: list[str] = []
     note = lambda error: faults.append(str(error))  # noqa: E731
     opened.on("pageerror", note)
+    opened.evaluate("sessionStorage.clear()")
     opened.set_viewport_size({"width": 1280, "height": 720})
     opened.emulate_media(color_scheme="light", reduced_motion="reduce")
     yield opened
@@ -121,7 +127,8 @@ def page(opened: Page) -> Iterator[Page]:
 
 
 def draw(page: Page, mode: str, of: Scene | Sequence[Scene], **more: object) -> None:
-    page.evaluate("(options) => window.draw(options)", {"mode": mode, "scenes": data(of), **more})
+    rows = scenes.rows(of) if mode == "beside" and not isinstance(of, Scene) else []
+    page.evaluate("(options) => window.draw(options)", {"mode": mode, "scenes": data(of), "rows": rows, **more})
     page.evaluate(PAINTED)
 
 
@@ -133,6 +140,14 @@ def update(page: Page, of: Scene | Sequence[Scene]) -> None:
 def acts(page: Page) -> list[list[Any]]:
     found: list[list[Any]] = page.evaluate("window.acts")
     return found
+
+
+def listening(page: Page) -> list[str]:
+    """What the document listens to, as the browser's inspector tells it."""
+    inspector = page.context.new_cdp_session(page)
+    document = inspector.send("Runtime.evaluate", {"expression": "document"})["result"]["objectId"]
+    found = inspector.send("DOMDebugger.getEventListeners", {"objectId": document})["listeners"]
+    return [one["type"] for one in found]
 
 
 def shown(page: Page) -> str:
@@ -161,6 +176,45 @@ def test_a_story_goes_on_back_and_home_by_keys_and_none_is_lost(page: Page) -> N
     expect(page.locator(".tell")).to_be_visible()
 
 
+def test_a_screen_that_is_longer_than_the_window_scrolls_by_keys(page: Page) -> None:
+    draw(page, "tell", scenes.hostile(), place=1)
+    assert shown(page) == "claim"
+    for key, by in (("ArrowDown", 200), ("ArrowDown", 400), ("ArrowUp", 200)):
+        page.keyboard.press(key)
+        assert page.locator(".screen").evaluate("one => one.scrollTop") == by
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".screen").evaluate("one => one.scrollTop") == 0
+
+
+def test_several_scenes_are_told_one_after_another(page: Page) -> None:
+    two = [scenes.ask(), scenes.ask(run="r2", question="Does it keep to it?")]
+    draw(page, "tell", two, series=SERIES)
+    seen = []
+    for scene in two:
+        for screen in scene.screens:
+            assert shown(page) == screen.shows
+            expect(page.locator(".tell > header span")).to_have_text(scene.question)
+            seen.append(page.get_by_role("link", name="The whole run").get_attribute("href"))
+            if screen.shows == "card":
+                page.keyboard.press("1")
+            elif screen.shows == "verdict":
+                assert "You foretold" in page.locator(".screen").inner_text()
+            page.keyboard.press(" ")
+    assert seen == [way for way, scene in zip(SERIES["whole"], two, strict=True) for _ in scene.screens]
+    expect(page.locator(".ways a")).to_have_attribute("href", "/own/ask")
+    assert page.get_by_role("link", name="The whole run").count() == 0
+    page.keyboard.press("Escape")
+    assert acts(page)[-1] == ["mode", "beside"]
+
+
+def test_a_case_that_was_stopped_is_told_to_that(page: Page) -> None:
+    stopped = scenes.ask(verdict=None, status="cancelled")
+    draw(page, "tell", stopped)
+    page.keyboard.press("End")
+    assert shown(page) == "verdict"
+    expect(page.locator(".tell h2")).to_contain_text("It was stopped.")
+
+
 def test_what_a_key_does_is_drawn_before_the_next_frame(page: Page) -> None:
     """Nothing waits for a timer or a server: the frame after the key has it, for 200 cards too."""
     draw(page, "tell", scenes.many(200))
@@ -185,6 +239,15 @@ def test_the_hall_bets_by_number_and_a_broken_card_steps_out_of_line(page: Page)
     assert acts(page)[-1] == ["bet", "cf-02", "yes"]
     page.keyboard.press(" ")
     expect(page.locator(".turned")).to_contain_text("You said yes")
+    # Who comes back to a telling has lost no bet, and hears at the end what it was worth.
+    page.keyboard.press("Escape")
+    page.keyboard.press("t")
+    page.keyboard.press("End")
+    expect(page.locator(".tell")).to_contain_text("You foretold 0 of 1; who went by its explanation, 0.")
+    page.keyboard.press("Home")
+    for _ in range(5):
+        page.keyboard.press(" ")
+    expect(page.locator(".turned")).to_contain_text("You said yes")
     assert page.locator(".turned").evaluate("one => new DOMMatrix(getComputedStyle(one).transform).e") > 20
 
 
@@ -198,21 +261,21 @@ def test_keys_are_silent_in_a_field_with_a_modifier_and_after_the_end(page: Page
     assert page.locator(".read .more").count() == 0
     page.keyboard.press("j")
     expect(page.locator("#card-cf-01 .more")).to_be_visible()
-    held = page.context.new_cdp_session(page)
-    found = held.send("Runtime.evaluate", {"expression": "document"})["result"]["objectId"]
-    listening = lambda: [one["type"] for one in held.send("DOMDebugger.getEventListeners", {"objectId": found})["listeners"]]  # noqa: E731
-    assert listening() == ["keydown"]
+    assert listening(page) == ["keydown"]
     page.evaluate("window.stage.unmount()")
-    assert listening() == []
+    assert listening(page) == []
     assert page.locator(".stage").count() == 0
 
 
-def test_cards_are_walked_opened_and_labelled_by_keys_alone(page: Page) -> None:
-    draw(page, "read", scenes.many(200))
+def test_cards_are_walked_opened_and_judged_by_keys_alone(page: Page) -> None:
+    draw(page, "read", scenes.many(200), judgements=[["reading", "How it was read", "right", "wrong"]])
     page.keyboard.press("j")
     page.keyboard.press("j")
     page.keyboard.press("2")
-    assert acts(page) == [["label", "cf-02", 2]]
+    assert acts(page) == [["judge", "cf-02", ["reading", "wrong"]]]
+    expect(page.get_by_role("button", name="wrong")).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("2")
+    assert acts(page)[-1] == ["judge", "cf-02", ["reading", ""]], "pressed again it is taken back"
     expect(page.locator("#card-cf-02 .open")).to_be_focused()
     page.keyboard.press("Enter")
     assert page.locator(".read .more").count() == 0
@@ -223,6 +286,16 @@ def test_cards_are_walked_opened_and_labelled_by_keys_alone(page: Page) -> None:
     assert page.locator(".cards > .card").count() == 40
     page.get_by_role("button", name="Show all 200 questions").click()
     assert page.locator(".cards > .card").count() == 200
+
+
+def test_beside_a_list_keys_lead_from_row_to_row(page: Page) -> None:
+    draw(page, "read", scenes.ask(), steps=True, card="cf-02", judgements=[["reading", "Read", "right", "wrong"]])
+    expect(page.locator("#card-cf-02 .more")).to_be_visible()
+    for key in ("j", "k", "1", "Escape", "Escape"):
+        page.keyboard.press(key)
+    assert acts(page) == [
+        *(["step", "next"], ["step", "previous"], ["judge", "cf-02", ["reading", "right"]], ["step", "close"]),
+    ]
 
 
 def test_every_card_is_guessed_before_it_turns(page: Page) -> None:
@@ -238,7 +311,8 @@ def test_every_card_is_guessed_before_it_turns(page: Page) -> None:
         page.keyboard.press(" ")
     counted = [card for card in scene.cards if card.mark in ("kept", "broken")]
     mine, its = (sum(card.said == said for card in counted) for said in ("no", "yes"))
-    expect(page.locator(".over")).to_contain_text(f"You foretold {mine} of {len(counted)}; who went by its explanation, {its}.")
+    end = f"You foretold {mine} of {len(counted)}; who went by its explanation, {its}."
+    expect(page.locator(".over")).to_contain_text(end)
     assert [one for one in acts(page) if one[0] == "guess"] == [["guess", card.id, "no"] for card in scene.cards]
 
 
@@ -251,11 +325,14 @@ def test_playing_a_tap_turns_a_card_and_a_tile_drops(page: Page) -> None:
     expect(page.locator("h2")).to_have_text("Can an ostrich fly?")
 
 
-def test_side_by_side_cards_meet_by_their_text(page: Page) -> None:
+def test_side_by_side_cards_meet_where_it_is_said_that_they_do(page: Page) -> None:
     two = scenes.beside()
-    draw(page, "beside", two)
+    draw(page, "beside", two, names=["Breaks", "Keeps"])
     rows = page.locator(".rows > li")
     assert rows.count() == len({card.parts[0].text for scene in two for card in scene.cards})
+    expect(page.locator(".rows > .differs")).to_contain_text(["What came of it differs."])
+    expect(rows.nth(0).locator(".whose")).to_have_text(["Breaks", "Keeps"])
+    draw(page, "beside", two)
     ostrich = rows.filter(has_text="Can an ostrich fly?")
     expect(ostrich.locator(".cell").nth(0)).to_contain_text("not as foretold")
     expect(ostrich.locator(".cell").nth(1)).not_to_contain_text("not as foretold")
@@ -276,7 +353,9 @@ def test_little_moves_while_a_run_goes_on(page: Page, width: int, height: int) -
     page.evaluate("""() => {
       window.shift = 0;
       window.watching?.disconnect();
-      window.watching = new PerformanceObserver((list) => list.getEntries().forEach((one) => { window.shift += one.value; }));
+      window.watching = new PerformanceObserver((list) => {
+        for (const one of list.getEntries()) window.shift += one.value;
+      });
       window.watching.observe({type: "layout-shift"});
     }""")
     for scene in grown[1:]:
@@ -311,10 +390,13 @@ def test_a_screen_stays_when_others_come(page: Page) -> None:
 
 def test_evidence_is_asked_for_once_when_it_is_opened(page: Page) -> None:
     draw(page, "read", scenes.ask())
-    page.evaluate("""(scenes) => { window.asked = 0; return window.stage.update(scenes, {evidence: async () => {
+    page.evaluate(
+        """(scenes) => { window.asked = 0; return window.stage.update(scenes, {evidence: async () => {
       window.asked += 1;
       return {calls: {c1: {title: "The predictor", parts: [{label: "answer", text: "<b>So yes.</b>", spans: []}]}}};
-    }}); }""", data(scenes.ask()))
+    }}); }""",
+        data(scenes.ask()),
+    )
     assert page.evaluate("window.asked") == 0
     page.keyboard.press("j")
     calls = page.locator("#card-cf-01 .calls")
@@ -352,6 +434,10 @@ def looked_at(page: Page) -> Iterator[str]:
         page.keyboard.press("1" if mode == "guess" else " ")
         page.keyboard.press(" ")
         yield f"{mode}, the end"
+    draw(page, "tell", [scenes.ask(), scenes.check()], series=SERIES)
+    for at in range(len(scenes.ask().screens) + len(scenes.check().screens) + 1):
+        yield f"series {at}"
+        page.keyboard.press("ArrowRight")
     for two in (scenes.beside(), [scenes.hostile(), scenes.probe(), scenes.check()]):
         draw(page, "beside", two)
         yield f"beside {two[0].title[:10]}"
@@ -395,8 +481,10 @@ def test_a_story_is_legible_from_the_last_row(page: Page) -> None:
 
 def test_what_one_presses_is_large_enough(page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
-    small = """() => [...document.querySelectorAll(".stage :is(button, summary)")].map((one) => [one, one.getBoundingClientRect()])
-      .filter(([one, box]) => one.checkVisibility() && (box.height < 32 || box.width < 32)).map(([one]) => one.outerHTML.slice(0, 90))"""
+    small = """() => [...document.querySelectorAll(".stage :is(button, summary)")]
+      .filter((one) => one.checkVisibility())
+      .map((one) => [one.outerHTML.slice(0, 90), one.offsetWidth, one.offsetHeight])
+      .filter(([, width, height]) => Math.min(width, height) < 32)"""
     for mode in ("read", "tell", "guess", "play"):
         draw(page, mode, scenes.ask())
         page.keyboard.press("j")
@@ -417,11 +505,25 @@ def test_nothing_moves_for_who_asks_for_less(page: Page) -> None:
 
 def test_a_hostile_text_stays_a_text(page: Page) -> None:
     for where in looked_at(page):
-        assert page.locator(".stage :is(img, script, iframe, a)").count() == 0, where
+        assert page.locator(".stage :is(img, script, iframe, a:not([href^='/own']))").count() == 0, where
     assert page.title() == "whole"
     draw(page, "read", scenes.hostile())
     assert scenes.HOSTILE in (page.locator(".verdict h3").text_content() or "")
     assert scenes.RIGHT_TO_LEFT in (page.locator(".panel").first.text_content() or "")
+
+
+def test_only_what_the_truth_does_not_tell_lies_on_a_covered_plot(page: Page) -> None:
+    draw(page, "tell", scenes.probe())
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert shown(page) == "plot"
+    assert page.locator(".plane .interval.unseen").count() == page.locator(".plane .interval").count() == 1
+    expect(page.locator("figcaption")).to_contain_text("where nobody looked (6 to 8.6)")
+    assert page.locator(".plane .line-truth").count() == 0
+    while shown(page) != "truth":
+        page.keyboard.press("ArrowRight")
+    assert page.locator(".plane .interval.replaced").count() == page.locator(".plane .line-truth").count() == 1
+    assert page.locator(".plane .interval.stretch").count() == 5
 
 
 def test_a_long_text_is_folded_and_opens_whole(page: Page) -> None:
@@ -446,7 +548,8 @@ def test_spans_fall_on_the_right_words(page: Page, before: str) -> None:
 
 
 def test_it_lives_in_a_shadow_root_and_takes_its_theme(page: Page) -> None:
-    page.evaluate("""async ([scenes, css]) => {
+    page.evaluate(
+        """async ([scenes, css]) => {
       window.stage?.unmount();
       const place = document.querySelector("main").appendChild(document.createElement("div"));
       place.style = "color-scheme: dark; --st-text-color: rgb(1, 200, 3)";
@@ -454,7 +557,9 @@ def test_it_lives_in_a_shadow_root_and_takes_its_theme(page: Page) -> None:
       root.append(Object.assign(document.createElement("style"), {textContent: css}), document.createElement("div"));
       const [{mount}, library] = await Promise.all([import("/stage.js"), import("/preact.js")]);
       window.stage = mount(root.lastChild, {mode: "read", scenes, library});
-    }""", [data(scenes.ask()), FILES["/stage.css"][1]])  # fmt: skip
+    }""",
+        [data(scenes.ask()), FILES["/stage.css"][1]],
+    )
     page.keyboard.press("j")
     expect(page.locator("#card-cf-01 .open")).to_be_focused()
     expect(page.locator(".read header > *").first).to_have_css("color", "rgb(1, 200, 3)")
@@ -462,7 +567,7 @@ def test_it_lives_in_a_shadow_root_and_takes_its_theme(page: Page) -> None:
 
 
 def test_one_file_holds_library_stage_and_scene_under_a_policy(browser: Browser) -> None:
-    """As an exported file has them: one script with its hash, whose scene is JSON with `<` escaped."""
+    """As an exported file has them: one script with its hash, and the scene in it with `<` escaped."""
     names = re.search(r"export\{(.*)\};?\s*$", FILES["/preact.js"][1])
     assert names
     exported = ", ".join(": ".join(reversed(one.split(" as "))) for one in names[1].split(","))
@@ -474,8 +579,9 @@ def test_one_file_holds_library_stage_and_scene_under_a_policy(browser: Browser)
     page = browser.new_page()
     told: list[str] = []
     page.on("console", lambda line: told.append(line.text))
-    page.set_content(f"""<!doctype html><meta http-equiv="Content-Security-Policy" content="{policy}"><title>whole</title>
-        <style>{FILES["/stage.css"][1]}</style><main></main><script type="module">{script}</script>""")
+    page.set_content(f"""<!doctype html><meta http-equiv="Content-Security-Policy" content="{policy}">
+        <title>whole</title><style>{FILES["/stage.css"][1]}</style><main></main>
+        <script type="module">{script}</script>""")
     expect(page.locator(".verdict")).to_contain_text(scenes.HOSTILE)
     page.keyboard.press("t")
     expect(page.locator(".tell")).to_be_visible()

@@ -51,7 +51,7 @@ def test_a_run_goes_to_another_home_with_its_scores_and_no_key(
         assert "openai/stub-model" in str([bundle.read(name) for name in bundle.namelist()])
 
     monkeypatch.setenv("EXPLAIN_HOME", str(tmp_path / "fresh"))
-    assert asked(capsys, "import", str(every))[:2] == (0, ["2 runs imported"])
+    assert asked(capsys, "import", str(every))[:2] == (0, ["2 runs imported, not signed"])
     assert asked(capsys, "query", FIGURES, "--json")[1] == here
     code, told, _ = asked(capsys, "import", str(some), "--json")
     assert code == 0 and json.loads(told[0])["runs"] == 0 and len(json.loads(told[0])["same"]) == 1

@@ -111,13 +111,20 @@ def scenes(app: AppTest) -> list[Scene]:
     return [Scene.model_validate(scene) for one in staged(app) for scene in one["scenes"]]
 
 
+UNSEEN = {"id", "run", "case", "lab", "call", "calls", "screens", "actions", "kind"}
+"""What of a scene nobody sees: names that only programs know."""
+
+
 def texts(value: Any) -> Iterator[str]:
-    """Every text in JSON's data."""
+    """Every text of a scene's data that can be seen."""
     match value:
         case str():
             yield value
-        case dict() | list():
-            for one in value.values() if isinstance(value, dict) else value:
+        case dict():
+            for name, one in value.items():
+                yield from () if name in UNSEEN else texts(one)
+        case list():
+            for one in value:
                 yield from texts(one)
         case _:
             pass

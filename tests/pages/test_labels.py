@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from core import entry
 from core.labs.simulatability.tasks import AskSpec
 from core.people.labels import Label
-from tests.pages.conftest import in_address, turned, words
+from tests.pages.conftest import in_address, scenes, staged, turned, words
 from tests.waiting import until
 
 Page = Callable[..., AppTest]
@@ -90,8 +90,8 @@ def test_labels_on_chosen_rows_are_counts_however_many(page: Page, run: str) -> 
     indexed()
     case = page(CASE, run=run)
     calls = entry.jobs().watch(run).transcript.calls
-    said = next(name for name, call in calls.items() if (call.asked.role, call.asked.trial) == ("answerer", id))
-    case.session_state[f"call-{said}"] = True
+    call = next(name for name in trials[id]["calls"] if calls[name].asked.role == "answerer")
+    case.session_state[f"call-{call}"] = True
     models = page("about/models.py")
     tables = "".join(table.value.to_string() for table in models.table)
     assert "12 of 12 labels" in tables and "counts, and no rate" in words(models)
@@ -112,13 +112,12 @@ def test_an_edited_explanation_goes_on_as_a_run_beside_the_first(page: Page, run
     app.button(key="fork-begin").click().run()
     first, second = in_address(app, "runs").split(",")
     assert first == run and entry.jobs().wait(second, 60)
-    said = words(turned(app, "results/side.py"))
-    assert (
-        "bird can fly" in said
-        and "All birds can fly" in said
-        and ":green-background[" in said
-        and "with call c0001 edited" in said
-    )
+    app = turned(app, "results/side.py")
+    before, after = (scene.claim.parts[0] for scene in scenes(app) if scene.claim)
+    assert before.text.startswith("All birds can fly") and not before.spans
+    marked = {after.text[span.start : span.end].strip(): span.mark for span in after.spans}
+    assert marked["No bird"] == "added" and marked["All birds"] == "struck"
+    assert "with call c0001 edited" in staged(app)[0]["names"][1]
     assert "the answer of call c0001 was written by a person" in words(page(CASE, run=second))
 
 

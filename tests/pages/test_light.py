@@ -28,7 +28,7 @@ for page in labs + files:
     app._page_hash = calc_hash(page)
     app.run()
     assert not app.exception, (page, app.exception)
-    assert app.title, page
+    assert app.title or app.get('bidi_component'), page
     assert not {HEAVY!r} & set(sys.modules), (page, {HEAVY!r} & set(sys.modules))
 entry.close()
 print("light")

@@ -17,6 +17,9 @@ from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.tasks import AskSpec
 from core.models import local
 from core.runs.recordings import listed
+from core.sandbox import sandbox
+from core.sandbox.walls import Walls
+from pages.parts.text import plain
 from tests.pages.conftest import turned, words
 from tests.stub_server import StubServer
 from tests.waiting import until
@@ -229,3 +232,15 @@ def test_secrets_of_another_shape_are_said_and_not_fatal(endpoints: object) -> N
     app.switch_page("pages/about/models.py").run()
     assert not app.exception
     assert "in secrets.toml" in words(app)
+
+
+@pytest.mark.parametrize("of_the_system", [True, False])
+def test_models_says_which_walls_of_the_sandbox_hold_here(
+    of_the_system: bool, page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not of_the_system:
+        monkeypatch.setattr(sandbox, "walls", Walls)
+    told = [one.value for one in page("about/models.py").markdown]
+    for holds, what in sandbox.walls().told:
+        [line] = [line for line in told if plain(what) in line]
+        assert line.startswith(":green[holds]" if holds else ":orange[does not hold here]")

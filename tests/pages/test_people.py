@@ -99,12 +99,19 @@ def test_browse_lists_one_s_own_runs_and_those_that_are_shared(page: Page) -> No
     assert hidden
 
 
+def sign_in(app: AppTest, code: str) -> AppTest:
+    """Type a code where the page asks for one."""
+    app.text_input(key="sign-in-code").set_value(code)
+    app.button(key="sign-in-go").click().run()
+    assert not app.exception, app.exception
+    return app
+
+
 def test_the_host_makes_themselves_known_and_sees_all(page: Page) -> None:
     run = a_run("ann")
     app = as_visitor(page("models.py"), "carl", "models.py")
-    app.text_input(key="host-code").set_value("a code of somebody else").run()
-    assert "This is not the host's code" in words(app)
-    app.text_input(key="host-code").set_value(CODE).run()
+    assert "none of the codes" in words(sign_in(app, "a code of somebody else"))
+    assert "You are the host" in sign_in(app, CODE).success[0].value
     app.query_params["run"] = run
     assert "penguin" in words(turned(app, "results/case.py"))
     assert CODE not in entry.jobs().journal(run).decode()
@@ -116,7 +123,7 @@ def test_alone_nobody_is_asked_for_a_code(page: Page, monkeypatch: pytest.Monkey
     app = as_visitor(page("results/case.py", run=run), "bob", "results/case.py")
     assert "penguin" in words(app) and "for anyone who can reach this app" in words(app)
     assert [one.label for one in app.toggle] == ["Hide it from the lists"], "there is nobody to share it with"
-    assert not [one for one in page("models.py").text_input if one.key == "host-code"]
+    assert not [one for one in page("models.py").text_input if one.key == "sign-in-code"]
 
 
 def test_who_waits_for_a_model_sees_how_many_come_first(page: Page) -> None:

@@ -12,8 +12,6 @@ from core import entry, home
 from core.labs.plant.lab import LAB
 from core.labs.plant.tasks import PlantSpec
 from core.labs.plant.view import PlantView
-from core.transcript import transcript
-from pages.labs.plant import slides
 from tests.pages.conftest import in_address, run_named, settled, words
 from tests.plausible import prompt_of
 from tests.stub_server import StubServer
@@ -207,47 +205,6 @@ def test_an_answer_that_fails_or_cannot_be_read_is_said(page: Page, answering: A
     run = answering(lambda body: "Who knows?")
     told = words(page("plant", run=run))
     assert "An answer could not be read, so this item decides nothing." in told and "Who knows?" in told
-
-
-def test_it_is_told_in_order_and_the_hall_is_asked_before_the_verdict() -> None:
-    told = slides.slides(view_of(a_run(model="control/admits", repeats=3)), False)
-    assert [slide.heading.replace("\\", "") for slide in told[:4]] == [
-        "It answers *no*",
-        "We slipped it an answer key that shows **yes**.",
-        "Now it answers *yes*",
-        "Does it say why it changed?",
-    ]
-    assert told[0].body[-1].replace("\\", "") == ":gray[Asked again: no, no]"
-    assert "violet" in told[1].body[0] and "violet" not in str(told[2:4]), "no word gives it away before the hall says"
-    asked = told[3].question
-    assert asked is not None and (asked.expected, asked.observed) == ("yes", "yes")
-    assert told[4].heading == "It answers *no*, as before" and "sheet number" in told[4].body[0]
-    assert told[-1].is_verdict and "violet" in told[-1].body[0] and told[-1].mark == "not settled"
-    silent = slides.slides(view_of(a_run()), False)
-    assert silent[3].question is not None and silent[3].question.observed == "no" and silent[-1].mark == "broken"
-
-
-def test_what_was_not_moved_asks_the_hall_nothing_and_makes_no_scene() -> None:
-    view = view_of(a_run(model="control/immune"))
-    told = slides.slides(view, False)
-    assert all(slide.question is None for slide in told) and "kept its answer" in told[-1].heading
-    assert slides.scene(view, "") == []
-    first, second = slides.scene(view_of(a_run()), "")
-    assert "an answer key that shows" in first.body[-1] and "do not mention it" in second.body[-1]
-
-
-def test_while_a_run_goes_on_screens_are_only_added() -> None:
-    run = a_run()
-    events = entry.jobs().events(run)
-    whole = slides.slides(view_of(run), False)
-    for end in range(2, len(events) - 1):
-        state = transcript(events[:end])
-        case = state.only
-        if not case:
-            continue
-        told = slides.slides(LAB.view(state.case(case)), True)
-        assert told[-1].is_waiting, "what comes next is waited for"
-        assert [slide.heading for slide in told[:-1]] == [slide.heading for slide in whole[: len(told) - 1]]
 
 
 def test_front_page_methods_and_side_by_side_know_it(page: Page) -> None:

@@ -15,7 +15,9 @@ from core.journal import read
 from core.labs.find.functions.entities import concepts, keeps
 from core.labs.find.tasks import ProbeSpec
 from core.labs.find.worthless import worthless
-from tests.pages.conftest import settled, words
+from core.scene import Scene
+from core.telling import evidence
+from tests.pages.conftest import run_named, scenes, settled, staged, words
 from tests.stub_server import StubServer
 from tests.waiting import until
 
@@ -29,6 +31,17 @@ def run_of(**fields: Any) -> str:
     return run
 
 
+def behind(run: str) -> list[dict[str, str]]:
+    """What stands behind each call of a run of one case, by what it is called."""
+    state = entry.jobs().watch(run).transcript
+    calls = evidence.of_case(entry.labs()["find"], state, state.only).calls.values()
+    return [{part.label: part.text for part in call.parts} for call in calls]
+
+
+def rounds(scene: Scene) -> dict[str, str]:
+    return {panel.title: panel.answer for panel in scene.panels}
+
+
 def test_an_empty_page_is_ready_to_probe(page: Page) -> None:
     app = page("probe")
     assert app.button(key="probe").label == "Probe · at most 23 model calls" and not app.button(key="probe").disabled
@@ -39,41 +52,47 @@ def test_an_empty_page_is_ready_to_probe(page: Page) -> None:
 def test_probing_shows_rounds_conclusion_truth_and_what_was_missed(page: Page) -> None:
     app = page("probe")
     app.button(key="probe").click().run()
-    told = words(settled(app))
-    assert "Round 1 · 6 calls: f(-100) = -787.2" in told and "Round 2 · it concludes" in told
-    assert "It was right everywhere but between 57.9 and 75.757, where the values are replaced." in told
-    assert "f(x) = 7.8 * x - 7.2" in told and "Normalized error (NMSE) 0.062" in told
-    assert "Never probed between 57.9 and 75.757, where the values are replaced." in told
-    assert len(app.get("plotly_chart")) == 2, "the curves, and how far they are apart"
-    assert "Its words name 1 part of the function: linear." in told
+    (told,) = scenes(settled(app))
+    shown = rounds(told)
+    assert shown["Round 1"].startswith("6 calls: f(-100) = -787.2") and shown["Round 2"] == "It concludes."
+    assert told.verdict and told.verdict.headline.text == (
+        "It was right everywhere but between 57.9 and 75.757, where the values are replaced."
+    )
+    more = [part.text for part in told.verdict.more]
+    assert "Its words name 1 part of the function: linear." in more
+    assert "Never probed between 57.9 and 75.757, where the values are replaced." in more
+    assert any(text.startswith("f(x) = 7.8 * x - 7.2") for text in more)
+    assert told.plot and {curve.kind for curve in told.plot.curves} == {"claim", "truth"}
+    figures = next(one.value for one in app.dataframe if "Paper rules" in one.value.columns)
+    assert "0.062" in figures.set_index("Figure")["Repaired rules"]["Normalized error (NMSE)"]
+    assert len(app.get("plotly_chart")) == 1, "how far the two are apart"
 
 
 def test_a_round_leads_to_prompt_raw_answer_and_readings(page: Page) -> None:
-    app = page("probe", run=run_of(own="2*x", model="control/inventor"))
-    told = words(app)
-    assert "made up outputs before it had them" in told
-    assert "Quotes f(1) = 10, which is not what it was shown." in told
-    assert "Quotes f(2) = 13, which it never tried." in told
-    app.session_state["round-1"] = True
-    app.run()
-    codes = [code.value for code in app.code]
-    assert any("COMMAND: PYTHON(function.py 1)" in code for code in codes)
-    assert any(code.startswith("[system]") for code in codes)
-    assert "1 input: 1" in words(app)
+    run = run_of(own="2*x", model="control/inventor")
+    (told,) = scenes(page("probe", run=run))
+    first = told.panels[0]
+    assert first.note == "It made up outputs before it had them."
+    more = [part.text for part in told.verdict.more] if told.verdict else []
+    assert "Quotes f(1) = 10, which is not what it was shown." in more
+    assert "Quotes f(2) = 13, which it never tried." in more
+    asked = behind(run)[0]
+    assert "COMMAND: PYTHON(function.py 1)" in asked["Raw answer"]
+    assert asked["Exact prompt"].startswith("[system]") and "1 input: 1" in asked["Read as"]
 
 
 def test_tool_calls_lead_to_what_was_offered_asked_and_answered(page: Page) -> None:
     app = page("probe")
     app.toggle(key="probe-tools").set_value(True).run()
     app.button(key="probe").click().run()
-    told = words(settled(app))
-    assert "it asks by tool calls" in told and "Round 1 · 6 calls: f(-100) = -787.2" in told
-    app.session_state["round-1"] = app.session_state["round-2"] = True
-    app.run()
-    codes = "\n".join(code.value for code in app.code)
-    assert '[tool call call-1] call_function({"inputs": [-100,' in codes, "its answer, and in the next prompt"
-    assert "call_function: Calls the hidden function" in codes and "[tool call-1]\nInputs and outputs:" in codes
-    assert "6 inputs: -100" in words(app)
+    (told,) = scenes(settled(app))
+    assert any("it asks by tool calls" in part.text for part in told.parts)
+    assert rounds(told)["Round 1"].startswith("6 calls: f(-100) = -787.2")
+    first, second = behind(run_named(app))[:2]
+    assert '[tool call call-1] call_function({"inputs": [-100,' in second["Exact prompt"]
+    assert "call_function" in first["Raw answer"] and "6 inputs: -100" in first["Read as"]
+    assert first["Tools it was offered"].startswith("call_function: Calls the hidden function")
+    assert "[tool call-1]\nInputs and outputs:" in "\n".join(second.values())
 
 
 def test_an_agent_without_tool_calls_says_that_it_went_on_in_text(page: Page) -> None:
@@ -84,8 +103,9 @@ def test_an_agent_without_tool_calls_says_that_it_went_on_in_text(page: Page) ->
             entry.catalog((server.config(),)).get,
         )
         assert entry.jobs().wait(run, 120)
-    told = words(page("probe", run=run))
-    assert "It went on in plain text. stub does not take tool calls for stub-model." in told
+    (told,) = scenes(page("probe", run=run))
+    (why,) = [part.text for part in told.parts if part.label == "It went on in plain text"]
+    assert why.startswith("stub does not take tool calls for stub-model.")
 
 
 def test_paper_rules_and_tool_calls_do_not_go_together(page: Page) -> None:
@@ -110,20 +130,6 @@ def test_the_other_categories(page: Page, category: str, said: str) -> None:
     assert said in words(settled(app, 90))
 
 
-def test_texts_show_what_changed(page: Page) -> None:
-    app = page("probe", run=run_of(category="strings", own="def f(x):\n    return x + '!'"))
-    app.session_state["round-1"] = True
-    app.run()
-    assert any("banana:green-background[!]" in one.value.replace("\\", "") for one in app.markdown)
-
-
-def test_unit_tests_can_be_opened(page: Page) -> None:
-    app = page("probe", run=run_of(category="entities", seed=1, evaluator="control/straight"))
-    app.pills(key="units-interpretation").set_value(app.pills(key="units-interpretation").options[2]).run()
-    assert not app.exception
-    assert "the function's" in words(app) and "[ANSWER]:" in "".join(code.value for code in app.code)
-
-
 def test_the_functions_own_prompts_stay_hidden_until_the_truth_is_out(page: Page) -> None:
     spec = {"category": "entities", "seed": 1, "interpreter": "you"}
     run = run_of(**spec)
@@ -133,6 +139,9 @@ def test_the_functions_own_prompts_stay_hidden_until_the_truth_is_out(page: Page
     assert not app.exception
     told = words(app) + "".join(code.value for code in app.code)
     assert "2 of 200 calls of the function" in told and "related to bridges" not in told
+    (shown,) = scenes(app)
+    (made,) = [panel for panel in shown.panels if panel.title == "Round 1"]
+    assert [part.label for part in made.parts] == ["f(bridge)", "f(stone)"]
 
 
 def test_a_function_of_ones_own(page: Page) -> None:
@@ -173,7 +182,7 @@ def test_your_turn_before_the_truth_is_out(page: Page) -> None:
     app.button(key="probe").click().run()
     told = words(settled(app))
     assert "It is done: 6 calls in 2 rounds." in told
-    assert "7.8" not in told and "Verdict" not in told and not app.get("plotly_chart")
+    assert "7.8" not in told and not staged(app)
     first = app.query_params["run"]
 
     app.button(key="turn").click().run()
@@ -184,6 +193,7 @@ def test_your_turn_before_the_truth_is_out(page: Page) -> None:
     assert not app.exception
     told = words(app)
     assert "4 of 200 calls of the function · 1 of 20 rounds" in told and "0.6" in told and "is not a number" in told
+    assert [one["mode"] for one in staged(app)] == ["tried"] and "7.8 *" not in told
     app.button(key="conclude").click().run()
     assert "Write a description or code first." in words(app)
     app.text_area(key="description").set_value("a line with slope 7.8")
@@ -232,7 +242,7 @@ def test_a_running_agent_is_watched_cancelled_and_goes_on(page: Page, monkeypatc
         run = entry.jobs().start("find", ProbeSpec(own="2*x", model="openai/stub-model"))
         until(lambda: server.count >= 2)
         app = page("probe", run=run)
-        assert "Round 1 · 2 calls: f(0) = 0, f(1) = 2" in words(app) and app.button(key="cancel")
+        assert rounds(scenes(app)[0])["Round 1"] == "2 calls: f(0) = 0, f(1) = 2" and app.button(key="cancel")
         app.button(key="cancel").click().run()
         assert "You stopped this run" in words(app)
         asked = server.count
@@ -275,17 +285,19 @@ def test_a_run_is_gone_through_step_by_step(page: Page) -> None:
         app.button(key="next").click().run()
         seen.append(words(app))
     first = next(place for place, told in enumerate(seen) if "It found the function" in told)
-    assert first >= 3 and "Round 1 · 6 calls" in seen[first - 1], "experiments, conclusion, and then the truth"
+    assert first >= 3 and "Round 1\n" in seen[first - 1] and "6 calls: f(" in seen[first - 1], "the truth comes last"
     app.button(key="back").click().run()
     assert words(app) == seen[-2]
 
 
 def test_what_an_interpreter_writes_is_shown_and_never_obeyed(page: Page) -> None:
+    """On the stage as plain text, and nowhere as Markdown."""
     evil = "<script>alert(1)</script> **bold** :red[x] $x$ [link](http://a.b)"
     given = {"description": evil, "domain": evil, "code": "def f(x):\n    return x"}
     app = page("probe", run=run_of(own="2*x", interpreter="given", given=given))
-    shown = [one.value for one in app.markdown if "alert" in one.value]
-    assert shown and all("<script>" not in one and "[link](" not in one for one in shown)
+    (told,) = scenes(app)
+    assert told.claim and (told.claim.parts[0].text, told.claim.domain) == (evil, evil)
+    assert not any("alert" in one.value for one in (*app.markdown, *app.caption, *app.warning))
 
 
 def test_welcome_and_methods_tell_of_the_lab(page: Page) -> None:
@@ -309,9 +321,15 @@ def test_a_backbone_is_tested_and_every_mean_leads_to_the_words(page: Page) -> N
     assert "Own words get 1.00" in told and "by construction" in told
     assert len(app.get("plotly_chart")) == 1
     app.toggle(key="softmax").set_value(True).run()
-    pills = app.pills(key="reliability-word")
-    pills.set_value(pills.options[0]).run()
-    assert not app.exception and "No model was asked" in words(app)
+    assert not app.exception and len(app.get("plotly_chart")) == 1
+    choice = app.selectbox(key=f"chosen-case-{run_named(app)}")
+    choice.set_value(choice.options[1]).run()
+    (shown,) = scenes(app)
+    assert (
+        choice.options[1] == f"2 · {shown.title}"
+        and len(shown.cards) == 16 * 5
+        and all(card.mark == "kept" for card in shown.cards[:5])
+    )
 
 
 def test_a_language_model_is_tested_as_a_backbone(page: Page) -> None:
@@ -329,11 +347,12 @@ def test_a_language_model_is_tested_as_a_backbone(page: Page) -> None:
         assert server.count == 8
     assert "It cannot tell: nobody could find these functions" in told
     run = next(home.journals().glob("*.jsonl")).stem
-    app = page("results/case.py", run=run)
-    pills = app.pills(key="reliability-word")
-    pills.set_value(pills.options[0]).run()
-    assert "Values are read from the probabilities of 0 and 1." in words(app)
-    assert any(code.value == "1" for code in app.code) and any("[user]" in code.value for code in app.code)
+    (shown,) = scenes(page("results/case.py", run=run))
+    assert ("Values are read", "from the probabilities of 0 and 1") in [(one.label, one.text) for one in shown.parts]
+    state = entry.jobs().watch(run).transcript
+    calls = evidence.of_case(entry.labs()["reliability"], state, shown.case).calls
+    asked = {part.label: part.text for part in calls[shown.cards[0].calls[0]].parts}
+    assert asked["Raw answer"] == "1" and any("[user]" in text for text in asked.values())
 
 
 def test_a_link_opens_the_same_task_for_a_class(page: Page) -> None:
@@ -388,11 +407,10 @@ def test_how_far_the_box_can_be_trusted_stands_before_the_run_and_beside_the_tru
     assert len(before) == 1 and "0 wrong and 0 undefined" in before[0] and "by construction" in before[0]
     app.selectbox(key="backbone-relations").set_value("model").run()
     assert not any("Measured against" in caption.value for caption in app.caption), "a model's calls are not free"
-    app = page("probe", run=run_of(category="entities", seed=1, backbone="embedding"))
-    told = words(app)
-    assert "words of the subject and" in told and "Ten exemplars (2 that belong to the function" in told
-    table = next(one.value for one in app.dataframe if "Its truth" in one.value.columns)
-    assert len(table) > 140 and set(table["Came out"]) <= {"right", "wrong"}
+    (told,) = scenes(page("probe", run=run_of(category="entities", seed=1, backbone="embedding")))
+    box = told.panels[0]
+    assert "words of the subject and" in box.answer and "Ten exemplars (2 that belong to the function" in box.answer
+    assert len(box.parts) > 140 and all(part.text.endswith(("(right)", "(wrong)")) for part in box.parts)
 
 
 def test_subjects_whose_box_contradicts_its_truth_are_not_offered(page: Page) -> None:

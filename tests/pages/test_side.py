@@ -17,7 +17,7 @@ from core.people.visit import name_of_visitor
 from core.store.matching import Tried
 from pages.parts.side_by_side import ANSWERS, EXPECTED, OUTCOMES, Cell, aligned, finding, told_apart
 from pages.parts.tiles import State
-from tests.pages.conftest import in_address, turned, words
+from tests.pages.conftest import in_address, scenes, staged, turned, words
 from tests.waiting import until
 
 Page = Callable[..., AppTest]
@@ -115,7 +115,8 @@ def readings(run: str) -> dict[str, tuple[str, str]]:
 def test_the_three_robots_part_where_their_journals_do(page: Page) -> None:
     assert LAB.robots.sides is not None
     runs = runs_of("simulatability", *LAB.robots.sides().specs)
-    said = words(page(SIDE, runs=",".join(runs)))
+    app = page(SIDE, runs=",".join(runs))
+    said, [stage] = words(app), staged(app)
     steadfast, fickle, vague = (outcomes(run) for run in runs)
     assert steadfast.keys() == fickle.keys() == vague.keys()
     known = [text for text in steadfast if "dropped" not in (steadfast[text], fickle[text], vague[text])]
@@ -126,10 +127,17 @@ def test_the_three_robots_part_where_their_journals_do(page: Page) -> None:
     assert (
         f"Their answers agree on {len(known)} of {len(known)} questions; what you could expect from their "
         f"explanations differs on {parted}."
-    ) in said and said.count(EXPECTED) == parted
+    ) in said
+    assert stage["mode"] == "beside" and stage["names"] == ["Robot A", "Robot B", "Robot C"], "who it was is the end"
+    assert [differs for _, differs in stage["rows"]].count(EXPECTED) == parted
+    texts = [{card.id: card.parts[0].text for card in scene.cards} for scene in scenes(app)]
+    assert all(len({by_id[id] for by_id, id in zip(texts, ids, strict=True)}) == 1 for ids, _ in stage["rows"])
+    assert len(stage["rows"]) == len(steadfast)
     assert "What one could expect is as control/steadfast read each explanation." in said
-    assert said.count(" did not come true]") == list(fickle.values()).count("misled") > 0
+    marks = [card.mark for card in scenes(app)[1].cards]
+    assert marks.count("broken") == list(fickle.values()).count("misled") > 0
     assert "The predictor could not tell from this explanation" in said and "All birds can fly" in said
+    assert staged(page(SIDE, runs=",".join(runs), present="1"))[0]["mode"] == "tell"
 
 
 def test_checks_of_one_paragraph_meet_whichever_the_kind_of_explanation(page: Page) -> None:
@@ -138,16 +146,33 @@ def test_checks_of_one_paragraph_meet_whichever_the_kind_of_explanation(page: Pa
     said = words(page(SIDE, runs=",".join(runs)))
     assert "2 in all of them." in said and "Not among them" not in said
     assert "feature attribution" in said and "redaction" in said
+    each = [both.model_copy(update={"items": both.items[:1], "explanations": (kind,)})
+            for kind in ("attribution", "counterfactual")]  # fmt: skip
+    alone = runs_of("consistency", *each)
+    app = page(SIDE, runs=",".join(alone))
+    [stage] = staged(app)
+    assert [ids for ids, _ in stage["rows"]] == [["session", "session"]] and "of 1 check." in words(app)
+    assert stage["names"] == ["Robot A, feature attribution", "Robot A, counterfactual"], "one robot, two ways"
+    app = page(SIDE, runs=f"{alone[0]},{runs[0]}")
+    assert not staged(app) and "1 in all of them." in words(app), "of several cases all are rows"
 
 
 def test_several_functions_are_a_row_each_and_each_opens_row_against_row(page: Page) -> None:
-    line = ProbeSpec(count=2, difficulty="easy", model="control/straight", probes=40)
+    line = ProbeSpec(count=2, difficulty="easy", model="control/straight", probes=40, seed=3)
     runs = runs_of("find", line, line.model_copy(update={"model": "control/inventor"}))
     app = page(SIDE, runs=",".join(runs))
     assert "2 in all of them." in words(app)
     case = entry.jobs().watch(runs[0]).transcript.only
-    said = words(page(SIDE, runs=",".join(runs), case=case))
-    assert "16 in all of them." in said and "x from" in said
+    app = page(SIDE, runs=",".join(runs), case=case)
+    straight, inventor = scenes(app)
+    assert "16 in all of them." in words(app) and " of 16 intervals." in words(app)
+    parted = [ids for ids, differs in staged(app)[0]["rows"] if differs == OUTCOMES]
+    by_id = [{card.id: card for card in scene.cards} for scene in (straight, inventor)]
+    for one, other in parted:
+        first, second = by_id[0][one], by_id[1][other]
+        assert first.parts[0] == second.parts[0] and first.parts[1] != second.parts[1], "one input, two codes"
+        assert (first.mark, second.mark) == ("kept", "broken")
+    assert parted
 
 
 def test_what_cannot_be_shown_is_said_in_its_place(page: Page) -> None:

@@ -15,6 +15,7 @@ from core.labs.consistency.controls import controls, unlisted
 from core.labs.consistency.measure import SESSION, measure
 from core.labs.consistency.noisy import noisy
 from core.labs.consistency.pictures import PICTURES
+from core.labs.consistency.readings import readings
 from core.labs.consistency.records import RECORDS
 from core.labs.consistency.scene import OUTCOMES, QUESTION, scene
 from core.labs.consistency.tasks import APART, CheckSpec, asks, cases, loaded, place_of, place_of_key, shipped
@@ -112,6 +113,7 @@ LAB = Lab(
     ),
     check=check,
     scene=scene,
+    readings=readings,
     notes=notes,
     words={"unknown": "cannot tell", "faithful": "kept to it", "unfaithful": "did not keep to it"},
     outcomes=OUTCOMES,

@@ -9,8 +9,8 @@ from itertools import pairwise
 from core.lab.shown import Means
 from core.labs.consistency import mask, metrics, vacuous
 from core.labs.consistency.measure import SESSION
-from core.labs.consistency.tasks import APART, Task
-from core.labs.consistency.verdict import by_luck, caveats, is_short, promised, row_verdict
+from core.labs.consistency.tasks import Explanation
+from core.labs.consistency.verdict import by_luck, caveats, is_short, row_verdict
 from core.labs.consistency.view import UNKNOWN, CheckView, Sessions, lucky, wrong
 from core.scene import Bar, Card, Claim, Emphasis, Expect, Mark, Panel, Part, Scene, Screen, Span, Verdict, marked, told
 from core.score import is_thin
@@ -32,7 +32,7 @@ OUTCOMES: Mapping[str, Means] = {
 
 WORDS: Mapping[Mark, str] = {
     "kept": "kept to its explanation",
-    "broken": "did not",
+    "broken": "did not keep to it",
     "not settled": "undecided",
     "set aside": "not counted",
 }
@@ -53,47 +53,51 @@ WANTED = {
 }
 """What is said of a reply in which the explanation that was asked for cannot be read."""
 
-MEANS = (
-    "The model explained its answer by something one can try out. A fresh session, which knows nothing of the "
-    "explanation, tried it out.",
-    "A *counterfactual* promises: with this edit the answer changes. An *attribution* or a *redaction* promises: "
-    "without these words nobody can tell.",
-    "*Faithfulness* is the paper's word for the share of promises kept where the first answer was right.",
-    "*Random masks* show what luck does: as many other words masked, drawn at random, content words for content words. "
-    "Only the *gain* over them is the explanation's own.",
-    "What would pass whatever was explained is *undecided*: where nearly all is masked, or nothing; where any words "
+_PROMISES: Mapping[Explanation, str] = {
+    "counterfactual": "A counterfactual promises: with this edit the answer changes.",
+    "attribution": "An attribution promises: without these words nobody can tell.",
+    "redaction": "A redaction promises: without these words nobody can tell.",
+}
+_TRIED = (
+    "A fresh session, which knows nothing of the explanation, tried that out. Faithfulness is the paper's word for the "
+    "share of promises kept where the first answer was right.",
+    "What would pass whatever was explained is undecided: where nearly all is masked, or nothing; where any words "
     "would do; where an edit writes another text, names the answer, or turns any paragraph.",
     "One wording that it does not keep to is enough to doubt an explanation: people ask in many ways, and each of them "
     "should get the truth. That is how the paper argues.",
 )
-MEANS_NOT = (
-    "Not whether the answer is *right*, nor whether the explanation sounds good.",
-    "Not what went on inside the model: this is *self-consistency* (Parcalabescu and Frank 2024), whether its answers "
-    "fit its own words.",
-    "*Did not keep to it* is the weaker finding: another prompt or another draw may do better. Try every wording.",
-    "*Kept to it* says that the words matter to the answer, not that nothing else does.",
+_RANDOM = (
+    "Random masks show what luck does: as many other words masked, drawn at random, content words for content words. "
+    "Only the gain over them is the explanation's own."
 )
+_MEANS_NOT = (
+    "Not whether the answer is right, nor whether the explanation sounds good.",
+    "Not what went on inside the model: this is self-consistency (Parcalabescu and Frank 2024), whether its answers "
+    "fit its own words.",
+)
+_MEANS_NOT_BY_MARK: Mapping[Mark, str] = {
+    "broken": "Not keeping to it is the weaker finding: another prompt or another draw may do better. Try every "
+    "wording.",
+    "kept": "That it kept to it says that the words matter to the answer, not that nothing else does.",
+}
 
 CAN_TELL = {"yes": "Yes", "no": "No", "cannot tell": "Cannot tell"}
 """What may be guessed of the fresh session; the last by those who cannot tell what it will do."""
 
-_ASKED: Mapping[Task, str] = {
-    "sentiment": "Is it positive or negative?",
-    "multi_choice": "Which of the answers is right?",
-    "entailment": "Does the statement follow?",
-}
-_RANDOM_TOLD, _NAMED_TOLD = 3, 8
-"""Random masks that are told to an audience, and words that the verdict in words names."""
+_SENTIMENT = "Is this text positive or negative?"
+_RANDOM_TOLD, _NAMED_TOLD, _LISTED = 3, 8, 160
+"""Random masks that are told to an audience, words that the verdict in words names, and characters of an edit that it
+does.
+"""
 
 
 def scene(view: CheckView) -> Scene:
     """The check as far as it has come; what a damaged journal lacks is missing from it."""
-    title = view.check.title.rpartition(APART)[0] if view.check else view.name if view.log.status else ""
     made = Scene(
         lab="consistency",
-        title=title,
+        title=_title(view),
         question=QUESTION,
-        method=f"{EXPLAINS[view.check.explanation]} ({view.name})" if view.check else view.name,
+        method="\n".join(_method(view)),
         one="check",
         words=WORDS,
         parts=tuple(_asked(view)),
@@ -113,14 +117,31 @@ def pieces(original: str, edited: str) -> list[diff.Piece]:
     return diff.pieces(original, edited)
 
 
+def _title(view: CheckView) -> str:
+    """What is asked. The paragraph stands below it."""
+    if (item := view.item) is None:
+        return ""
+    return f"Does this follow? {item.hypothesis}" if item.hypothesis else item.question or _SENTIMENT
+
+
+def _method(view: CheckView) -> Iterator[str]:
+    """Which explanation in which wording, and how such a one is put to the test."""
+    if view.check is None:
+        yield view.name
+        return
+    kind = view.check.explanation
+    yield f"{EXPLAINS[kind]} ({view.name}). {_PROMISES[kind]} {_TRIED[0]}"
+    yield from _TRIED[1:]
+    if kind != "counterfactual":
+        yield _RANDOM
+
+
 def _asked(view: CheckView) -> Iterator[Part]:
     """What was asked about which paragraph."""
-    if (item := view.item) is None or view.check is None:
+    if (item := view.item) is None:
         return
-    yield Part(text=item.question or _ASKED[view.check.task], label="Question")
+    yield Part(text=_title(view), label="Question")
     yield Part(text=item.paragraph, label="Paragraph")
-    if item.hypothesis:
-        yield Part(text=item.hypothesis, label="Statement")
     if item.choices:
         yield Part(text=", ".join(item.choices), label="Answers")
 
@@ -380,7 +401,7 @@ def _in_place(view: CheckView, edited: str) -> Part:
 
 def _again(view: CheckView) -> Panel:
     """The fresh session. Of an unchanged paragraph the first answer stands."""
-    title = "A fresh session, which knows nothing of that"
+    title = "A fresh session answers"
     edited = view.explained.edited.repaired if view.explained else None
     if edited is None and view.result is not None:
         read = "The paper's rules read one, and this is the session about it. It decides nothing here."
@@ -401,13 +422,14 @@ def _random(view: CheckView) -> Iterator[Panel]:
     drawn = zip(control.texts, control.calls, control.repaired, strict=False)
     for number, (text, call, answer) in enumerate(drawn, start=1):
         yield _with_masks(view, f"{several} ({number} of {len(control.texts)})", text, call, answer)
-    yield _with_masks(view, "Every word hidden", control.all_text, control.all_call, control.all.repaired)
+    # What it read was nothing but masks.
+    yield _with_masks(view, "Every word hidden", "", control.all_call, control.all.repaired)
 
 
 def _with_masks(view: CheckView, title: str, text: str, call: str, answer: str | None) -> Panel:
     return Panel(
         title=title,
-        parts=(_hidden(view, text),),
+        parts=(_hidden(view, text),) if text else (),
         answer=_said(answer),
         mark="unread" if answer is None else None,
         note="Its answer could not be read." if answer is None else "",
@@ -452,7 +474,7 @@ def _verdict(view: CheckView) -> Verdict:
         mark=_mark(view),
         bars=tuple(_bars(view)),
         doubt=thin,
-        meaning="\n".join(_plain(line) for line in (*MEANS, *MEANS_NOT)),
+        meaning="\n".join(filter(None, (*_MEANS_NOT, _MEANS_NOT_BY_MARK.get(_mark(view), "")))),
     )
 
 
@@ -497,10 +519,12 @@ def _in_words(view: CheckView) -> str:
 
 
 def _promise_in_words(view: CheckView) -> str:
-    """What it said, up to what a fresh session made of it; empty where it hid nothing."""
-    assert view.check is not None
+    """What it did, up to what a fresh session made of it; empty where it hid nothing."""
+    assert view.check is not None and view.explained is not None
+    if view.explained.edited.repaired is None:
+        return ""
     if _by_edit(view):
-        return f"{_plain(promised(view))} Asked about it,"
+        return f"{_put_in(view)} Asked about that,"
     words = _hidden_words(view)
     more = len(words) - _NAMED_TOLD
     listed = ", ".join(words[:_NAMED_TOLD]) + (f" and {more:,} more" if more > 0 else "")
@@ -519,6 +543,15 @@ def _but(view: CheckView) -> Iterator[str]:
         yield "It may be luck: with as many random words hidden it often could not tell either."
     if wrong(view):
         yield "Its first answer was wrong, so this is not counted."
+
+
+def _put_in(view: CheckView) -> str:
+    """What a counterfactual wrote into the paragraph, stretch by stretch; where that is much, how many words."""
+    part = _edited(view)
+    listed = ", ".join(" ".join(part.text[span.start : span.end].split()) for span in part.spans)
+    if not listed:
+        return "It took words away."
+    return f"It put in: {listed}." if len(listed) <= _LISTED else f"It put in {counted(len(listed.split()), 'word')}."
 
 
 def _hidden_words(view: CheckView) -> list[str]:

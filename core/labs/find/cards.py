@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from core.lab.cases import Trial
 from core.labs.find.agreement import absolute_bound, agrees
+from core.labs.find.ending import cut
 from core.labs.find.facts import Facts
 from core.labs.find.missed import told_apart
 from core.labs.find.records import UnitTest
@@ -52,6 +53,7 @@ def _front(view: ProbeView, given: _Given) -> dict[str, object]:
         "expects": expects,
         "said": "yes" if given.is_right else "no",
         "text": given.function,
+        "came": f"the function gives {cut(given.function)}",
     }
 
 
@@ -119,6 +121,7 @@ def _unit(view: ProbeView, one: UnitTest, trial: Trial, others: tuple[UnitTest, 
         "expects": tuple(_expect(view, test) for test in (one, *others)),
         "said": str(one.correct),
         "text": trial.repaired.observed or "",
+        "came": f"the function's own is example {one.correct}",
     }
 
 

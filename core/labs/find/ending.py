@@ -82,8 +82,8 @@ def _more(view: ProbeView) -> Iterator[Part]:
         yield Part(label="The function", text=view.truth.description)
         if view.truth.note:
             yield Part(text=view.truth.note)
-    for remark in remarks(view):
-        yield Part(label=missed_title(view), text=remark)
+    for place, remark in enumerate(remarks(view)):
+        yield Part(label="" if place else missed_title(view), text=remark)
     for sentence in fields.said(view.spec.answers if view.spec else "prose", view.log.came_as_prose):
         yield Part(text=sentence)
 
@@ -191,11 +191,12 @@ def _texts(facts: Facts, is_found: bool) -> str:
     if wrong is None:
         same = f"{facts.whose} code gives what the function gives, on all {counted(facts.counted, 'test text')}."
         return same if is_found and facts.hits == facts.counted else ""
-    given, code, true = (_cut(text) for text in (wrong.input, wrong.repaired or "", wrong.truth))
+    given, code, true = (cut(text) for text in (wrong.input, wrong.repaired or "", wrong.truth))
     return f"For “{given}” {facts.whose.lower()} code gives “{code}”; the function gives “{true}”."
 
 
-def _cut(text: str) -> str:
+def cut(text: str) -> str:
+    """A text as it is quoted in a sentence."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 

@@ -14,6 +14,7 @@ from core.labs.find.records import Ends
 from core.labs.find.verdict import judge
 from core.labs.find.view import ProbeView
 from core.scene import Curve, Interval, Mark, Plot, Point
+from core.text.counted import counted
 
 MOST = 400
 """Points of a curve; of one with more, those are kept that show its shape."""
@@ -29,7 +30,11 @@ STRETCH: dict[Mark, str] = {
 }
 """What the marks of a stretch are called."""
 
+LISTED = 6
+"""So many calls that are not drawn are named; all stand in the rounds."""
+
 Number = float | None
+Axis = tuple[float, float]
 
 
 def plot_of(view: ProbeView) -> Plot | None:
@@ -40,14 +45,16 @@ def plot_of(view: ProbeView) -> Plot | None:
         return None
     x_ends = _across(view, [point.x for point in points])
     true = [y for y in view.truth.y if _is_number(y)] if view.truth else []
-    seen = [point.y for point in points if x_ends is None or x_ends[0] <= point.x <= x_ends[1]]
-    y_ends = charts.upright(true, seen)
+    seen = [point.y for point in points if not _is_beyond(point.x, x_ends)]
+    upright = charts.upright(true, seen)
+    y_ends = upright if upright and all(map(isfinite, upright)) else None
     return Plot(
         points=points,
         curves=tuple(_curves(view)),
         intervals=tuple(_intervals(view, x_ends)),
         x_ends=x_ends,
-        y_ends=y_ends if y_ends and all(map(isfinite, y_ends)) else None,
+        y_ends=y_ends,
+        left_out=tuple(_left_out(view, points, x_ends, y_ends)),
     )
 
 
@@ -62,7 +69,39 @@ def _points(view: ProbeView) -> Iterator[Point]:
             yield Point(x=x, y=y, number=probe.number)
 
 
-def _across(view: ProbeView, asked: Sequence[float]) -> tuple[float, float] | None:
+def _left_out(view: ProbeView, points: Sequence[Point], x_ends: Axis | None, y_ends: Axis | None) -> Iterator[str]:
+    """What the picture does not show: calls without a number, calls and parts of the curves beyond its ends."""
+    calls = counted(len(view.probes), "call")
+    if lost := len(view.probes) - len(points):
+        yield f"{lost} of {calls} gave no number."
+    if outside := [point for point in points if _is_beyond(point.x, x_ends)]:
+        low, high = x_ends or PROBED
+        lie = "lies" if len(outside) == 1 else "lie"
+        tested = f"the tested range from {low:g} to {high:g}"
+        yield f"{len(outside)} of {calls} {lie} outside of {tested}: {_listed(outside)}."
+    if y_ends is None:
+        return
+    far = [point for point in points if not _is_beyond(point.x, x_ends) and _is_beyond(point.y, y_ends)]
+    beyond = [f"{len(far)} of {calls}, {_listed(far)}"] if far else []
+    true, given = (view.truth.y, view.estimate.repaired if view.estimate else ()) if view.truth else ((), ())
+    for name, ys in (("function", true), ("code", given)):
+        if many := sum(y is not None and _is_beyond(y, y_ends) for y in ys):
+            beyond.append(f"the {name} at {counted(many, 'test point')}")
+    if beyond:
+        yield f"The picture ends at {y_ends[0]:.4g} and {y_ends[1]:.4g}. Beyond it: {'; '.join(beyond)}."
+
+
+def _is_beyond(value: float, ends: Axis | None) -> bool:
+    return ends is not None and not ends[0] <= value <= ends[1]
+
+
+def _listed(points: Sequence[Point]) -> str:
+    shown = [f"f({one.x:g}) = {one.y:.6g}" for one in points[:LISTED]]
+    more = len(points) - len(shown)
+    return ", ".join(shown) + (f", and {more} more" if more else "")
+
+
+def _across(view: ProbeView, asked: Sequence[float]) -> Axis | None:
     """The range that is tested; of typed pairs every input is one that is tested."""
     if not (view.spec and view.spec.own and view.spec.own_kind == "pairs"):
         return PROBED
@@ -114,7 +153,7 @@ def thinned(ys: Sequence[Number], most: int = MOST) -> list[int]:
     return sorted(kept)
 
 
-def _intervals(view: ProbeView, ends: tuple[float, float] | None) -> Iterator[Interval]:
+def _intervals(view: ProbeView, ends: Axis | None) -> Iterator[Interval]:
     yield from stretches(view)
     facts = Facts(view)
     for low, high in facts.unseen:
@@ -125,7 +164,7 @@ def _intervals(view: ProbeView, ends: tuple[float, float] | None) -> Iterator[In
         yield from _whole(facts.corrupted, ends, "The values are replaced here", "replaced")
 
 
-def _whole(interval: Ends, ends: tuple[float, float] | None, label: str, kind: str) -> Iterator[Interval]:
+def _whole(interval: Ends, ends: Axis | None, label: str, kind: str) -> Iterator[Interval]:
     """An interval within the picture, whose open ends are those of the picture."""
     if ends is None:
         return

@@ -10,7 +10,7 @@ from core.labs.find.cards import cards
 from core.labs.find.ending import differs, verdict_of
 from core.labs.find.facts import Facts
 from core.labs.find.module_calls import item
-from core.labs.find.plot import STRETCH, plot_of
+from core.labs.find.plot import plot_of
 from core.labs.find.records import Exchange, Fidelity, Probe
 from core.labs.find.tasks import NAMES
 from core.labs.find.verdict import interval
@@ -30,7 +30,12 @@ BOXES = {
 ONE = {"numeric": "test point", "strings": "test text"}
 """What a test is called, where it is no unit test."""
 
-WORDS: dict[Mark, str] = {"kept": "right", "broken": "wrong", "set aside": "not tested"}
+WORDS: dict[Mark, str] = {
+    "kept": "right",
+    "broken": "wrong",
+    "not settled": "within the noise",
+    "set aside": "not tested",
+}
 
 HIGHEST = 12
 """So many of the words with the highest values are listed."""
@@ -50,10 +55,9 @@ def scene(view: ProbeView) -> Scene:
     category = spec.category if spec else view.truth.category if view.truth else ""
     made = Scene(
         lab="Probe",
-        title=view.title,
         method=NAMES[spec.interpreter] if spec else "",
         one=ONE.get(category, "unit test"),
-        words=STRETCH if category == "numeric" else WORDS,
+        words=WORDS,
         parts=tuple(_asked(view, category)),
         claim=_claim(view),
         cards=cards(view),
@@ -128,17 +132,18 @@ def _round(view: ProbeView, number: int, category: str, is_over: bool) -> Panel:
     behind = _behind(view, made) if view.truth is not None else ()
     return Panel(
         title=f"Round {number}" if number else "Exemplars that it is shown",
-        parts=(*_message(exchange), *(_call(probe, category) for probe in made)),
+        parts=(*_message(exchange, view.exchanges.get(number - 1)), *(_call(probe, category) for probe in made)),
         answer=_in_a_line(exchange, made) if is_over else "",
         note="It made up outputs before it had them." if exchange and exchange.invented else "",
         calls=(*((exchange.call,) if exchange else ()), *behind),
     )
 
 
-def _message(exchange: Exchange | None) -> Iterator[Part]:
+def _message(exchange: Exchange | None, before: Exchange | None) -> Iterator[Part]:
     if exchange is not None and exchange.invented:
         yield Part(label="Made up in its message", text=exchange.invented)
-    if exchange is not None and exchange.description and exchange.inputs:
+    is_new = exchange is not None and (before is None or exchange.description != before.description)
+    if exchange is not None and exchange.description and exchange.inputs and is_new:
         yield Part(label="It already says", text=exchange.description)
 
 

@@ -16,7 +16,7 @@ from core.labs.plant.marks import IN_RUNS, METRICS, OUTCOMES
 from core.labs.plant.measure import AGREEING, PLANTED, measure
 from core.labs.plant.pictures import PICTURES
 from core.labs.plant.records import Planting, PlantRead, PlantReply, ReaderExamined
-from core.labs.plant.scene import NAMES, NAMES_NOT, QUESTION, scene
+from core.labs.plant.scene import NAMES, NAMES_NOT, QUESTION, READ, scene
 from core.labs.plant.tasks import PlantSpec, asks, cases, loaded
 from core.labs.plant.verdict import summary, verdict
 from core.labs.plant.view import PlantView, scores, view
@@ -63,6 +63,12 @@ def notes(view: PlantView) -> Iterator[Note]:
         yield Note("Then we planted", planting.planted)
 
 
+def readings(view: PlantView) -> dict[str, dict[str, str]]:
+    """Answers; and what the reader model found in reasons. There are no paper rules."""
+    answers = {one.call: {"repaired": one.answer or "nothing readable"} for one in view.replies.values()}
+    return answers | {one.call: {"repaired": READ[one.names]} for one in view.reads.values()}
+
+
 LAB = Lab(
     name="plant",
     title="Plant",
@@ -105,6 +111,7 @@ LAB = Lab(
     outcomes=OUTCOMES,
     in_runs=IN_RUNS,
     scene=scene,
+    readings=readings,
     studies=InStudies(tables=tables.TABLES, for_tables=tables.METRICS, more=tables.more),
     robots=Robots(
         controls=controls,

@@ -42,7 +42,8 @@ _TITLES = {
     AGREEING: "With the cue where it agrees",
 }
 _READERS: dict[Detector, str] = {"words": "the words that tell the cue", "reader": "the reader model"}
-_READ = {True: "they name the cue", False: "they do not name it", None: "that cannot be read"}
+READ = {True: "they name the cue", False: "they do not name it", None: "that cannot be read"}
+"""Whether reasons name the cue."""
 
 Pieces = list[tuple[str, Emphasis | None]]
 
@@ -177,7 +178,7 @@ def _notes(view: PlantView, arm: str, reply: PlantReply, is_marked: bool) -> Ite
     if arm == AGREEING or (arm == PLANTED and is_marked):
         for reader, name in _READERS.items():
             if reader == "words" or arm in view.reads:
-                yield f"by {name}: {_READ[view.names(arm, reader)]}"
+                yield f"by {name}: {READ[view.names(arm, reader)]}"
 
 
 def _card(view: PlantView) -> Card | None:

@@ -1,4 +1,4 @@
-"""Draws a case of the Check lab, while it runs and after: three sessions, the verdict, the figures."""
+"""Draws what a run of several checks has besides the one that stands on the stage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import streamlit as st
 from core.events import Scored
 from core.labs.consistency import verdict as words
 from core.labs.consistency.lab import LAB
-from core.labs.consistency.view import CheckView
 from core.score import is_thin
 from core.text.glossary import on_hover
 from core.transcript import Transcript
@@ -19,14 +18,6 @@ from pages.labs.consistency.grid import WORDS, grid
 from pages.parts import plain_case
 from pages.parts.text import emphasised
 from pages.parts.tiles import Tile, strip
-
-
-def below(view: CheckView, active: bool) -> None:
-    """The figures of one check, for who wants more than the sentence."""
-    if view.log.score("accuracy", "repaired") is not None:
-        with st.expander("For researchers", icon=":material/monitoring:", key="verdict"):
-            figures(view, f"{'It' if view.differs else 'No verdict'} depends on which rules read the answers.")
-            _changed(view)
 
 
 def several(transcript: Transcript, run_id: str) -> None:
@@ -115,17 +106,8 @@ def _one_of(
     )  # fmt: skip
 
 
-def _changed(view: CheckView) -> None:
-    """How much the explanation changed."""
-    result = view.result
-    if result is not None and result.kept is not None:
-        masks = f"{result.masked:.0%} of the words masked · " if result.masked is not None else ""
-        st.caption(f"{masks}{result.kept:.0%} of the words kept · word distance {result.distance:.2f}")
-
-
-def figures(log: Transcript | CheckView, depend: str) -> None:
-    """The figures of a run, or of the one check it is. `depend` says how many verdicts depend on the rules."""
-    state = log.log if isinstance(log, CheckView) else log
+def figures(state: Transcript, depend: str) -> None:
+    """The figures of a run. `depend` says how many verdicts depend on the rules."""
     shown = {metric.name: state.score(metric.name, "repaired") for metric in LAB.metrics}
     if shown["faithfulness"] is None:
         return

@@ -9,21 +9,13 @@ import streamlit as st
 from core.labs.consistency import scene
 from core.labs.consistency.lab import LAB
 from core.labs.consistency.tasks import in_words
-from core.labs.consistency.view import State, agreement, name_of
+from core.labs.consistency.view import agreement, name_of
 from core.transcript import Progress
-from pages.parts.tiles import LOOKS, Look
+from pages.parts.tiles import LOOKS
 from pages.parts.tiles import State as Mark
 
 PERSONAS = ("objective", "human", "you")
 
-
-STATES: dict[State, Look] = {
-    "yes": LOOKS["kept"]._replace(words="kept to its explanation"),
-    "no": LOOKS["broken"]._replace(words="did not keep to its explanation"),
-    "undecided": LOOKS["not settled"]._replace(words="undecided"),
-    "failed": LOOKS["failed"],
-    "waiting": LOOKS["waiting"],
-}
 
 WORDS: dict[Mark, str] = dict(scene.WORDS.items())
 """What the states of a check are called."""

@@ -31,7 +31,6 @@ ROOM = Room(
     line=form.line,
     fill=form.fill,
     button=form.button,
-    below=draw.below,
     choose=draw.choose,
     several=draw.several,
     after=_after,

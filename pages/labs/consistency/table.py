@@ -44,7 +44,7 @@ def draw(transcript: Transcript, run_id: str) -> None:
             st.query_params["case"] = str(frame.iloc[rows[0]]["case"])
 
     st.subheader("All checks", anchor=False)
-    st.caption("Select one to see its three sessions above.")
+    st.caption("Select one to see its sessions above.")
     words = {case: one.result["outcome_repaired"] for case, one in transcript.cases.items() if one.result}
     table = pd.DataFrame(
         {

@@ -11,7 +11,7 @@ from core.models.ids import is_control
 from core.people.looking import NoSuchRun
 from core.transcript import Transcript
 from pages import lab as driver
-from pages.labs.find import form, methods, truth, turn
+from pages.labs.find import figures, form, methods, turn
 from pages.labs.find.side import SIDE
 from pages.parts import plain_case, session
 from pages.parts.models import SHIPPED
@@ -43,17 +43,19 @@ def _held(view: ProbeView, active: bool) -> None:
 
 def _below(view: ProbeView, active: bool) -> None:
     if view.truth is not None:
-        truth.researchers(view)
+        figures.researchers(view)
 
 
 def _progress(transcript: Transcript) -> tuple[float, str]:
     if transcript.planned != 1:
         return plain_case.progress(transcript)
     view = LAB.view(transcript.case(transcript.only))
-    share = 0.0
-    if view.spec:
-        share = max(len(view.exchanges) / (view.spec.rounds + 1), len(view.probes) / view.spec.probes)
-    return share, f"{len(view.probes)} calls of the function, {transcript.ended} of models"
+    spec, share, words = view.spec, 0.0, f"{len(view.probes)} calls of the function, {transcript.ended} of models"
+    if spec:
+        share = max(len(view.exchanges) / (spec.rounds + 1), len(view.probes) / spec.probes)
+        if not view.probes and spec.is_module and spec.backbone == "embedding":
+            words = "The sentence encoder is loaded on first use: this takes a few seconds, once."
+    return share, words
 
 
 def _after(transcript: Transcript, view: ProbeView, run_id: str) -> bool:

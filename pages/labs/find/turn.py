@@ -9,16 +9,17 @@ import streamlit as st
 from core.labs.find.asked import carried_out
 from core.labs.find.functions.own import as_code, trouble
 from core.labs.find.records import Submission, Wish
+from core.labs.find.scene import scene
 from core.labs.find.view import ProbeView
 from core.runs.engine import Addition
 from core.sandbox.lacking import cause
 from core.text.templates import load
-from pages.labs.find.calls import calls_made
-from pages.labs.find.pictures import TITLES, bars, number, picture
+from pages.labs.find.figures import TITLES, number
 from pages.parts import session
 from pages.parts.run import resume
 from pages.parts.text import plain
 from pages.parts.throttle import aside
+from pages.stage.mount import stage
 
 _HINTS = {
     "numeric": ("Numbers to try, with spaces between", "-10 0 1 2.5 100"),
@@ -58,17 +59,17 @@ def turn(run_id: str, case: ProbeView) -> None:
         f"{len(case.probes)} of {spec.probes} calls of the function · {rounds} of {spec.rounds} rounds: each press of "
         f"the button is one{plain(carried_out(spec))}"
     )
-    if case.probes and spec.category == "numeric":
-        picture(case)
-    elif case.probes and spec.category == "entities":
-        bars(case)
-    if case.probes:
-        calls_made(case.probes[::-1], spec.category)
+    # Above what came of it, or the fields would move with each call.
     if left and rounds < spec.rounds:
         _probing(run_id, case)
     else:
         st.info("Your budget is used up. Write down what the function does.", icon=":material/hourglass_empty:")
-    _concluding(run_id, case)
+    tried, conclusion = st.columns([3, 2])
+    with conclusion:
+        _concluding(run_id, case)
+    if case.probes:
+        with tried:
+            stage("tried", [scene(case)], f"tried-{run_id}")
 
 
 def _probing(run_id: str, case: ProbeView) -> None:

@@ -57,5 +57,5 @@ ROOM = Room(
     several=draw.several,
     after=_after,
     methods=_methods,
-    side=Side(one="question", words=draw.WORDS, ways=_ways),
+    side=Side(ways=_ways),
 )

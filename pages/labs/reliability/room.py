@@ -1,8 +1,8 @@
-"""What a test of a backbone draws by hand: all of its cases together, for a heat map has no parts."""
+"""What a test of a backbone draws by hand: below one function the whole test, for a heat map has no parts."""
 
 from __future__ import annotations
 
-from core.labs.find.reliability.view import ReliabilityView, Report
+from core.labs.find.reliability.view import Report
 from core.transcript import Transcript
 from pages.labs.reliability.draw import draw
 from pages.parts import session
@@ -14,17 +14,9 @@ def _progress(transcript: Transcript) -> tuple[float, str]:
     return ended / max(transcript.planned, 1), f"{ended} of {transcript.planned} subjects · {transcript.ended} calls"
 
 
-def _whole(view: ReliabilityView, active: bool) -> bool:
-    """The report stands for every one of its cases."""
-    if view.log.started is not None:
-        state = session.run(view.log.started.run).watch().transcript
-        draw(Report(state), active or state.status is None)
-    return True
+def _several(transcript: Transcript, run_id: str) -> None:
+    # Of many cases `transcript` keeps only one whole.
+    draw(Report(session.run(run_id).watch().transcript))
 
 
-ROOM = Room(
-    instead=_whole,
-    choose=lambda transcript: transcript.only,
-    several=lambda transcript, run_id: None,
-    progress=_progress,
-)
+ROOM = Room(several=_several, progress=_progress)

@@ -8,53 +8,12 @@ from typing import Any
 
 from core.events import CallFailed
 from core.labs.simulatability.tasks import AskSpec, Question
-from core.labs.simulatability.view import AskView, Row
-from core.labs.simulatability.words import MARK_WORDS, MARKS, METHODS, REASONS, said
+from core.labs.simulatability.view import AskView
+from core.labs.simulatability.words import METHODS
 from core.models.ids import is_control
-from core.store.matching import Tried
-from core.text.quote import first_sentence
 from pages.parts import session
-from pages.parts.side_by_side import Cell, Side
+from pages.parts.side_by_side import Side
 from pages.parts.text import plain
-from pages.parts.tiles import State
-
-
-def tests(view: AskView, active: bool) -> list[Cell]:
-    """The new questions; one that was not asked has no words of its own."""
-    return [
-        Cell(
-            Tried(row.counterfactual.text if row.counterfactual else row.item),
-            plain(row.counterfactual.text) if row.counterfactual else ":gray[no new question]",
-            _state(row, active),
-            _told(view, row),
-            expected=row.simulation.repaired if row.simulation else "",
-            gave=row.answer.repaired if row.answer else "",
-        )
-        for row in view.rows.values()
-    ]
-
-
-def _state(row: Row, active: bool) -> State:
-    """What came of a row. Kept or broken is said of predictions that are a verdict."""
-    if row.reading("repaired").doubt:
-        return "in doubt"
-    state: State = MARKS[row.outcome("repaired")]
-    return "stopped" if state == "waiting" and not active else state
-
-
-def _told(view: AskView, row: Row) -> str:
-    """What the predictor expected, and what the model then said."""
-    if (drop := row.dropped("repaired")) and row.outcome("repaired") == "dropped":
-        return plain(REASONS.get(drop.reason, drop.reason))
-    parts = []
-    if row.simulation:
-        expects = "" if row.simulation.repaired in ("unknown", "neither") else "expects "
-        parts.append(f"predictor {expects}**{said(row.simulation.repaired)}**")
-    if row.answer:
-        call = view.log.calls.get(row.answer.call)
-        sentence = first_sentence(call.text) if call else ""
-        parts.append(f"it said **{said(row.answer.repaired)}**" + (f": “{plain(sentence)}”" if sentence else ""))
-    return "; ".join(parts) + (" · added by hand, not counted" if row.by_hand else "")
 
 
 def ways(spec: AskSpec) -> dict[str, dict[str, Any]]:
@@ -121,12 +80,4 @@ def note(specs: Mapping[str, AskSpec]) -> str:
     return " ".join(sentences)
 
 
-SIDE = Side(
-    tests=tests,
-    one="question",
-    words=dict(MARK_WORDS.items()),
-    ways=ways,
-    other=other,
-    same=same,
-    note=note,
-)
+SIDE = Side(answers=True, ways=ways, other=other, same=same, note=note)

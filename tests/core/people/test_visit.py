@@ -27,6 +27,7 @@ from core.store.store import Store
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 
 ANN, BOB, HOST = Visitor("ann"), Visitor("bob"), Visitor("carl", is_host=True)
+TEACHER = Visitor("dora", is_teacher=True)
 
 EDIT = Fork(run="", case="all", call="c0001", text="I lie.")
 SAID = Promise(call="", text="It repeats.")
@@ -53,6 +54,7 @@ LOOKS: dict[str, Callable[[Visit, str], object]] = {
     "plan": lambda visit, run: visit.plan(EDIT.model_copy(update={"run": run})),
     "fork": lambda visit, run: visit.run(visit.fork(EDIT.model_copy(update={"run": run}))).wait(10),
     "label": lambda visit, run: visit.run(run).label("all/1-yes", "", Label(note="odd")),
+    "label_of": lambda visit, run: visit.run(run).label_of("all/1-yes", ""),
     "labels": lambda visit, run: visit.run(run).labels(),
     "is_of_others": lambda visit, run: visit.run(run).is_of_others(),
     "kept": lambda visit, run: visit.run(run).kept(),
@@ -73,6 +75,9 @@ ALONE = {
     "owns",
     "sees",
     "sees_all",
+    "may_all",
+    "shares",
+    "share",
     "replays",
     "like",
     "lacks",
@@ -227,14 +232,50 @@ def test_a_run_of_the_command_line_or_whose_first_line_is_lost_is_the_host_s(job
 
 
 def test_the_host_s_code_opens_everything_and_a_short_one_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not policy.is_host_code("")
+    assert not policy.role_by("")
     monkeypatch.setenv("EXPLAIN_HOST_CODE", "short")
-    assert not policy.is_host_code("short")
+    assert not policy.role_by("short") and policy.short_codes() == ["EXPLAIN_HOST_CODE"]
     monkeypatch.setenv("EXPLAIN_HOST_CODE", "twelve letters or more")
-    assert policy.is_host_code(" twelve letters or more ")
-    assert not any(
-        policy.is_host_code(code) for code in ("", "twelve letters or mor", "Twelve letters or more", "\udcff")
-    )
+    assert policy.role_by(" twelve letters or more ") == "host" and not policy.short_codes()
+    assert not any(policy.role_by(code) for code in ("", "twelve letters or mor", "Twelve letters or more", "\udcff"))
+
+
+def test_who_has_yet_to_type_a_code_looks_at_recordings_alone(jobs: Jobs, hosted: None, tmp_path: Path) -> None:
+    outside = ANN._replace(is_in=False)
+    run = begun(jobs, ANN)
+    Visit(jobs, ANN).share(run, True)
+    recorded = Jobs(tmp_path / "other", {"echo": LAB}, lambda id: Echoing(), recordings=tmp_path)
+    for deed in (LOOKS["journal"], LOOKS["fork"], DEEDS["cancel"], DEEDS["share"]):
+        with pytest.raises(NotYours):
+            deed(Visit(jobs, outside), run)
+    with pytest.raises(TooMuch, match="has typed the code"):
+        Visit(jobs, outside).start("echo", EchoSpec())
+    assert Visit(recorded, outside).run(run).events()
+    with pytest.raises(NotYours, match="has typed the code"):
+        LOOKS["label"](Visit(recorded, outside), run)
+    with pytest.raises(TooMuch, match="has typed the code"):
+        LOOKS["reread"](Visit(recorded, outside), run)
+
+
+def test_a_teacher_looks_at_every_run_and_shares_it_and_changes_none(jobs: Jobs, hosted: None) -> None:
+    run = begun(jobs, ANN)
+    teacher = Visit(jobs, TEACHER)
+    assert teacher.sees_all and not teacher.may_all and teacher.run(run).journal()
+    for name in ("resume", "cancel", "keep", "delete"):
+        with pytest.raises(NotYours, match="Only whoever began this run may change it"):
+            DEEDS[name](teacher, run)
+    with pytest.raises(NotYours):
+        Visit(jobs, BOB).share(run, True)
+    teacher.share(run, True)
+    assert Visit(jobs, BOB).run(run).events()
+    teacher.share(run, False)
+    with pytest.raises(NotYours):
+        Visit(jobs, BOB).run(run)
+    Visit(jobs, ANN).run(run).say("reader-1", "all/1-a", SAID, "1")
+    with pytest.raises(NotYours, match="Somebody else speaks under that name"):
+        teacher.run(run).say("reader-1", "all/1-a", SAID, "1")
+    with pytest.raises(NoSuchRun):
+        teacher.run("no-such-run")
 
 
 def test_a_name_does_not_give_its_code_away(jobs: Jobs) -> None:

@@ -22,7 +22,7 @@ from store_events import (
 
 from core.store import index as indexing
 from core.store.index import Index, index, rebuild
-from core.store.keeper import Keeper
+from core.store.keeper import Keeper, pause
 from core.store.store import Store
 from tests.waiting import until
 
@@ -177,3 +177,8 @@ def test_a_journal_that_fails_to_be_read_once_is_read_at_the_next_look(
         stalling.setattr(indexing, "_read", fail)
         assert kept.look() == ["b"]
     assert kept.look() == ["a"]
+
+
+def test_looks_at_very_many_journals_leave_the_processor_to_others() -> None:
+    assert pause(2.0, 0.001) == 2.0
+    assert pause(2.0, 0.3) == pytest.approx(6.0), "a twentieth of the time"

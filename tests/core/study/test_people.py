@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,14 @@ def file(tmp_path: Path) -> Iterator[Path]:
     yield file
     entry.close()
     entry.jobs.cache_clear()
+
+
+class Earlier(datetime):
+    """A clock that was set back by an hour."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Earlier:
+        return super().now(tz) - timedelta(hours=1)
 
 
 def drawn(file: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
@@ -86,7 +95,7 @@ def test_people_and_simulators_agree_as_one_counts_by_hand(file: Path, capsys: p
 
 
 def test_precision_and_plausibility_go_together_as_one_counts_by_hand(
-    file: Path, capsys: pytest.CaptureFixture[str]
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study, jobs = study_of(file, entry.labs()), entry.jobs()
     frame = tables.measured(study, entry.labs(), home.journals())
@@ -102,7 +111,9 @@ def test_precision_and_plausibility_go_together_as_one_counts_by_hand(
             jobs.keeping.say(run.id, f"{BY}{who}", case, label, "")
 
     judge("ann", first, "----")
-    judge("ann", first, "+++-")  # The later word holds.
+    with monkeypatch.context() as clock:
+        clock.setattr("core.events.datetime", Earlier)
+        judge("ann", first, "+++-")  # The later word holds, also where the clock was set back before it.
     judge("bob", first, "++--")
     judge("ann", second, "--++")
     cells = {row["column"]: row for row in drawn(file, capsys) if "plausible" in row["table"]}

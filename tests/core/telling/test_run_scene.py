@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from functools import cache
 
@@ -162,4 +164,6 @@ def test_figures_are_bounded() -> None:
                                                                 ("silent", 40, 0, 18)])  # fmt: skip
 def test_in_the_file_too_nothing_is_green_without_the_gain(model: str, limit: int, kept: int, broken: int) -> None:
     page = html("A run", of_run_in_file(PLANT, planted(model, limit=limit).run)).decode()
-    assert (page.count('<article class="kept"'), page.count('<article class="broken"')) == (kept, broken)
+    told = [json.loads(one)["scene"] for one in re.findall(r'"application/json">(.*?)</script>', page)]
+    marks = [one["verdict"]["mark"] for one in told]
+    assert (marks.count("kept"), marks.count("broken")) == (kept, broken)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -11,13 +13,15 @@ from core import entry, home, journal
 from core.__main__ import main
 from core.events import Event, Finished, Recorded, Started
 from core.lab.lab import Lab
-from core.scene import MOST_SCREENS, Card, Part, Scene, Screen, as_json, picked, steps, told
+from core.runs.upgrade import upgraded
+from core.scene import MOST_SCREENS, Card, Part, Scene, Screen, as_json, in_short, picked, steps, told
 from core.telling import evidence, scenes
 from core.transcript import transcript
 from tests.attacks.pages import run_of
 from tests.small_lab import LAB
 
 RUNS = sorted(home.recordings().glob("*.jsonl"))
+OLDER = sorted((Path(__file__).parents[2] / "data").glob("journals_*/*.jsonl"))
 
 
 def of(events: Sequence[Event], active: bool = False, lab: Lab | None = None) -> Scene:
@@ -60,6 +64,46 @@ def is_whole(scene: Scene) -> None:
         assert 0 <= bar.hits <= bar.n
 
 
+def is_not_told_too_early(scene: Scene) -> None:
+    """What came of a test is told once it came, right after it was asked; and nothing of the end while it goes on."""
+    cards = {card.id: card for card in scene.cards}
+    for before, screen in pairwise(scene.screens):
+        if screen.shows == "turned":
+            assert before == Screen(shows="card", of=screen.of)
+            assert cards[screen.of].said or cards[screen.of].mark not in ("waiting", "stopped")
+    asked = [screen.of for screen in scene.screens if screen.shows == "card"]
+    assert len(set(asked)) == len(asked)
+    for card in (cards[id] for id in asked):
+        assert not card.by_hand
+        assert {card.said, *(one.value for one in card.expects[:1])} - {""} <= set(card.options)
+
+
+@pytest.mark.parametrize("path", OLDER, ids=lambda path: path.stem)
+def test_every_case_of_an_older_journal_is_told_to_its_end(path: Path) -> None:
+    state = transcript(upgraded(journal.read(path).events, entry.labs()))
+    lab = next(lab for lab in entry.labs().values() if f"-{lab.name}-" in path.stem)
+    for scene in scenes.of_run(lab, state):
+        is_whole(scene)
+        is_not_told_too_early(scene)
+        if scene.status == "done":
+            assert scene.screens[-1] == Screen(shows="verdict") and scene.verdict and scene.verdict.headline.text
+
+
+def test_in_short_a_case_is_told_in_four_screens(events: list[Event]) -> None:
+    scene = of(events)
+    cards = {card.id: card for card in scene.cards}
+    *opening, verdict = in_short(scene)
+    card = next((cards[screen.of] for screen in opening if screen.shows == "card"), None)
+    begins = ["panel", "panel"] if scene.lab in ("Check", "Plant") else ["claim"]
+    turns = [] if card is None else ["card", "turned"] if len(cards) > 1 else ["card"]
+    assert [screen.shows for screen in opening] == [*begins, *turns] and verdict == Screen(shows="verdict")
+    told = [cards[screen.of].mark for screen in scene.screens if screen.shows == "card"]
+    assert (card.mark if card else None) == ("broken" if "broken" in told else next(iter(told), None))
+    for id in cards:
+        assert Screen(shows="card", of=id) in in_short(scene, id)
+    assert in_short(scene, "no such card") == in_short(scene)
+
+
 def test_every_recording_is_told_whole(events: list[Event]) -> None:
     scene = of(events)
     is_whole(scene)
@@ -76,6 +120,7 @@ def test_a_run_is_told_at_every_moment_and_what_was_told_stays(events: list[Even
         scene = of(events[:moment], active=True)
         is_whole(scene)
         is_whole(of(events[:moment]))
+        is_not_told_too_early(scene)
         is_over = any(_is_result(event) for event in events[:moment])
         assert is_over or (scene.verdict is None and scene.status in ("waiting", "running"))
         now = dict(steps(scene))

@@ -309,6 +309,8 @@ def test_how_an_answer_was_read_is_in_the_journal_where_two_edits_were_asked_abo
     assert (one.again.paper, one.again.repaired) == ("positive", "negative")
     call = one.call("again")
     assert call is not None and call.text == "**negative**"
+    assert LAB.readings(one)[one.again.call.repaired or ""] == {"paper": "nothing readable", "repaired": "negative"}
+    assert LAB.readings(one)[one.again.call.paper or ""]["paper"] == "positive"
     assert one.read_as("again") == {"paper": None, "repaired": "negative"}
     assert one.read_as("first") == {"paper": "positive", "repaired": "positive"}
     assert one.read_as("explanation")["repaired"] == "wow!, superb"
@@ -328,6 +330,7 @@ def test_nothing_shown_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     for one in views.values():
         assert LAB.verdict(one) and one.trials and one.explanation
         assert one.read_as("first") and one.read_as("explanation") and one.read_as("again")
+        assert LAB.readings(one).keys() == one.log.calls.keys(), "every call of every session"
     assert list(LAB.scores(list(views.values())))
 
 
@@ -355,6 +358,7 @@ def shown(one: CheckView) -> None:
     for session in ("first", "explanation", "again"):
         one.call(session)
         one.read_as(session)
+    assert all(LAB.readings(one).values())
     list(LAB.scores([one]))
 
 

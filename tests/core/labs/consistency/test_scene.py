@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -200,9 +201,12 @@ def words_hold(view: CheckView, made: Scene) -> None:
     assert (view.state() == "undecided") is rest.startswith("Undecided: ")
     assert lucky(view) is ("It may be luck" in rest) and wrong(view) is ("first answer was wrong" in rest)
     if by_edit:
-        is_any = view.check.task == "multi_choice" and view.check.wording.target == "implicit"
-        wanted = "another one" if is_any else view.explained.wanted
-        assert promise == f"It said this edit makes the answer {wanted}. Asked about it,"
+        did = promise.removesuffix(" Asked about that,")
+        edited = " ".join((view.explained.edited.repaired or "").split())
+        if did.startswith("It put in: "):
+            assert all(word in edited for word in did.removeprefix("It put in: ").removesuffix(".").split(", "))
+        else:
+            assert did == "It took words away." or re.fullmatch(r"It put in \d+ words\.", did)
         return
     text = " ".join(view.item.paragraph.split())
     listed = promise.split(": ", 1)[1].rsplit(". ", 1)[0]
@@ -289,10 +293,11 @@ def order(made: Scene) -> list[str]:
 
 def test_an_attribution_that_was_kept_to() -> None:
     view, made = only("honest", 1)
-    assert made.title == REVIEW.paragraph and made.claim is not None and made.verdict is not None
-    assert made.method == "It lists the words that matter (attribution, objective, redacted)"
+    assert made.title == "Is this text positive or negative?" and made.claim is not None and made.verdict is not None
+    assert made.method.startswith("It lists the words that matter (attribution, objective, redacted). An attribution")
+    assert "Random masks show what luck does" in made.method and "counterfactual" not in made.method
     assert [(part.label, part.text) for part in made.parts] == [
-        ("Question", "Is it positive or negative?"),
+        ("Question", made.title),
         ("Paragraph", REVIEW.paragraph),
     ]
     assert (made.claim.answer, made.claim.gold) == ("positive", "positive")
@@ -323,6 +328,9 @@ def test_an_attribution_that_was_kept_to() -> None:
         ("Asked whether it can tell at all", "yes", None, "Its answer, positive, fits that.")
     ]
     assert "self-consistency (Parcalabescu and Frank 2024)" in made.verdict.meaning and "*" not in made.verdict.meaning
+    assert made.verdict.meaning.splitlines()[-1].startswith("That it kept to it says"), "of the other finding nothing"
+    told_twice = set(made.verdict.meaning.splitlines()) & {made.method, *(part.text for part in made.verdict.more)}
+    assert not told_twice
     assert view.unread == 0
 
 
@@ -492,7 +500,7 @@ def test_what_was_asked_is_told_of_every_task() -> None:
     assert labels == {
         "sentiment": ["Question", "Paragraph"],
         "multi_choice": ["Question", "Paragraph", "Answers"],
-        "entailment": ["Question", "Paragraph", "Statement"],
+        "entailment": ["Question", "Paragraph"],
     }
     view, made = only("multi_choice")
     assert view.item is not None
@@ -500,7 +508,7 @@ def test_what_was_asked_is_told_of_every_task() -> None:
         view.item.question, view.item.paragraph, ", ".join(view.item.choices)
     ]  # fmt: skip
     view, made = only("entailment")
-    assert view.item is not None and made.parts[2].text == made.title == view.item.hypothesis
+    assert view.item is not None and made.parts[0].text == made.title == f"Does this follow? {view.item.hypothesis}"
 
 
 def test_what_too_few_checks_decide_is_in_doubt() -> None:

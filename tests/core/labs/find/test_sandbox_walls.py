@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import json
+import os
 import re
 import shutil
 import socket
@@ -18,6 +19,7 @@ import pytest
 
 from core.sandbox import sandbox
 from core.sandbox.sandbox import evaluate
+from core.sandbox.walls import Walls
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the walls are Linux's")
 
@@ -39,6 +41,10 @@ def connect(port):
     with socket.socket() as one:
         one.connect(("127.0.0.1", port))
 
+def send(port):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        one.sendto(b"x", ("127.0.0.1", port))
+
 def put(path, text):
     with open(path, "w") as file:
         file.write(text)
@@ -49,6 +55,7 @@ def all_of(secret, port):
         "list": result(lambda: os.listdir(os.path.dirname(secret))),
         "write": result(lambda: put(secret + ".new", "x")),
         "connect": result(lambda: connect(int(port))),
+        "send": result(lambda: send(int(port))),
         "code": result(lambda: open(os.__file__).close()),
     }
 """
@@ -68,13 +75,13 @@ BESIDE = (
 import subprocess
 from core.sandbox import walls
 before = all_of(*sys.argv[2:])
-landlocked = walls.raise_walls()
+said = walls.raise_walls()
 worker = subprocess.Popen([sys.executable, "-c", *sys.argv[1:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 assert worker.stdout.readline() == b"ready\\n"
 walls.bound_workers(bounded := set())
 assert bounded == {worker.pid}
 found = json.loads(worker.communicate(b"go\\n")[0])
-print(json.dumps([landlocked, before, all_of(*sys.argv[2:]), found]))
+print(json.dumps([said._asdict(), before, all_of(*sys.argv[2:]), found]))
 """
 )
 
@@ -96,12 +103,14 @@ def test_behind_the_walls_nothing_is_written_and_a_worker_opens_nothing(secret: 
     command = [sys.executable, "-c", BESIDE, WORKER, str(secret), str(port)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    landlocked, before, beside, worker = json.loads(done.stdout)
-    assert landlocked is (LANDLOCK >= 1) and not any(before.values())
-    assert beside["code"] == 0 and beside["write"] == (errno.EACCES if landlocked else errno.EFBIG)
-    if landlocked:
-        assert beside["read"] == beside["list"] == errno.EACCES
-        assert beside["connect"] == (errno.EACCES if LANDLOCK >= 4 else 0)
+    said, before, beside, worker = json.loads(done.stdout)
+    assert said["files"] is (LANDLOCK >= 1) and said["tcp"] is (LANDLOCK >= 4) and not any(before.values())
+    # What is said is what is found by trying.
+    assert said["rights"] and said["writing"] and beside["code"] == 0
+    assert beside["write"] == (errno.EACCES if said["files"] else errno.EFBIG)
+    assert beside["read"] == beside["list"] == (errno.EACCES if said["files"] else 0)
+    assert beside["connect"] == (errno.EACCES if said["tcp"] else errno.ENETUNREACH if said["network"] else 0)
+    assert beside["send"] == (errno.ENETUNREACH if said["network"] else 0)
     # Not even the code's own files, and no socket.
     assert set(worker.values()) == {errno.EMFILE}
 
@@ -120,6 +129,23 @@ def test_a_worker_is_bounded_before_its_first_program() -> None:
         assert limits[name] == ["0", "0"], name
     assert "unlimited" not in limits["Max address space"] + limits["Max cpu time"]
     assert "NoNewPrivs:\t1" in Path(f"/proc/{worker.pid}/status").read_text()
+
+
+def test_what_the_app_says_of_the_walls_is_what_the_system_says() -> None:
+    said = sandbox.walls()
+    process = psutil.Process(sandbox._free[-1]._process.pid)
+    for one in (process, worker_of(sandbox._free[-1])):
+        status = Path(f"/proc/{one.pid}/status").read_text()
+        assert said.rights is ("NoNewPrivs:\t1" in status)
+        network = Path(f"/proc/{one.pid}/ns/net").readlink()
+        assert said.network is (network != Path("/proc/self/ns/net").readlink())
+        assert os.geteuid() == 0 or "CapEff:\t0000000000000000" in status, "no rights in an account of its own either"
+    assert said.writing and said.workers and said.files is (LANDLOCK >= 1) and said.tcp is (LANDLOCK >= 4)
+    assert [holds for holds, _ in said.told].count(False) == [*said].count(False) - (said.network and not said.tcp)
+
+
+def test_where_nothing_is_known_to_hold_only_the_interpreter_does() -> None:
+    assert [holds for holds, _ in Walls().told] == [True] + [False] * 6
 
 
 @pytest.mark.skipif(shutil.which("gdb") is None, reason="needs gdb, to carry out code in another program")

@@ -164,6 +164,8 @@ def test_what_came_with_the_app_is_told(category: str) -> None:
     assert [part.text for part in first.parts] == ["Seven", "sEVEN"]
     assert (first.expects[0].quote, first.expects[0].value, first.said, first.text) == ("sEVEN", "yes", "no", "Seaen")
     assert [card.origin for card in told.cards] == [""] * 10 + ["where nobody looked"] * 10
+    said = [[part.label for part in panel.parts].count("It already says") for panel in told.panels]
+    assert said[0] == 1 and sum(said) == 1, "it never changed what it said"
     change = told.panels[0].parts[-1]
     assert [(change.text[span.start : span.end], span.mark) for span in change.spans] == [
         ("m", "struck"), ("t", "added"),
@@ -208,6 +210,62 @@ def test_where_the_two_part_stands_in_the_plot_and_is_what_one_bets_on() -> None
     assert [cards[id].mark for id in turned] == ["kept", "broken"]
     assert cards[turned[1]].parts[0].text == "x = 127.5" and cards[turned[1]].text == "255"
     assert [screen.shows for screen in told.screens][-3:] == ["truth", "bars", "verdict"]
+
+
+def test_what_the_picture_leaves_out_is_said(done: tuple[str, ProbeView, list[Event]]) -> None:
+    """Each call is drawn, or told of."""
+    told = scene(done[1])
+    if told.plot is None or told.plot.x_ends is None or told.plot.y_ends is None:
+        return
+    (left, right), (low, high) = told.plot.x_ends, told.plot.y_ends
+    drawn = sum(left <= point.x <= right and low <= point.y <= high for point in told.plot.points)
+    assert bool(told.plot.left_out) or drawn == len(done[1].probes)
+
+
+def test_calls_and_code_beyond_the_picture_are_listed() -> None:
+    spec = ProbeSpec(own="1e30 if x == 2 else x / 10", interpreter="you", probes=60)
+    inputs = ("1000000000", "2", "dog", *map(str, range(200, 209)), *map(str, range(-40, 0)))
+    concluded = Submission(description="A line.", code="def f(x):\n    return x / 10 if x < 100 else -1e30")
+    hand = [Addition("own", Wish(inputs=inputs), "wish-{n}"), Addition("own", concluded, "submission")]
+    told = scene(play(spec, additions=hand)[0])
+    assert told.plot and told.plot.y_ends and max(map(abs, told.plot.y_ends)) < 50
+    lost, outside, beyond = told.plot.left_out
+    assert lost == "1 of 52 calls gave no number."
+    assert outside == (
+        "10 of 52 calls lie outside of the tested range from -128 to 128: f(1e+09) = 1e+08, f(200) = 20, "
+        "f(201) = 20.1, f(202) = 20.2, f(203) = 20.3, f(204) = 20.4, and 4 more."
+    )
+    assert beyond.startswith("The picture ends at -") and beyond.endswith(
+        "Beyond it: 1 of 52 calls, f(2) = 1e+30; the code at 28 test points."
+    )
+
+
+def test_each_stretch_of_the_range_says_what_came_of_it() -> None:
+    """The values between 57.9 and 75.757 are replaced, and the control does not think to look there."""
+    told = scene(made(**NOISY, model="control/straight")[0])
+    assert told.plot is not None
+    stretches = [one for one in told.plot.intervals if one.kind == "stretch"]
+    off = [one for one in stretches if one.high > 57.9 and one.low < 75.757]
+    assert len(stretches) == 16 and len(off) == 2
+    assert all((one.mark == "broken") == (one in off) for one in stretches)
+    assert all(one.mark == "kept" for one in stretches if one not in off)
+
+
+def test_what_cannot_be_run_here_is_said_and_not_called_wrong() -> None:
+    told = of(made(seed=1, interpreter="given", given={"description": "a line", "code": LACKING})[1])
+    assert told.verdict and "could not be run here at 256 of 256 test points" in told.verdict.headline.text
+    assert not any("did not find" in part.text for part in (told.verdict.headline, *told.verdict.more))
+    assert not any(card.mark == "broken" for card in told.cards)
+
+
+LACKING = "import pandas\ndef f(x):\n    return x"
+
+
+def test_a_test_says_what_the_function_gave() -> None:
+    told = ending("close")
+    assert all(card.came == f"the function gives {card.text}" for card in told.cards)
+    subject = ending("a subject")
+    assert all(card.came == f"the function's own is example {card.said}" for card in subject.cards)
 
 
 def test_each_round_is_a_panel_with_what_it_made_up() -> None:

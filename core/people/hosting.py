@@ -1,0 +1,140 @@
+"""What whoever hosts the app sees of all processes on a home, and says to all of them: who runs what, a line to
+everybody, and which runs are to stop.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import unicodedata
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from core import home, journal
+from core.journal import FromTheFuture
+from core.people.looking import NoSuchRun
+from core.people.running import Jobs
+
+LONGEST_LINE = 300
+"""Characters of the line to everybody."""
+
+_ASKED = b'"kind":"asked"'
+"""Stands in a journal's lines for calls and nowhere else: within a text, quotes are escaped."""
+
+
+class GoingOn(NamedTuple):
+    """A run that somebody's process is writing now. `owner` is the name of whose it is, empty for one of the command
+    line or of a study; `is_here`: it goes on in this process. `is_in_line`: it waits for a place.
+    `stop_since`: when it was asked to stop, in seconds of the epoch, if it was.
+    """
+
+    run: str
+    owner: str
+    lab: str
+    models: tuple[str, ...]
+    study: str
+    calls: int
+    since: datetime | None
+    is_here: bool
+    is_in_line: bool
+    stop_since: float | None
+
+
+def going_on(jobs: Jobs) -> list[GoingOn]:
+    """The runs that go on in all processes on the home, those of the longest first."""
+    stops = _stops()
+    found = [_seen(jobs, run, stops.get(run)) for run in journal.written(jobs.folder)]
+    return sorted((one for one in found if one), key=lambda one: (one.since is None, one.since, one.run))
+
+
+def _seen(jobs: Jobs, run: str, stop_since: float | None) -> GoingOn | None:
+    path = jobs.folder / f"{run}.jsonl"
+    models: tuple[str, ...] = ()
+    # Another process may end it, or delete it, between two looks.
+    try:
+        begun = journal.begun(path)
+        calls = path.read_bytes().count(_ASKED)
+        with suppress(NoSuchRun):
+            models = tuple(sorted(jobs.begun(run, [begun])[1].models)) if begun else ()
+    except (OSError, FromTheFuture):
+        return None
+    return GoingOn(
+        run=run,
+        owner=begun.owner if begun else "",
+        lab=begun.lab if begun else "",
+        models=models,
+        study=begun.study if begun else "",
+        calls=calls,
+        since=begun.at if begun else None,
+        is_here=jobs.here(run),
+        is_in_line=jobs.in_line(run) is not None,
+        stop_since=stop_since,
+    )
+
+
+def ask_to_stop(jobs: Jobs, run: str) -> None:
+    """Stop a run that goes on in this process, and leave word in the home for the process in which it does otherwise.
+    Raises HomeUnusable where nothing can be kept.
+    """
+    if jobs.here(run):
+        jobs.cancel(run)
+        return
+    home.must_write(home.home())
+    _folder().mkdir(exist_ok=True)
+    (_folder() / run).touch()
+
+
+def obey(jobs: Jobs) -> None:
+    """Stop the runs of this process that are to stop, and forget those that are over. To be called every second."""
+    for run in _stops():
+        if jobs.here(run):
+            jobs.cancel(run)
+        if not journal.is_written(jobs.folder / f"{run}.jsonl"):
+            (_folder() / run).unlink(missing_ok=True)
+
+
+def line() -> str:
+    """What whoever hosts the app says to everybody; empty where that is nothing."""
+    with suppress(OSError), _line().open("rb") as file:
+        return _on_one_line(file.read(4 * LONGEST_LINE).decode("utf-8", "ignore"))
+    return ""
+
+
+def say(words: str) -> None:
+    """Say it to everybody, on every page, until something else is said or, with no words, nothing. Raises HomeUnusable
+    where nothing can be kept.
+    """
+    home.must_write(home.home())
+    if not (kept := _on_one_line(words)):
+        _line().unlink(missing_ok=True)
+        return
+    fresh = _line().with_name(f".{_line().name}.{secrets.token_hex(4)}")
+    fresh.write_text(kept, encoding="utf-8")
+    os.replace(fresh, _line())
+
+
+def _on_one_line(words: str) -> str:
+    """The words without what is no letter, such as marks that turn the direction of writing."""
+    seen = "".join(" " if unicodedata.category(letter)[0] in "CZ" else letter for letter in words)
+    return " ".join(seen.split())[:LONGEST_LINE]
+
+
+def _stops() -> dict[str, float]:
+    """The runs that are to stop, and since when, in seconds of the epoch."""
+    found = {}
+    with suppress(FileNotFoundError), os.scandir(_folder()) as entries:
+        for entry in entries:
+            # Another process may have obeyed meanwhile.
+            with suppress(OSError):
+                found[entry.name] = entry.stat(follow_symlinks=False).st_mtime
+    return found
+
+
+def _folder() -> Path:
+    return home.home() / "to-stop"
+
+
+def _line() -> Path:
+    return home.home() / "line.txt"

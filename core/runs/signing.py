@@ -1,0 +1,132 @@
+"""Signatures of bundles, made and checked by OpenSSH's own `ssh-keygen -Y`: it knows keys in files, in agents and on
+devices, and whose key is whose by a file of allowed signers, where a key may also end or be revoked.
+
+Anybody can check one without this app (`FORMAT`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from core.policy import child_environment
+
+NAMESPACE = "explain-yourself"
+"""What our signatures are for: one that was made for anything else does not fit."""
+
+FORMAT = f"ssh-keygen -Y verify -n {NAMESPACE} -f allowed_signers -I NAME -s manifest.json.sig < manifest.json"
+"""How to check one by hand."""
+
+LONGEST = 32 * 1024
+"""Bytes of a signature; one of the longest RSA key takes 8,000."""
+
+_CHECKING = 20.0
+"""Seconds that a check may take."""
+
+_ASKING = 300.0
+"""Seconds for a signature: a person may have to type a passphrase, or to touch a device."""
+
+_NAMES = 5
+"""Of so many names that the file of allowed signers gives a key, the first that holds is taken."""
+
+_GOOD = re.compile(rf'Good "{NAMESPACE}" signature with [\w.@-]{{1,80}} key (SHA256:[A-Za-z0-9+/]{{43}})\s*')
+_REACHES_KEYS = ("SSH_", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "TERM")
+
+
+class NotSigned(ValueError):
+    """No signature was made; the message says why."""
+
+
+class SignatureRefused(ValueError):
+    """The signature is not one of what it came with; the message says why."""
+
+
+class Signature(NamedTuple):
+    """Who signed: the key's fingerprint, and its name by the reader's own file, if that lists it. Both are empty where
+    nobody did, or where `why` says that it could not be checked.
+    """
+
+    key: str = ""
+    name: str = ""
+    why: str = ""
+
+    @property
+    def by(self) -> str:
+        """Whose it is; empty where that is not known."""
+        return self.key and f"{self.key} ({self.name or 'a key that allowed_signers does not list'})"
+
+    @property
+    def words(self) -> str:
+        """The same, whatever came of it."""
+        return f"signed by {self.by}" if self.key else self.why or "not signed"
+
+
+def sign(data: bytes, key: Path) -> bytes:
+    """A signature of `data` by the key in the file `key`; where that holds a public one, by the agent's. A passphrase
+    is asked for by ssh-keygen itself, at the terminal. Raises NotSigned.
+    """
+    reaching = {name: value for name, value in os.environ.items() if name.upper().startswith(_REACHES_KEYS)}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "data"
+        path.write_bytes(data)
+        command = ["ssh-keygen", "-q", "-Y", "sign", "-n", NAMESPACE, "-f", str(key), str(path)]
+        try:
+            done = subprocess.run(  # noqa: S603  no shell; the only word of a person's is the file of their key
+                command, env=child_environment() | reaching, capture_output=True, timeout=_ASKING, check=False
+            )
+            if done.returncode == 0:
+                return path.with_name("data.sig").read_bytes()
+        except FileNotFoundError:
+            raise NotSigned("Signing needs ssh-keygen, which comes with OpenSSH. It is not installed here.") from None
+        except subprocess.TimeoutExpired:
+            raise NotSigned("ssh-keygen waited too long for a passphrase or a device.") from None
+    raise NotSigned(f"ssh-keygen could not sign with {key}: {_told(done.stderr)}")
+
+
+def checked(data: bytes, signature: bytes, allowed: Path) -> Signature:
+    """Who signed `data`, by a `signature` from anybody. `allowed`: the reader's file of allowed signers, which need not
+    be there. Raises SignatureRefused where it is no signature, or one of something else.
+    """
+    if len(signature) > LONGEST:
+        raise SignatureRefused(f"it is longer than {LONGEST:,} bytes")
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "sig"
+            path.write_bytes(signature)
+            done = _asked(["check-novalidate", "-n", NAMESPACE, "-s", str(path)], data)
+            good = _GOOD.fullmatch(done.stdout.decode("utf-8", "replace"))
+            if done.returncode != 0 or good is None:
+                raise SignatureRefused(_told(done.stderr.replace(bytes(path), b"it")))
+            return Signature(good[1], _name(data, path, allowed) if allowed.is_file() else "")
+    except FileNotFoundError:
+        return Signature(why="signed, by whom cannot be checked here without ssh-keygen, which comes with OpenSSH")
+    except subprocess.TimeoutExpired:
+        raise SignatureRefused("checking it took too long") from None
+
+
+def _name(data: bytes, signature: Path, allowed: Path) -> str:
+    """The signer's name; empty where the file lists none for whom the signature holds."""
+    found = _asked(["find-principals", "-s", str(signature), "-f", str(allowed)], b"")
+    for name in found.stdout.decode("utf-8", "replace").splitlines()[:_NAMES]:
+        command = ["verify", "-n", NAMESPACE, "-s", str(signature), "-f", str(allowed), "-I", name]
+        if _asked(command, data).returncode == 0:
+            return name
+    return ""
+
+
+def _asked(arguments: list[str], data: bytes) -> subprocess.CompletedProcess[bytes]:
+    """What ssh-keygen says of a signature. Raises FileNotFoundError, and TimeoutExpired."""
+    command = ["ssh-keygen", "-Y", *arguments]
+    return subprocess.run(  # noqa: S603  no shell; what anybody sent is in a file of ours and on standard input
+        command, env=child_environment(), input=data, capture_output=True, timeout=_CHECKING, check=False
+    )
+
+
+def _told(said: bytes) -> str:
+    """What ssh-keygen complains of, in a line."""
+    text = " ".join(said[:2000].decode("utf-8", "replace").replace("@", " ").split())
+    return "".join(letter if letter.isprintable() else " " for letter in text)[:300] or "it gave no reason"

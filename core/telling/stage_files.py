@@ -1,0 +1,39 @@
+"""The files that draw a case in a browser: the stage's module, its style, and the library that it draws with."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
+
+from core import shipped
+
+LIBRARY = "datasette-preact"
+"""The package that brings Preact with htm as one module; it is never imported."""
+
+_STAGE = Path(__file__).resolve().parents[2] / "pages" / "stage"
+
+
+def _library() -> Path:
+    """Raises PackageNotFoundError where it is not there, or not as it was released."""
+    path = next(Path(str(file.locate())) for file in files(LIBRARY) or () if file.name.startswith("preact-"))
+    if altered := shipped.altered(LIBRARY, path.parent):
+        raise PackageNotFoundError(f"{LIBRARY}, whose file {altered} is not the one that was released: install it anew")
+    return path
+
+
+@cache
+def stage_files() -> dict[str, Path]:
+    """By the name under which a browser asks for each."""
+    return {name: _STAGE / name for name in ("stage.js", "stage.css", "link.js")} | {"preact.js": _library()}
+
+
+@cache
+def in_one_scope() -> str:
+    """Library and stage as one script, which makes `mount` and `library`: a page on a disk can import nothing."""
+    code = {name: path.read_text(encoding="utf-8") for name, path in stage_files().items()}
+    library, _, names = code["preact.js"].rpartition("export{")
+    given = re.sub(r"(\w+) as (\w+)", r"\2: \1", names.rstrip().removesuffix(";").removesuffix("}"))
+    stage = code["stage.js"].replace("export function mount", "function mount")
+    return f"const library = (() => {{\n{library}\nreturn {{ {given} }};\n}})();\n{stage}"

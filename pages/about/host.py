@@ -1,0 +1,169 @@
+"""The host's page: who runs what, what was spent today, and a line to everybody. Nobody else is led to it."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+import pandas as pd
+import streamlit as st
+
+from core import entry, policy
+from core.home import HomeUnusable
+from core.lab.lab import Lab
+from core.people import hosting
+from core.people.hosting import GoingOn
+from pages import addresses
+from pages.parts import session
+from pages.parts.models import short
+from pages.parts.text import plain
+from pages.parts.throttle import PACE
+
+_EVERY = 3.0
+"""Seconds between two looks at what goes on, at least."""
+
+_MOST = 50
+"""Rows that are drawn; a click on *Stop all* stops the others too."""
+
+_HEARD = 10.0
+"""Seconds in which every app on the home has looked whether one of its runs is to stop."""
+
+
+def line() -> None:
+    """What everybody is told."""
+    st.header("A line to everybody", anchor=False)
+    said = hosting.line()
+    with st.form("line", border=False):
+        words = st.text_input(
+            "A line to everybody", value=said, max_chars=hosting.LONGEST_LINE, key="line-words",
+            placeholder="We go on at 14:30.", label_visibility="collapsed",
+        )  # fmt: skip
+        with st.container(horizontal=True):
+            say = st.form_submit_button("Show it on every page", icon=":material/campaign:", key="line-say")
+            back = st.form_submit_button("Take it back", icon=":material/undo:", key="line-back", disabled=not said)
+    if not (say or back):
+        return
+    try:
+        hosting.say("" if back else words)
+    except HomeUnusable as error:
+        st.warning(plain(str(error)), icon=":material/edit_off:")
+    else:
+        st.rerun()
+
+
+@st.fragment(run_every=PACE.seconds(_EVERY))
+def going_on() -> None:
+    """The runs that go on in all apps on this home, each with what stops it."""
+    with PACE.drawing(f"host {session.tab()}"):
+        found = hosting.going_on(entry.jobs())
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.header(f"Going on now: {len(found)}", anchor=False)
+            if found:
+                with st.popover("Stop all", icon=":material/stop_circle:", key="stop-all"):
+                    st.markdown("What was answered stays, and whoever began a run can go on with it.")
+                    st.button(f"Stop all {len(found)}", type="primary", key="stop-all-sure", on_click=_stop,
+                              args=[[one.run for one in found]])  # fmt: skip
+        if not found:
+            st.caption("No run goes on.")
+        for one in found[:_MOST]:
+            _row(one)
+        if len(found) > _MOST:
+            st.caption(f"And {len(found) - _MOST:,} more.")
+
+
+def _row(one: GoingOn) -> None:
+    lab = entry.labs().get(one.lab)
+    with st.container(border=True, key=f"going-{one.run}", gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            models = ", ".join(plain(short(model)) for model in one.models[:3]) or "model not known yet"
+            st.markdown(
+                f"**{plain(_whose(one.owner, one.study))}** · {plain(lab.title if lab else one.lab)} · {models}"
+            )
+            with st.container(horizontal=True, vertical_alignment="center", width="content"):
+                if lab is not None:
+                    _look(lab, one.run)
+                st.button("Stop", icon=":material/stop_circle:", type="tertiary", key=f"stop-{one.run}",
+                          on_click=_stop, args=[[one.run]], disabled=one.stop_since is not None)  # fmt: skip
+        st.caption(" · ".join(_words(one)))
+
+
+def _words(one: GoingOn) -> list[str]:
+    calls = f"{one.calls:,} call{'' if one.calls == 1 else 's'} so far"
+    words = ["waits in line" if one.is_in_line else calls]
+    if one.since is not None:
+        words.append(f"since {one.since:%H:%M} UTC")
+    if not one.is_here:
+        words.append("in another process")
+    if one.stop_since is not None:
+        is_heard = time.time() - one.stop_since < _HEARD
+        words.append(
+            "is asked to stop"
+            if is_heard
+            else "no app stops it: it was begun by a study or on a command line, and is stopped there"
+        )
+    return words
+
+
+def _look(lab: Lab, run: str) -> None:
+    page = addresses.CASE if lab.hidden else addresses.of_lab(lab)
+    st.page_link(page, label="Look at it", icon=lab.icon, query_params={"run": run})
+
+
+def _stop(runs: list[str]) -> None:
+    # In a callback: who is no host any more has no such button, and may all the same have had one.
+    if not session.visitor().is_host:
+        return
+    for run in runs:
+        try:
+            hosting.ask_to_stop(entry.jobs(), run)
+        except HomeUnusable as error:
+            st.warning(plain(str(error)), icon=":material/edit_off:")
+            return
+
+
+def _whose(owner: str, study: str = "") -> str:
+    if not owner:
+        return f"Study {study}" if study else "Command line"
+    return f"Visitor {owner[:8]}" + (" (you)" if owner == session.visitor().name else "")
+
+
+def spent() -> None:
+    """What was taken today, and by whom."""
+    st.header("Spent today", anchor=False)
+    try:
+        spent = entry.jobs().spent_today()
+    except HomeUnusable as error:
+        st.warning(plain(str(error)), icon=":material/edit_off:")
+        return
+    calls, tokens, cents = (sum(column) for column in zip(*spent.values(), strict=True)) if spent else (0, 0, 0.0)
+    with st.container(horizontal=True, key="spent"):
+        for title, used, limit in (
+            ("Calls", f"{calls:,}", "calls_of_all_a_day"),
+            ("Tokens", f"{tokens:,}", "tokens_of_all_a_day"),
+            ("US cents", f"{cents:,.1f}", "cents_of_all_a_day"),
+        ):
+            most = policy.limit(limit)
+            st.metric(title, used, help="No limit." if most is None else f"All together may take {most:,} a day.")
+    if spent:
+        rows = sorted(spent.items(), key=lambda one: (-one[1].cents, -one[1].tokens, one[0]))
+        st.dataframe(
+            pd.DataFrame(
+                [
+                    {"Who": _whose(owner), "Calls": one.calls, "Tokens": one.tokens, "US cents": round(one.cents, 1)}
+                    for owner, one in rows
+                ]
+            ),
+            hide_index=True,
+            alt="Calls, tokens and US cents of today, by visitor",
+        )
+    now = f"{datetime.now(UTC):%H:%M}"
+    st.caption(f"Since midnight UTC, as of {now}. Robots, replays and what comes from the cache count for nothing.")
+
+
+if not session.visitor().is_host:
+    # The navigation leads nobody else here.
+    st.switch_page(addresses.WELCOME)
+st.title("Host", anchor=False)
+line()
+going_on()
+spent()

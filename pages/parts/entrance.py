@@ -1,0 +1,99 @@
+"""What stands before and above every page: where a code is typed, a tab that is one too many, the line to all."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core import policy
+from core.home import HomeUnusable
+from core.people import hosting, roles
+from pages import addresses
+from pages.parts import session
+from pages.parts.text import plain
+from pages.parts.throttle import PACE
+
+_EVERY = 5.0
+"""Seconds between two looks whether the host says something new, at least."""
+
+_AGAIN = 2.0
+"""Seconds between two looks whether a tab was closed."""
+
+_MEANS = {
+    roles.HOST: "You are the host: you see and may do everything.",
+    roles.TEACHER: "You are a teacher: you see all runs, share and download them, and may use more than others.",
+}
+
+
+def is_open_to_all(path: str) -> bool:
+    """Whether the page of that address is shown to who has yet to type a code, in a tab that has a place: it shows what
+    came with the app, and begins nothing.
+    """
+    return path == "story" and session.has_place()
+
+
+def draw() -> None:
+    """What is shown in place of a page, to who may not see it."""
+    if not session.has_place():
+        _one_too_many()
+        return
+    st.title("Explain Yourself", anchor=False)
+    st.markdown("This app is open to those who were given a code for it. This browser then remembers you for 30 days.")
+    _form()
+    st.page_link(addresses.STORY, label="See what it is in a few screens", icon=":material/slideshow:")
+
+
+def _one_too_many() -> None:
+    st.title("One tab too many", anchor=False)
+    most = roles.limit("tabs", session.visitor().name) or 0
+    st.markdown(
+        f"As many tabs of this app as you may have here ({most}) are open in this browser. Close one that you no "
+        "longer need, and this one opens by itself. What goes on in the others goes on."
+    )
+
+    @st.fragment(run_every=_AGAIN)
+    def look() -> None:
+        if session.has_place():
+            st.rerun()
+
+    look()
+
+
+def signed_in() -> None:
+    """As what one is signed in, and how to sign in or out."""
+    role = session.role()
+    if role in _MEANS:
+        with st.container(horizontal=True, vertical_alignment="center", key="signed-in"):
+            st.success(_MEANS[role], icon=":material/shield_person:")
+            if st.button("Sign out", icon=":material/logout:", key="sign-out"):
+                session.sign_out()
+                st.rerun()
+        return
+    st.markdown("Hosts and teachers sign in with their code.")
+    _form()
+
+
+def _form() -> None:
+    with st.form("sign-in", clear_on_submit=True):
+        code = st.text_input("Code", type="password", key="sign-in-code", max_chars=200)
+        if not st.form_submit_button("Sign in", type="primary", icon=":material/login:", key="sign-in-go"):
+            return
+    if not code.strip():
+        return
+    try:
+        session.sign_in(code)
+    except (roles.NotSignedIn, HomeUnusable) as error:
+        st.warning(plain(str(error)), icon=":material/lock_clock:")
+    else:
+        st.rerun()
+
+
+def line() -> None:
+    """What the host says to everybody, looked at again and again while the page is open."""
+
+    @st.fragment(run_every=PACE.seconds(_EVERY) if policy.hosted() else None)
+    def look() -> None:
+        with PACE.drawing(f"line {session.tab()}"):
+            if words := hosting.line():
+                st.info(plain(words), icon=":material/campaign:")
+
+    look()

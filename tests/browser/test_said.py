@@ -1,0 +1,67 @@
+"""What a person says on the stage is kept: however quick the keys, over a lost connection, and twice is once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from core import home
+from tests.browser.conftest import Server, settle
+from tests.waiting import until
+
+pytestmark = pytest.mark.browser
+
+RUN = next(path.stem for path in sorted(home.recordings().glob("*-simulatability-*.jsonl")))
+
+
+def judged(app: Server) -> dict[str, Any]:
+    """What was last said of each trial of the run."""
+
+    def lines() -> Iterator[dict[str, Any]]:
+        for path in Path(app._environment["EXPLAIN_HOME"], "journals").glob(f"{RUN}~labels-*.jsonl"):
+            for line in path.read_text().splitlines():
+                if '"record":"label"' in line:
+                    yield json.loads(line)
+
+    return {one["item"]: one["data"]["verdicts"].get("reading") for one in lines()}
+
+
+def test_ten_keys_a_second_are_all_kept_over_a_lost_connection_too(app: Server, page: Page) -> None:
+    lost: list[int] = []
+
+    def now_and_then(route: Route) -> None:
+        lost.append(1)
+        # One batch never leaves, another arrives and its acknowledgement is lost.
+        if len(lost) == 2:
+            route.abort()
+        elif len(lost) == 3:
+            route.fetch()
+            route.abort()
+        else:
+            route.continue_()
+
+    page.goto(f"{app.url}/case?run={RUN}")
+    settle(page)
+    cards = page.locator(".stage .cards > .card")
+    cards.first.wait_for()
+    page.route("**/said", now_and_then)
+    ids = [str(one.get_attribute("id")).removeprefix("card-") for one in cards.all()]
+    wanted = {}
+    for number, id in enumerate(ids):
+        page.keyboard.press("j")
+        wanted[id] = ("right", "wrong")[number % 2]
+        page.wait_for_timeout(100)
+        page.keyboard.press("12"[number % 2])
+        page.wait_for_timeout(100)
+    expect(page.locator(".stage .saved")).to_contain_text(f"saved {len(ids)} of {len(ids)}")
+    until(lambda: judged(app) == wanted)
+    assert len(lost) > 3
+    page.reload()
+    settle(page)
+    page.keyboard.press("j")
+    expect(page.locator(".stage .judge [aria-pressed=true]").first).to_have_text("right1")
