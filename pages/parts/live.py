@@ -210,7 +210,7 @@ def on_stage(
         reader=reader,
         place=place(),
         judgements=() if sealed or active else labels.of_cards(lab),
-        judged={} if sealed or active else labels.said_of_cards(scene.run, case),
+        judged=labels.said_of_cards(scene.run, case) if scene.run and not (sealed or active) else {},
         card=st.query_params.get("trial", ""),
         steps=step is not None,
     )
