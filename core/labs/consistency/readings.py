@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import get_args
 
 from core.by_rules import RULES
+from core.events import Rules
 from core.labs.consistency.view import CheckView, Sessions
 
 NOTHING = "nothing readable"
@@ -21,12 +22,12 @@ def readings(view: CheckView) -> Mapping[str, Mapping[str, str]]:
     return found
 
 
-def _read(view: CheckView) -> Iterator[tuple[str | None, Mapping[str, str | None]]]:
+def _read(view: CheckView) -> Iterator[tuple[str | None, Mapping[Rules, str | None]]]:
     """Each call that was read, with what each set of rules made of it; None where they could not read it."""
     session: Sessions
     for session in get_args(Sessions):
         if call := view.call(session):
-            yield call.asked.call, {**view.read_as(session)}
+            yield call.asked.call, view.read_as(session)
     if (again := view.again) is not None:
         # A call of its own, where the paper's rules read another edit.
         yield again.call.paper, {"paper": again.paper, "repaired": again.crossed.repaired}
