@@ -156,6 +156,8 @@ def test_a_selected_check_of_many_is_shown(app: Server, page: Page) -> None:
     settle(page)
     press(page)
     expect(page.locator(".st-key-actions")).to_be_visible()
+    # The stage pushes the table down when it is drawn.
+    expect(session(page, 3).locator(".answer")).to_be_visible()
     table = page.get_by_test_id("stDataFrame").first
     table.scroll_into_view_if_needed()
     box = table.bounding_box()
