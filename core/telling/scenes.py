@@ -87,7 +87,8 @@ def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False) -
                 *scene.figures,
                 *(figure(lab, score) for metric in lab.metrics if (score := log.score(metric.name, "repaired"))),
             ),
-            "unread": view.unread,
+            # Of a run that begins nothing stands there yet, and nothing is lost.
+            "unread": view.unread if started or not active else 0,
             "failure": tuple(_failures(transcript, log)),
         }
     )

@@ -181,7 +181,6 @@ def draw(lab: Lab, state: Transcript, run_id: str, active: bool, step: Callable[
     room, case = rooms.of(lab), chosen(state)
     view = lab.view(state.case(case))
     goes_on = active and not _is_over(state, case)
-    damaged(view.unread, _several(state))
     if not room.instead(view, goes_on):
         on_stage(lab, state, run_id, case, active, step)
         if not room.sealed(view, goes_on):
@@ -278,16 +277,6 @@ def left_out(state: Transcript) -> None:
         st.markdown("  \n".join(plain(one) for one in held.broken))
         if (more := held.left_out.get(BROKEN, 0) - len(held.broken)) > 0:
             st.caption(f"And {more:,} more broken rows.")
-
-
-def damaged(unread: int, several: bool) -> None:
-    """Report that entries could not be read; of several cases, those of the one that is shown."""
-    if unread:
-        of = "of this case's entries" if several else "of its entries"
-        st.warning(
-            f"The journal of this run is damaged: {unread} {of} cannot be read and are left out.",
-            icon=":material/broken_image:",
-        )
 
 
 def chosen(state: Transcript) -> str:

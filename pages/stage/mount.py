@@ -23,6 +23,7 @@ export default async (component) => {
 """
 
 _STYLE = """
+.stage-place { min-height: min(520px, 70vh); }
 .stage:has(> .tell), .stage:has(> .game) {
   position: fixed; inset: 0; z-index: 1000000; background: var(--paper); --stage-height: 100dvh;
 }

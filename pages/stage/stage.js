@@ -109,7 +109,7 @@ const ACTIONS = {
 
 const STATES = {
   empty: ["Nothing has been asked yet.", "What it says will stand here, and what it does beside it."],
-  waiting: ["It waits for its turn.", "Other runs are going on; this one begins by itself."],
+  waiting: ["It is about to begin.", "Where all places are taken it waits for one, and begins by itself."],
   running: ["It is being put to the test.", ""],
   failed: ["It could not be finished.", "What had come until then stands below."],
   cancelled: ["It was stopped.", "What had come until then stands below."],

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 from tests.browser.conftest import Scripted, ScriptedModel, Server, begin, settle
 from tests.plausible import telling
 
 pytestmark = pytest.mark.browser
+
+RECORDED = "20261123-091534-consistency-220d234af59acc7e"
+
+HEIGHTS = """() => {
+  // How high the stage is, whenever the browser draws.
+  window.heights = [];
+  const holds = [...document.querySelectorAll("*")].find((one) => one.shadowRoot?.querySelector(".stage"));
+  const look = () => { window.heights.push(holds.isConnected ? holds.offsetHeight : 0); requestAnimationFrame(look); };
+  look();
+}"""
 
 
 @pytest.fixture
@@ -36,19 +47,55 @@ def press(page: Page) -> str:
     return page.url.split("run=")[1].split("&")[0]
 
 
+def session(page: Page, number: int) -> Locator:
+    """One of the panels that stand on the stage: the three sessions, then those with random masks."""
+    return page.locator(".stage .right > .panels > .panel").nth(number - 1)
+
+
 def test_check_a_control_and_read_why(app: Server, page: Page) -> None:
     opened(page, app.url)
     press(page)
-    expect(page.locator(".st-key-row-verdict")).to_contain_text(
+    expect(page.locator(".stage .verdict h3")).to_contain_text(
         "still answered positive: it did not keep to its explanation"
     )
-    third = page.locator(".st-key-session-3")
-    expect(third.get_by_text("[REDACTED]").first).to_be_visible()
+    expect(page.locator(".st-key-actions")).to_be_visible()
+    third = session(page, 3)
+    expect(third.locator(".is-hidden").first).to_have_text("[REDACTED]")
     third.locator("summary").click()
     expect(third.get_by_text("Exact prompt")).to_be_visible()
     expect(third.get_by_text("Words in it may have been redacted")).to_be_visible()
-    boxes = [page.locator(f".st-key-session-{number}").bounding_box() for number in (1, 2, 3)]
+    expect(third.get_by_text("(repaired rules)")).to_be_visible()
+    boxes = [session(page, number).bounding_box() for number in (1, 2, 3)]
     assert boxes[0]["x"] < boxes[1]["x"] < boxes[2]["x"] and abs(boxes[0]["y"] - boxes[2]["y"]) < 2, "side by side"
+
+
+def test_question_verdict_and_all_three_answers_stand_above_the_fold(app: Server, page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{app.url}/check?run={RECORDED}")
+    settle(page)
+    expect(page.locator(".stage .read h2")).to_have_text("Is this text positive or negative?")
+    answers = page.locator(".stage .panel .answer")
+    expect(answers.first).to_be_visible()
+    for shown in (page.locator(".stage .verdict .bars"), page.locator(".stage .claim"), *answers.all()[:2]):
+        box = shown.bounding_box()
+        assert box is not None and box["y"] + box["height"] <= 720
+
+
+def test_another_wording_takes_the_place_of_the_last_one_without_a_jump(app: Server, page: Page) -> None:
+    opened(page, app.url)
+    page.get_by_text("Try every wording", exact=True).click()
+    settle(page)
+    press(page)
+    expect(page.locator(".st-key-actions")).to_be_visible()
+    third = session(page, 3)
+    expect(third).to_contain_text("[REDACTED]")
+    third.locator("summary").click()
+    expect(third.get_by_text("Exact prompt")).to_be_visible()
+    page.evaluate(HEIGHTS)
+    page.locator("[class*=st-key-shown-wording] button", has_text="human, removed").click()
+    expect(third).to_contain_text("[REMOVED]")
+    expect(third.locator("details[open]")).to_have_count(0)
+    assert min(page.evaluate("window.heights")) > 300
 
 
 def test_every_wording_fills_in_while_the_run_goes_on(app: Server, page: Page, slow: ScriptedModel) -> None:
@@ -59,7 +106,7 @@ def test_every_wording_fills_in_while_the_run_goes_on(app: Server, page: Page, s
     grid = page.locator("table").first
     expect(grid.get_by_text("…").first).to_be_visible()
     expect(grid.get_by_text("yes").first).to_be_visible()
-    expect(page.locator(".st-key-verdict")).to_be_visible()
+    expect(page.locator(".stage .verdict.kept h3")).to_be_visible()
     expect(page.get_by_text("It kept to 6 of 6 that count.")).to_be_visible()
 
 
@@ -82,7 +129,7 @@ def test_a_run_survives_a_reload_and_a_cancel_stops_the_spending(app: Server, pa
     assert slow.count == asked
     page.locator(".st-key-go-on button").first.click()
     expect(page.get_by_text("You stopped this run")).to_have_count(0)
-    expect(page.locator(".st-key-verdict")).to_be_visible()
+    expect(page.locator(".stage .verdict.kept h3")).to_be_visible()
 
 
 def test_what_a_model_and_a_person_write_stays_text(app: Server, page: Page, scripted: Scripted) -> None:
@@ -95,15 +142,12 @@ def test_what_a_model_and_a_person_write_stays_text(app: Server, page: Page, scr
     box.press("Control+Enter")
     settle(page)
     press(page)
-    shown = page.locator(".st-key-session-1")
-    expect(shown.get_by_text("It answers positive")).to_be_visible()
-    # For a moment the page holds what was drawn while the run went on beside what is drawn now.
-    expect(shown).to_have_count(1)
-    text = shown.inner_text().replace("\u2060", "")
+    expect(page.locator(".st-key-actions")).to_be_visible()
+    shown = session(page, 1)
+    expect(shown.locator(".answer")).to_have_text("positive")
+    text = shown.inner_text()
     assert "<img src=x onerror=" in text and "**bold** :red[red] $x^2$ www.example.com [link]" in text
-    for number in (1, 2, 3):
-        drawn = page.locator(f".st-key-session-{number} [data-testid=stMarkdown]")
-        assert drawn.locator("img, a, .katex, code").count() == 0
+    assert page.locator(".stage").locator("img, a, .katex, code").count() == 0
     assert page.title() != "taken"
 
 
@@ -113,11 +157,18 @@ def test_a_selected_check_of_many_is_shown(app: Server, page: Page) -> None:
     settle(page)
     press(page)
     expect(page.locator(".st-key-actions")).to_be_visible()
+    # The stage pushes the table down when it is drawn.
+    expect(session(page, 3).locator(".answer")).to_be_visible()
     table = page.get_by_test_id("stDataFrame").first
-    table.scroll_into_view_if_needed()
-    box = table.bounding_box()
-    page.mouse.click(box["x"] + 15, box["y"] + 52 + 35)
-    expect(page.locator(".st-key-session-1")).to_contain_text("Two hours of spaceships")
+    for _ in range(5):
+        # A table that is just drawn hears no click.
+        table.scroll_into_view_if_needed()
+        box = table.bounding_box()
+        page.mouse.click(box["x"] + 15, box["y"] + 52 + 35)
+        with suppress(TimeoutError):
+            page.wait_for_url(re.compile("case="), timeout=10_000)
+            break
+    expect(session(page, 1)).to_contain_text("Two hours of spaceships")
 
 
 def test_a_finished_check_fits_a_phone(app: Server, page: Page) -> None:
@@ -128,7 +179,8 @@ def test_a_finished_check_fits_a_phone(app: Server, page: Page) -> None:
     press(page)
     page.wait_for_selector(".st-key-actions")
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth") <= 0
-    first, third = (page.locator(f".st-key-session-{number}").bounding_box() for number in (1, 3))
+    expect(session(page, 3)).to_be_visible()
+    first, third = (session(page, number).bounding_box() for number in (1, 3))
     assert third["y"] > first["y"] + first["height"], "stacked"
     grid = page.locator("table").first
     assert grid.evaluate("table => table.scrollWidth <= table.parentElement.clientWidth + 1"), "the grid fits"

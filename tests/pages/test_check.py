@@ -262,8 +262,7 @@ def test_a_damaged_journal_is_shown_as_far_as_it_goes(page: Page, record: str) -
     text = re.sub(rf'("record":"{record}".*?"data":)\{{.*?\}}\}}', r'\1{"call": 3}}', unsealed)
     path.write_text(text, encoding="utf-8")
     case = "text/attribution/objective-redacted"
-    told = words(page("check", run=run, case=case))
-    assert "The journal of this run is damaged" in told and "entries cannot be read" in told
+    assert scenes(page("check", run=run, case=case))[0].unread > 0
     text = "".join(line for line in text.splitlines(keepends=True) if '"kind":"a' not in line)
     path.write_text(text, encoding="utf-8")
     page("check", run=run, case=case)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import get_args
 
 from core.by_rules import RULES
+from core.events import Rules
 from core.labs.consistency.view import CheckView, Sessions
 
 NOTHING = "nothing readable"
@@ -21,12 +22,16 @@ def readings(view: CheckView) -> Mapping[str, Mapping[str, str]]:
     return found
 
 
-def _read(view: CheckView) -> Iterator[tuple[str | None, Mapping[str, str | None]]]:
+def _read(view: CheckView) -> Iterator[tuple[str | None, Mapping[Rules, str | None]]]:
     """Each call that was read, with what each set of rules made of it; None where they could not read it."""
     session: Sessions
     for session in get_args(Sessions):
         if call := view.call(session):
+<<<<<<< HEAD
             yield call.asked.call, {str(rules): read for rules, read in view.read_as(session).items()}
+=======
+            yield call.asked.call, view.read_as(session)
+>>>>>>> 6a02cc82c8b0eb87821747841bc610eea04a1d21
     if (again := view.again) is not None:
         # A call of its own, where the paper's rules read another edit.
         yield again.call.paper, {"paper": again.paper, "repaired": again.crossed.repaired}
