@@ -27,11 +27,7 @@ def _read(view: CheckView) -> Iterator[tuple[str | None, Mapping[Rules, str | No
     session: Sessions
     for session in get_args(Sessions):
         if call := view.call(session):
-<<<<<<< HEAD
-            yield call.asked.call, {str(rules): read for rules, read in view.read_as(session).items()}
-=======
             yield call.asked.call, view.read_as(session)
->>>>>>> 6a02cc82c8b0eb87821747841bc610eea04a1d21
     if (again := view.again) is not None:
         # A call of its own, where the paper's rules read another edit.
         yield again.call.paper, {"paper": again.paper, "repaired": again.crossed.repaired}
