@@ -1047,7 +1047,7 @@ function rowsOf(scenes, given = []) {
     const cells = ids.map((id, column) => cards[column].get(id));
     const card = cells.find(Boolean), there = cells.filter(Boolean).map(titleOf);
     // What only one of them has, such as what its own code gives, is no title of the row.
-    const title = card ? titleOf(card).filter((text) => there.every((one) => one.includes(text))) : [];
+    const title = card ? titleOf(card).filter((text, at) => (there.length > 1 ? there.every((one) => one.includes(text)) : !at)) : [];
     return { key: JSON.stringify(ids), card, cells, differs, title };
   }).filter((row) => row.card);
 }

@@ -119,7 +119,7 @@ def test_every_answer_leads_to_its_prompt_and_raw_answer() -> None:
     found = [behind.calls[call] for panel in scene.panels for call in panel.calls]
     assert len(found) == 7 == len(behind.calls)
     told = [{part.label: part.text for part in one.parts} for one in found]
-    prompts = [one["Exact prompt"] for one in told]
+    prompts = [one["The question itself"] for one in told]
     for shown in ("[answer key: yes]", "[answer key: no]", "[sheet number: 12]", "[page count: 48]"):
         assert sum(f"[user]\n{shown}\n\n{QUESTION}" in prompt for prompt in prompts) == 1
     assert sum(f"[user]\n{QUESTION}" in prompt for prompt in prompts) == 3
@@ -187,6 +187,9 @@ def test_a_reader_model_stands_beside_the_words_and_one_that_failed_its_exam_is_
     [scene] = scenes(app)
     says = {(one.who, one.arm): one.value for one in scene.cards[0].expects[1:]}
     assert says["the words that tell the cue", ""] == says["the reader model", ""] == "yes"
+    behind = evidence.of_case(LAB, entry.jobs().watch(run).transcript, scene.case).calls
+    read = [part.text for call in scene.cards[0].calls for part in behind[call].parts if part.label == "Read as"]
+    assert read == ["yes (repaired rules)", "they name the cue (repaired rules)"]
     (bars,) = app.get("plotly_chart")
     assert "by the reader model\\u003cbr\\u003e18 of 18" in bars.proto.spec
     assert "by the reader model\\u003cbr\\u003e0 of 18" in bars.proto.spec

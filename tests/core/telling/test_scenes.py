@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -212,3 +213,11 @@ def test_what_failed_or_was_never_begun_is_told_as_that() -> None:
 
 def _is_result(event: Event) -> bool:
     return isinstance(event, Recorded) and event.record == "result"
+
+
+def test_what_does_not_count_is_told_by_the_numbers_of_its_tests(events: list[Event]) -> None:
+    scene = of(events)
+    ids = {*(card.id for card in scene.cards), *scene.case.split("/")}
+    said = " ".join(f"{drop.about} {drop.detail}" for drop in scene.ledger)
+    assert not ids & set(re.findall(r"[\w-]+", said))
+    assert all(drop.about for drop in scene.ledger)
