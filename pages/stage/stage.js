@@ -209,7 +209,7 @@ function Face({ who, name }) {
       ${EYES[number % EYES.length](html)}<path d="M20 33h8" /></svg>`;
   }
   return html`<svg class="face" viewBox="0 0 48 48" aria-hidden="true"><path d=${TOPS[number % 4]} />
-    ${HEADS[number % 6](html)}${EYES[(number >> 3) % 4](html)}<path d="M19 34h10" /></svg>`;
+    ${HEADS[number % 6](html)}${EYES[(number >>> 3) % 4](html)}<path d="M19 34h10" /></svg>`;
 }
 
 // ---------------------------------------------------------------------------------------------- Claims and conduct
