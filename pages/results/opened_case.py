@@ -78,10 +78,8 @@ def draw(looked: Looked, at: Place, ways: Ways | None = None) -> None:
         return
     if not active:
         damage(at.run)
-        labels.draw(lab, at.run, state, at.case, at.trial)
     if not live.watched(lab, at.run, state, active, go):
-        if not at.case:
-            labels.draw(lab, at.run, state, live.chosen(state))
+        labels.draw(lab, at.run, state, at.case or live.chosen(state), at.trial if at.case else None)
         go_on(at.run, state)
         actions(at.run, state, here="browse")
     _elsewhere(looked, at)
