@@ -15,8 +15,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from markupsafe import Markup
-
 from core.lab.lab import Lab
 from core.telling import evidence, scenes
 from core.telling.stage_files import in_one_scope, stage_files
@@ -96,10 +94,10 @@ def of_case(one: Chosen, prompts: bool = True) -> dict[str, Any]:
     }
 
 
-def in_page(data: Any) -> Markup:
+def in_page(data: Any) -> str:
     """JSON within a page's script element, which no text in it can end."""
     # Half a character has no UTF-8: it stays escaped, as all that is not ASCII.
-    return Markup(json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"))  # noqa: S704  nothing in it is markup
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def stage_style() -> str:

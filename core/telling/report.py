@@ -1,6 +1,6 @@
 """A study as one HTML file that needs nothing else: what was asked, what was found, and the cases behind it.
 
-No script is in it and nothing loads: what models wrote is text, and the file's own policy allows its one style alone.
+Nothing loads: what models wrote is text, and the file's own policy allows its one style and its one script alone.
 """
 
 from __future__ import annotations
@@ -52,11 +52,8 @@ def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[
     script = f"{in_one_scope()}\n{document.part('page.js')}"
     page = document.template("report.html").render(
         **{"study": study, "rows": rows, "stand": stand, "methods": methods, "early": len(early)},
-        **{
-            "style": style,
-            "script": script,
-            "hashes": {"style": document.digest(style), "script": document.digest(script)},
-        },
+        **{"style": style, "script": script, "stage_style": document.stage_style()},
+        hashes={"style": document.digest(style), "script": document.digest(script)},
         **{"written": f"{datetime.now(UTC):%d %B %Y, %H:%M}"},
         **{"few": FEW, "shift": SHIFT, "most": document.MOST},
         open_runs=Counter(one.status for run, one in stand.items() if one.status != "completed" and run not in early),

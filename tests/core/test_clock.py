@@ -159,8 +159,8 @@ def test_a_day_that_comes_again_counts_what_its_journals_hold(tmp_path: Path, mo
     run = jobs.start("echo", EchoSpec(words=("a",), times=1), owner="ann")
     assert jobs.wait(run, 60)
     calls, today = CallsToday(tmp_path), allowance._today()
-    made = calls.of("ann")
+    made = calls.taken("ann").calls
     for day, of_day in (("2999-01-01", 0), (today, made), ("1999-01-01", 0), (today, made)):
         monkeypatch.setattr(allowance, "_today", lambda day=day: day)
-        assert calls.of("ann") == of_day
+        assert calls.taken("ann").calls == of_day
     assert made > 0

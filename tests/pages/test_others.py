@@ -20,7 +20,7 @@ from core.runs.recordings import listed
 from core.sandbox import sandbox
 from core.sandbox.walls import Walls
 from pages.parts.text import plain
-from tests.pages.conftest import turned, words
+from tests.pages.conftest import scenes, turned, words
 from tests.stub_server import StubServer
 from tests.waiting import until
 
@@ -156,7 +156,9 @@ def test_a_replay_shows_the_run_again_without_a_model(page: Page) -> None:
     app.session_state[f"replay-{run}"] = (played, since - 2.6)
     assert "step 2 of" in app.run().get("progress")[0].proto.text, "no step is left out, however late one looks"
     app.segmented_control(key="speed").set_value("At once").run()
-    assert "replay" not in app.query_params and "Precision 0.50" in words(app)
+    assert "replay" not in app.query_params and [
+        one.value[:4] for one in scenes(app)[0].figures if one.title == "Precision"
+    ] == ["0.50"]
 
 
 def test_models_lists_what_can_be_asked_and_connects_an_endpoint(page: Page) -> None:

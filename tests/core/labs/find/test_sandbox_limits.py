@@ -195,7 +195,7 @@ def test_a_sandbox_that_cannot_be_started_is_no_score(monkeypatch: pytest.Monkey
 
 
 def test_a_process_that_says_more_than_any_program_may_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = "sys.stdout.write('ready\\n'); sys.stdout.flush(); sys.stdin.readline(); sys.stdout.write('[' * 2**26)"
+    told = "print('{}', flush=True); sys.stdin.readline(); sys.stdout.write('[' * 2**26)"
     monkeypatch.setattr(sandbox, "COMMAND", [sys.executable, "-c", f"import sys; {told}; sys.stdin.read()"])
     monkeypatch.setattr(sandbox, "_free", [])
     result = evaluate("def f(x):\n    return x", [1.0], seconds=60)
