@@ -156,9 +156,8 @@ def test_a_replay_shows_the_run_again_without_a_model(page: Page) -> None:
     app.session_state[f"replay-{run}"] = (played, since - 2.6)
     assert "step 2 of" in app.run().get("progress")[0].proto.text, "no step is left out, however late one looks"
     app.segmented_control(key="speed").set_value("At once").run()
-    assert "replay" not in app.query_params and [
-        one.value[:4] for one in scenes(app)[0].figures if one.title == "Precision"
-    ] == ["0.50"]
+    precision = [one.value[:4] for one in scenes(app)[0].figures if one.title == "Precision"]
+    assert "replay" not in app.query_params and precision == ["0.50"]
 
 
 def test_models_lists_what_can_be_asked_and_connects_an_endpoint(page: Page) -> None:

@@ -237,7 +237,9 @@ def test_the_report_is_whole_and_what_is_hostile_is_text_in_it(
     assert main(["study", "report", str(robots), "-o", str(out)]) == 0
     attacked = Page(out.read_text())
     assert ATTACKS[0] in attacked.text and {tag for tag, _ in attacked.tags} <= {tag for tag, _ in harmless.tags}
-    assert attacked.kinds() <= harmless.kinds() and "script" not in {tag for tag, _ in attacked.tags}
+    assert attacked.kinds() <= harmless.kinds()
+    scripts = [dict(given).get("type") for tag, given in attacked.tags if tag == "script"]
+    assert scripts.count("module") == 1 and set(scripts) == {"module", "application/json"}
     policy = next(str(attributes["content"]) for _, attributes in attacked.tags if "http-equiv" in attributes)
     assert policy.startswith("default-src 'none'; style-src 'sha256-") and "unsafe" not in policy
     assert "This study is not finished: 8 of 10 runs have come to their end (2 not begun)." in attacked.text
