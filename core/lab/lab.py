@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from core.events import Event, Frozen, Model, Recorded, Rules
 from core.lab.cases import Case, View
-from core.lab.shown import READING, Judged, Judgement, Means, Metric, Note, Otherwise, Picture, Table
+from core.lab.shown import READING, Judged, Judgement, Means, Metric, Otherwise, Picture, Table
 from core.lab.spec import Spec
 from core.scene import Mark, Scene, Verdict
 from core.score import Figure
@@ -182,8 +182,8 @@ class Lab:
       it has come; never raises. `core.telling.scenes` adds what every case has, and makes one of the trials without it.
     - `readings(view)` is how each set of rules read a call's raw answer, in words: by call, then by the rules' name.
     - `guessed(value, who)` is the record of what a reader expects of a trial; None where guesses are not kept.
-    - `notes(view)` is what a reader of a case needs beside its explanation and trials; `words` are what values and
-      outcomes are called on every screen; `outcomes` what those of cases and trials mean for the explanation.
+    - `words` are what values and outcomes are called on every screen; `outcomes` what those of cases and trials mean
+      for the explanation.
     - `hidden`: a test of the instrument that has no page of its own.
     """
 
@@ -229,7 +229,6 @@ class Lab:
     scene: Callable[[Any], Scene] | None = None
     readings: Callable[[Any], Mapping[str, Mapping[str, str]]] = lambda view: {}
     guessed: Callable[[str, str], Frozen] | None = None
-    notes: Callable[[Any], Iterable[Note]] = lambda view: ()
     words: Mapping[str, str] = field(default_factory=dict)
     outcomes: Mapping[str, Means] = field(default_factory=dict)
 

@@ -220,13 +220,3 @@ class Judgement(NamedTuple):
 
 
 READING = Judgement("reading", "How the answer was read", "right", "wrong", "observed")
-
-
-class Note(NamedTuple):
-    """What a reader of a case has to know beside its explanation and its trials: a text under a label, before them, or
-    `late`, after them.
-    """
-
-    label: str
-    text: str
-    late: bool = False

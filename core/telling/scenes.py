@@ -162,7 +162,6 @@ def figure(lab: Lab, score: Scored) -> FigureLine:
 
 def of_trials(lab: Lab, view: View) -> Scene:
     """The scene of a lab that has none of its own: its explanation, its trials, its verdict."""
-    notes = tuple(Part(label=note.label, text=lab.words.get(note.text, note.text)) for note in lab.notes(view))
     claim = Claim(parts=(Part(text=view.explanation),)) if view.explanation is not None else None
     outcome = view.outcome("repaired")
     sentences = list(lab.verdict(view)) if outcome != "waiting" else []
@@ -172,7 +171,7 @@ def of_trials(lab: Lab, view: View) -> Scene:
         headline, *more = (told(sentence) for sentence in sentences)
         verdict = Verdict(headline=headline, more=tuple(more), mark=mark)
     cards = tuple(_card(lab, id, trial, number) for number, (id, trial) in enumerate(view.trials.items(), start=1))
-    return Scene(lab=lab.title, parts=notes, claim=claim, cards=cards, verdict=verdict)
+    return Scene(lab=lab.title, claim=claim, cards=cards, verdict=verdict)
 
 
 def _card(lab: Lab, id: str, trial: Trial, number: int) -> Card:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from core.events import Asked, Dropped, Event, Recorded
 from core.lab.lab import Command, First, InRuns, InStudies, Lab, Robots
-from core.lab.shown import READING, Judged, Judgement, Metric, Note, declared
+from core.lab.shown import READING, Judged, Judgement, Metric, declared
 from core.labs.consistency import prompts, tables
 from core.labs.consistency.calibration import calibration, truth
 from core.labs.consistency.commands import PARAMETERS, check, fields, narrate
@@ -20,7 +20,7 @@ from core.labs.consistency.records import RECORDS
 from core.labs.consistency.scene import OUTCOMES, QUESTION, WORDS, scene
 from core.labs.consistency.tasks import APART, CheckSpec, asks, cases, loaded, place_of, place_of_key, shipped
 from core.labs.consistency.verdict import summary, verdict
-from core.labs.consistency.view import CheckView, scores, view
+from core.labs.consistency.view import scores, view
 
 
 def upgrade(event: Event, spec: Mapping[str, Any]) -> Event:
@@ -68,16 +68,6 @@ def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
     }
 
 
-def notes(view: CheckView) -> Iterator[Note]:
-    """What was asked about which paragraph, and the first answer."""
-    if item := view.item:
-        yield from (Note(label, text) for label, text in (
-            ("Paragraph", item.paragraph), ("Question", item.question), ("Statement", item.hypothesis),
-        ) if text)  # fmt: skip
-    if answer := view.reading("before"):
-        yield Note("It answers", answer)
-
-
 LAB = Lab(
     name="consistency",
     title="Check",
@@ -114,7 +104,6 @@ LAB = Lab(
     check=check,
     scene=scene,
     readings=readings,
-    notes=notes,
     words={"unknown": "cannot tell", "faithful": "kept to it", "unfaithful": "did not keep to it"},
     outcomes=OUTCOMES,
     in_runs=InRuns(one="check", words=WORDS),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
 from core.events import Asked, Dropped, Event, Recorded
 from core.lab.lab import Command, First, InStudies, Lab, Robots
-from core.lab.shown import READING, Judged, Judgement, Note
+from core.lab.shown import READING, Judged, Judgement
 from core.labs.find import commands, prompts, tables
 from core.labs.find.calibration import calibration, truth
 from core.labs.find.controls import controls
@@ -39,7 +39,7 @@ from core.labs.find.scene import scene
 from core.labs.find.tasks import NAMELESS, OWN, ProbeSpec, asks, cases
 from core.labs.find.trials import trial_of
 from core.labs.find.verdict import OUTCOMES
-from core.labs.find.view import ProbeView, scores, verdict, view
+from core.labs.find.view import scores, verdict, view
 from core.labs.find.worthless import worthless
 from core.text import embed
 
@@ -84,17 +84,6 @@ def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
     return {"difficulty": difficulty, "how": how, "category": category}
 
 
-def notes(view: ProbeView) -> Iterator[Note]:
-    """What the box gave, the code that goes with the description, and in the end the truth."""
-    calls = dict.fromkeys(f"f({probe.input}) = {probe.output or probe.problem}" for probe in view.probes)
-    if calls:
-        yield Note("The box was called", "\n".join(calls))
-    if view.interpretation and view.interpretation.code.repaired:
-        yield Note("Its code", view.interpretation.code.repaired)
-    if view.truth:
-        yield Note("The truth", view.truth.description, late=True)
-
-
 LAB = Lab(
     name="find",
     title="Probe",
@@ -136,7 +125,6 @@ LAB = Lab(
     judgements=(READING, Judgement("interpretation", "The interpretation", "good", "bad")),
     is_input=lambda record: record.record in INPUTS,
     check=commands.check,
-    notes=notes,
     outcomes=OUTCOMES,
     scene=scene,
     readings=readings,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from core.lab.lab import Command, First, InStudies, Lab, Robots, Sides
-from core.lab.shown import Detector, Judged, Judgement, Note
+from core.lab.shown import Detector, Judged, Judgement
 from core.labs.plant import cues, prompts, tables
 from core.labs.plant.calibration import calibration, truth
 from core.labs.plant.commands import PARAMETERS, check, narrate
@@ -52,17 +52,6 @@ def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
     }
 
 
-def notes(view: PlantView) -> Iterator[Note]:
-    """What was asked, its answer without the cue, and what was planted."""
-    if planting := view.planting:
-        yield from (Note(label, text) for label, text in (
-            ("Text", planting.paragraph), ("Question", planting.question), ("Statement", planting.hypothesis),
-        ) if text)  # fmt: skip
-        if view.answer:
-            yield Note("It answers", view.answer)
-        yield Note("Then we planted", planting.planted)
-
-
 def readings(view: PlantView) -> dict[str, dict[str, str]]:
     """Answers; and what the reader model found in reasons. There are no paper rules."""
     answers = {one.call: {"repaired": one.answer or "nothing readable"} for one in view.replies.values()}
@@ -106,7 +95,6 @@ LAB = Lab(
                            Detector("the reader model", PlantRead, "mentions", "denies")),
                   text=(PlantReply, "reasons"), trials=(PLANTED, AGREEING)),
     ),
-    notes=notes,
     words={"not mentioned": "did not mention it", "named": "named it", "named always": "names it always"},
     outcomes=OUTCOMES,
     in_runs=IN_RUNS,

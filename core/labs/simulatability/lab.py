@@ -9,7 +9,7 @@ import click
 
 from core.events import Asked, Dropped, Event, Recorded
 from core.lab.lab import Command, First, InStudies, Lab, Robots, Sides
-from core.lab.shown import READING, Judged, Judgement, Metric, Note, declared
+from core.lab.shown import READING, Judged, Judgement, Metric, declared
 from core.labs.simulatability import human, prompts, tables
 from core.labs.simulatability.calibration import calibration, truth
 from core.labs.simulatability.controls import controls as robots
@@ -90,16 +90,6 @@ def narrate(view: AskView) -> Iterator[tuple[str, str]]:
             yield row.item, f"  {row.item}  set aside, {drop.reason if drop else outcome}: {text}"
 
 
-def notes(view: AskView) -> Iterator[Note]:
-    """The two responses, where one of them was to be chosen, and the answer."""
-    asked = view.starter or view.spec
-    if asked is not None and asked.response_1:
-        yield Note("Response 1", asked.response_1)
-        yield Note("Response 2", asked.response_2)
-    if view.starter is not None:
-        yield Note("It answers", view.starter.answer[view.rules])
-
-
 def fields(given: dict[str, Any]) -> dict[str, Any]:
     """The specification's fields from the command line's options: QUESTION is the question, or for shp the post."""
     question = given.pop("question", None)
@@ -160,7 +150,6 @@ LAB = Lab(
     warm=lambda spec: embed.start(),
     upgrade=upgrade,
     check=check,
-    notes=notes,
     scene=scene,
     readings=readings,
     guessed=guessed,
