@@ -64,7 +64,7 @@ def test_nothing_moves_for_who_asks_for_less(app: Server, browser: Browser, scri
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.set_default_timeout(120_000)
     ask_model(page, app.url, model)
-    expect(page.locator(".st-key-open-row-cf-02")).to_be_visible()
+    expect(page.locator("#card-cf-02")).to_be_visible()
     # A run that goes on shows that it does, again and again.
     page.wait_for_function(f"({MOVING})().length > 0")
     page.emulate_media(reduced_motion="reduce")
