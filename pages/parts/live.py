@@ -237,8 +237,8 @@ def _actions(scene: Scene, active: bool, offered: Sequence[Offer]) -> Iterator[A
     if active:
         yield from [Action(name="cancel")] if owns and session.run(scene.run).here() else ()
         return
-    calls = scene.claim.calls if scene.claim else ()
-    yield Action(name="fork", on=calls[-1] if calls else "")
+    # Any answer, where it stands.
+    yield Action(name="fork")
     yield from (Action(name=name) for name in offered if owns)
 
 

@@ -130,6 +130,7 @@ export async function mounted(component, version) {
     },
     step: (on) => here.component.setTriggerValue("went", on),
     cancel: () => sayer(here).say({ what: "cancel", run: scene().run }),
+    open: (on) => location.assign(`/case?${new URLSearchParams({ run: on })}`),
     // The page knows the endpoints that were named in it, so it is not loaded anew.
     fork: (on) => here.component.setTriggerValue("went", `fork ${on}`),
     // The address says where one is, so that a reload comes back to it.

@@ -77,10 +77,10 @@ def test_an_outcome_of_a_comparison_opens_its_case_and_back_closes_it(full: Serv
     assert box is not None
     page.mouse.click(box["x"] + box["width"] * 0.35, box["y"] + 36 + 18)
     page.wait_for_url(re.compile("run=.*case="))
-    expect(page.get_by_text("New questions", exact=True)).to_be_visible()
+    expect(page.locator(".stage .claim")).to_be_visible()
     page.go_back()
     page.wait_for_url(before)
-    expect(page.get_by_text("New questions", exact=True)).to_be_hidden()
+    expect(page.locator(".stage .claim")).to_be_hidden()
 
 
 def test_a_click_on_a_mark_lists_the_runs_behind_it(full: Server, page: Page) -> None:
@@ -111,7 +111,7 @@ def test_a_bundle_is_brought_in_and_asked_about(full: Server, page: Page, tmp_pa
     page.locator(".st-key-upload-file input[type=file]").set_input_files(bundle)
     page.locator(".st-key-upload-sender input").fill("Ann")
     page.locator(".st-key-upload-go button").click()
-    expect(page.get_by_text("1 imported, 0 here already.")).to_be_visible()
+    expect(page.get_by_text("1 imported, 0 here already")).to_be_visible()
     page.get_by_role("link", name="Query").last.click()
     page.wait_for_url(re.compile("/query"))
     settle(page)

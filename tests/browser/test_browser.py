@@ -118,7 +118,7 @@ def test_a_run_survives_page_switch_reload_and_closed_tab(
     until(lambda: slow.count == 51)
     again = browser.new_page()
     again.goto(f"{app.url}/ask?run={run}")
-    expect(again.locator(VERDICT)).to_contain_text("predictions")
+    expect(again.locator(VERDICT)).to_contain_text("has not sat the exam")
     expect(again.locator(".st-key-actions")).to_be_visible()
     assert slow.count == 51, "nothing was asked twice"
     again.close()
@@ -161,9 +161,7 @@ def test_the_exam_comes_first_and_can_be_watched(app: Server, page: Page, slow: 
     expect(verdict).to_contain_text("predicts here, and it failed its exam (4 of 11; guessing gets 4).")
     assert slow.count == 51 + 11
     expect(page.locator(".st-key-actions")).to_be_visible()
-    page.locator(".st-key-researchers summary").click()
-    # Followed, not clicked: a page that is drawn anew at this moment takes a click for none.
-    page.goto(f"{app.url}/{page.get_by_role('link', name='That exam').get_attribute('href')}")
+    page.locator(".stage .read > footer").get_by_role("button", name="Open").click()
     expect(page.locator(VERDICT)).to_contain_text("It failed the exam: 4 of 11 guesses are right")
 
 
@@ -232,8 +230,7 @@ def test_what_a_model_writes_stays_text(app: Server, page: Page, scripted: Scrip
         "[link](https://example.com). So the answer is yes."
     )
     ask_model(page, app.url, scripted.add(lambda body: hostile, delay=0.0))
-    shown = page.locator(".stage .claim q, .stage .claim .quoted").first
-    expect(shown).to_be_visible()
+    expect(page.locator(".stage .claim")).to_contain_text("<img src=x onerror=")
     text = page.locator(".stage .claim").inner_text()
     assert "<img src=x onerror=" in text and "**bold** :red[red] :smile: $x^2$ www.example.com" in text
     assert page.locator(".stage .claim").locator("img, a, .katex").count() == 0

@@ -68,7 +68,7 @@ def test_asking_a_control_shows_steps_verdict_and_figures(page: Page) -> None:
     (scene,) = scenes(app)
     assert precision(scene) == ("0.50", 8, 10)
     assert [card.outcome for card in scene.cards if "emu" in card.parts[0].text] == ["misled"]
-    assert [(one.name, one.on) for one in scene.actions] == [("fork", "c0001"), ("question", "")]
+    assert [(one.name, one.on) for one in scene.actions] == [("fork", ""), ("question", "")]
 
 
 def test_an_example_fills_the_question(page: Page) -> None:
