@@ -45,6 +45,7 @@ def test_a_filter_is_a_link_and_keys_lead_through_what_it_leaves(full: Server, p
     page.wait_for_url(re.compile("trial="))
     expect(page.locator(".st-key-row")).to_contain_text("misled")
     first = page.url
+    page.locator(".stage .card").first.wait_for()
     page.keyboard.press("j")
     page.wait_for_function("was => location.href !== was", arg=first)
     second = page.url

@@ -97,7 +97,7 @@ def test_ask_a_control_and_read_why(app: Server, page: Page) -> None:
     expect(row.get_by_text("An emu cannot fly. So the answer is no.").first).to_be_visible()
     expect(row.get_by_text("Exact prompt").first).to_be_visible()
     expect(row.get_by_text("So the robot will likely answer yes.").first).to_be_visible()
-    expect(page.get_by_text("a model can be wrong and entirely predictable")).to_be_visible()
+    expect(page.get_by_text("What this says, and what it does not")).to_be_visible()
 
 
 def test_a_run_survives_page_switch_reload_and_closed_tab(
