@@ -252,16 +252,18 @@ def main(run_id: str) -> None:
         recording.note(run_id, state)
         st.fragment(replay, run_every=PACE.seconds(0.25))(run_id, lab)
         return
-    actions(run_id, state, here="case")
-    _read_again(run_id, state)
-    _versions(run_id, lab)
     fork.note(state)
     if not active:
         damage(run_id)
         go_on(run_id, state)
         if call := state.calls.get(st.query_params.get("fork", "")):
             fork.draw(run_id, state, call, live.chosen(state))
-    if not live.watched(lab, run_id, state, active):
+    goes_on = live.watched(lab, run_id, state, active)
+    # The case first, then what can be done with it.
+    actions(run_id, state, here="case")
+    _read_again(run_id, state)
+    _versions(run_id, lab)
+    if not goes_on:
         labels.draw(lab, run_id, state, live.chosen(state))
         everything(lab, state, state.case(live.chosen(state)))
 
