@@ -52,7 +52,7 @@ def test_every_text_stands_out_from_its_ground_in_light_and_in_dark(app: Server,
             expect(page.locator(".st-key-actions")).to_be_visible()
             look(f"{path}, a run")
     page.get_by_role("link", name="Open as case").click()
-    expect(page.get_by_text("Made with")).to_be_visible()
+    expect(page.get_by_role("heading", name="Made with")).to_be_visible()
     look("case")
     assert {where: texts for where, texts in found.items() if texts} == {}
 
