@@ -13,7 +13,7 @@ from core.events import LONGEST_ANSWER, Frozen, Message, Scored, ToolCall
 from core.lab.lab import Lab
 from core.scene import Drop, FigureLine, Part
 from core.telling.scenes import dropped, figure
-from core.transcript import Call, Transcript
+from core.transcript import Call, CaseLog, Transcript
 
 
 class Behind(Frozen):
@@ -62,10 +62,9 @@ def of_case(lab: Lab, transcript: Transcript, case: str, prompts: bool = True) -
     readings = lab.readings(view)
     several = transcript.planned > 1
     calls = log.calls if log.calls or several else transcript.calls
-    own = [*(score for score in transcript.scores if not score.case), *log.scores] if several else transcript.scores
     return Evidence(
         calls={name: _behind(call, readings.get(name, {}), prompts) for name, call in calls.items()},
-        figures=tuple(_figure(lab, score) for score in own),
+        figures=tuple(_figure(lab, score) for score in scores_of(transcript, log)),
         drops=dropped(log, view.trials),
         made_with=made_with(transcript),
     )
@@ -73,7 +72,7 @@ def of_case(lab: Lab, transcript: Transcript, case: str, prompts: bool = True) -
 
 def _behind(call: Call, readings: Mapping[str, str], prompts: bool) -> Behind:
     asked = call.asked
-    title = " · ".join(filter(None, (asked.role, asked.model, *_notes(call), f"call {asked.call}")))
+    title = " · ".join(filter(None, (asked.role, asked.model, *notes(call), f"call {asked.call}")))
     parts = [Part(label=label, text=text) for label, text in _parts(call, readings, prompts) if text]
     return Behind(title=title, parts=tuple(parts), role=asked.role, about=asked.item)
 
@@ -86,7 +85,7 @@ def _parts(call: Call, readings: Mapping[str, str], prompts: bool) -> Iterator[t
         asks = tool_calls(answered.tool_calls) if answered else ""
         yield "Raw answer", "\n".join(filter(None, (call.text, asks))) or "(nothing yet)"
     yield "Read as", ", ".join(f"{value} ({rules} rules)" for rules, value in readings.items())
-    yield "First token", _likeliest(answered.logprobs) if answered and answered.logprobs else ""
+    yield "First token", likeliest(answered.logprobs) if answered and answered.logprobs else ""
     *before, question = (*map(turn, asked.messages),) or ("",)
     yield "Exact prompt", "\n\n".join(before)
     yield "The question itself" if before else "Exact prompt", question
@@ -99,7 +98,7 @@ def _parts(call: Call, readings: Mapping[str, str], prompts: bool) -> Iterator[t
     yield "Made with", " · ".join(filter(None, (f"template {asked.prompt}" if asked.prompt else "", shown)))
 
 
-def _notes(call: Call) -> Iterator[str]:
+def notes(call: Call) -> Iterator[str]:
     """How the answer came."""
     if (answered := call.answered) is None:
         return
@@ -112,7 +111,7 @@ def _notes(call: Call) -> Iterator[str]:
         yield f"cut off after {LONGEST_ANSWER:,} characters"
 
 
-def _likeliest(logprobs: Sequence[Mapping[str, Any]], most: int = 5) -> str:
+def likeliest(logprobs: Sequence[Mapping[str, Any]], most: int = 5) -> str:
     """The first token that is no space and its likeliest rivals, with their probabilities; the digits always."""
     first = next((one for one in logprobs if str(one.get("token", "")).strip()), logprobs[0])
     rivals = [
@@ -133,6 +132,13 @@ def _figure(lab: Lab, score: Scored) -> FigureOf:
         about=score.item.replace("/", ", ").replace("-", ", ") or ("this case" if score.case else "the whole run"),
         made_with=", ".join(f"{name.replace('_', ' ')} {readable(value)}" for name, value in score.detail.items()),
     )
+
+
+def scores_of(transcript: Transcript, log: CaseLog) -> list[Scored]:
+    """Those of the whole run, and of several cases that of this one."""
+    if transcript.planned < 2:
+        return transcript.scores
+    return [*(score for score in transcript.scores if not score.case), *log.scores]
 
 
 def readable(value: Any) -> str:

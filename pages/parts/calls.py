@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import streamlit as st
 
-from core.events import LONGEST_ANSWER, Message
-from core.telling.evidence import tool_calls, turn
+from core.events import Message
+from core.telling.evidence import likeliest, notes, tool_calls, turn
 from core.transcript import Call
 from pages import addresses
 from pages.parts import reader_accuracy
@@ -18,19 +16,9 @@ from pages.parts.text import plain
 
 
 def footnote(call: Call) -> str:
-    """Role, model and time of a call, as a caption."""
-    parts = [plain(call.asked.model)]
-    if call.answered is not None:
-        parts.append("from the cache" if call.answered.cached else f"{call.answered.seconds:.1f}\u00a0s")
-        if tokens := call.answered.usage.completion_tokens:
-            parts.append(f"{tokens} {'token' if tokens == 1 else 'tokens'}")
-        if call.answered.edited:
-            parts.append("written by a person")
-        if call.answered.cut:
-            parts.append(f"cut off after {LONGEST_ANSWER:,} characters")
-    elif call.failed is not None:
-        parts.append(plain(call.failed.error))
-    return " · ".join(parts)
+    """Who was asked, and how the answer came or why not, as a caption."""
+    failed = [plain(call.failed.error)] if call.failed is not None and call.answered is None else []
+    return " · ".join([plain(call.asked.model), *notes(call), *failed])
 
 
 def inspector(call: Call, readings: Mapping[str, str] | None = None) -> None:
@@ -54,7 +42,7 @@ def inspector(call: Call, readings: Mapping[str, str] | None = None) -> None:
         named = {"run": call.asked.run, **_named_case(), "fork": call.asked.call}
         st.switch_page(addresses.CASE, query_params=named)
     if call.answered is not None and call.answered.logprobs:
-        st.caption(f"First token: {plain(_likeliest(call.answered.logprobs))}")
+        st.caption(f"First token: {plain(likeliest(call.answered.logprobs))}")
     if readings:
         st.markdown(
             "**Read as** " + ", ".join(f"{plain(value)} :gray[({name} rules)]" for name, value in readings.items())
@@ -88,16 +76,3 @@ def _prompt(messages: Sequence[Message]) -> None:
             st.code("\n\n".join(map(turn, before)), language=None, wrap_lines=True)
     st.markdown(":material/arrow_right: **The question itself**")
     st.code(turn(question), language=None, wrap_lines=True)
-
-
-def _likeliest(logprobs: Sequence[Mapping[str, Any]], most: int = 5) -> str:
-    """The first token that is no space and its likeliest rivals, with their probabilities; the digits always."""
-    first = next((one for one in logprobs if str(one.get("token", "")).strip()), logprobs[0])
-    rivals = [
-        (str(one.get("token", "")), math.exp(one["logprob"]))
-        for one in first.get("top_logprobs") or [first]
-        if isinstance(one.get("logprob"), int | float)
-    ]
-    rivals.sort(key=lambda one: -one[1])
-    shown = [one for place, one in enumerate(rivals) if place < most or one[0].strip() in ("0", "1")]
-    return ", ".join(f"{token!r} {probability:.3f}" for token, probability in shown)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from contextlib import suppress
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -18,6 +17,7 @@ from core.people.looking import NoSuchRun
 from core.runs import verify
 from core.store import versions
 from core.store.store import StoreError
+from core.telling import evidence
 from core.telling.scenes import of_case, place
 from core.telling.story import story
 from core.text.counted import numbered, numbers
@@ -168,10 +168,10 @@ def everything(lab: Lab, state: Transcript, log: CaseLog) -> None:
                 "Low": score.low,
                 "High": score.high,
                 "Made with": ", ".join(
-                    f"{name.replace('_', ' ')} {_readable(value)}" for name, value in score.detail.items()
+                    f"{name.replace('_', ' ')} {evidence.readable(value)}" for name, value in score.detail.items()
                 ),
             }
-            for score in _figures(state, log)
+            for score in evidence.scores_of(state, log)
         ]
     )
     if len(figures):
@@ -195,37 +195,7 @@ def everything(lab: Lab, state: Transcript, log: CaseLog) -> None:
                 st.skeleton(120)
     if state.started:
         st.subheader("Made with", anchor=False)
-        made_with = {
-            "spec": {name: value for name, value in state.started.spec.items() if value is not None},
-            "prompts (hash)": state.started.prompts,
-            "versions": state.started.versions,
-            "app": " ".join(filter(None, (state.started.app, state.started.commit))),
-            "read again from": state.started.reread_from,
-            "forked from": state.started.forked_from.model_dump() if state.started.forked_from else None,
-        }
-        st.json({name: value for name, value in made_with.items() if value}, expanded=1)
-
-
-def _readable(value: Any) -> str:
-    """What a figure was made with, as a person writes it."""
-    match value:
-        case None:
-            return "undefined"
-        case bool():
-            return "yes" if value else "no"
-        case dict():
-            parts = (f"{str(name).replace('_', ' ')} {_readable(one)}" for name, one in value.items())
-            return f"({', '.join(parts)})"
-        case str():
-            return value.replace("_", " ")
-    return str(value)
-
-
-def _figures(state: Transcript, log: CaseLog) -> list[Scored]:
-    """Those of the whole run, and of its cases that of the one that is shown."""
-    if state.planned < 2:
-        return state.scores
-    return [*(score for score in state.scores if not score.case), *log.scores]
+        st.json(evidence.made_with(state), expanded=1)
 
 
 def main(run_id: str) -> None:
