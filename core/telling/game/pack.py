@@ -13,8 +13,8 @@ SCHEMA = 1
 
 class PackCard(Frozen):
     """A trial to foretell. `title` is what had been asked and `claim` what was said to it, None where a card of
-    *Plant* shows two; `card.parts` is what is asked of the reader, `card.options` the answers to choose from, `card.said`
-    what came and `card.text` the same in the words in which it came.
+    *Plant* shows two; `card.parts` is what is asked of the reader, `card.options` the answers to choose from,
+    `card.said` what came and `card.text` the same in the words in which it came.
 
     The first of `card.expects` is what the explanation implies: a word of the options, *unknown* where it does not say,
     with the reason in its `quote`. `truth` is the true answer, where there is one. `after` is shown once the card is
@@ -33,8 +33,8 @@ class PackCard(Frozen):
 
 class Pack(Frozen):
     """Cards in the order in which they are played. `chosen` says how, `recorded` from how many trials, `annotated` for
-    how many of them two readers wrote what the explanation implies, and `differed` where these two did not agree, so that
-    the trial is no card. `seed` is what was drawn by, where something was.
+    how many of them two readers wrote what the explanation implies, and `differed` where these two did not agree, so
+    that the trial is no card. `seed` is what was drawn by, where something was.
     """
 
     schema_version: int = SCHEMA
