@@ -17,7 +17,7 @@ from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
 from core.telling.scenes import who
 from core.transcript import Transcript
-from pages.parts import live, rooms, session
+from pages.parts import begin_side_by_side, live, rooms, session
 from pages.parts.models import short
 from pages.parts.run import problems
 from pages.parts.text import plain, shortened
@@ -47,6 +47,7 @@ def draw(lab: Lab) -> None:
         st.title(lab.title, anchor=False)
         st.markdown(lab.about or f"**{lab.question}**")
         form(lab)
+        first_runs(lab)
         return
     asked(lab, run_id, shown[0])
     if st.session_state.get(CHANGING) == run_id:
@@ -54,6 +55,15 @@ def draw(lab: Lab) -> None:
     live.page(lab, run_id, *shown)
     if st.session_state.pop(BEGUN, False):
         st.html(TO_THE_TOP, unsafe_allow_javascript=True)
+
+
+def first_runs(lab: Lab) -> None:
+    """What needs nothing: robots whose faithfulness is known, one or side by side."""
+    first = lab.robots.first() if lab.robots.first else None
+    with st.container(horizontal=True, key=f"first-{lab.path}"):
+        if first and st.button(first.words, icon=":material/play_arrow:", key=f"show-{lab.path}", help=first.help):
+            start(lab, first.spec, {})
+        begin_side_by_side.first(lab)
 
 
 def asked(lab: Lab, run_id: str, state: Transcript) -> None:

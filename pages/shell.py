@@ -1,6 +1,6 @@
 """What every page stands in: page settings and navigation."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -34,23 +34,27 @@ def _drawn(lab: Lab) -> Callable[[], None]:
     return draw
 
 
-def _pages() -> Iterator[st.Page]:
-    yield st.Page(addresses.WELCOME, title="Explain Yourself", icon=":material/psychology_alt:", default=True)
-    for lab in entry.labs().values():
-        if not lab.hidden:
-            yield addresses.of_lab(lab, _drawn(lab))
-    yield st.Page(addresses.STORY, title="In a few screens", url_path="story", visibility="hidden")
-    yield st.Page(addresses.BROWSE, title="Browse", icon=":material/table_rows:", url_path="browse")
-    yield st.Page(addresses.COMPARE, title="Compare", url_path="compare", visibility="hidden")
-    yield st.Page(addresses.AUDIT, title="Blind audit", url_path="audit", visibility="hidden")
-    yield st.Page(addresses.QUERY, title="Query", icon=":material/database_search:", url_path="query")
-    yield st.Page(addresses.CASE, title="Case", url_path="case", visibility="hidden")
-    yield st.Page(addresses.SIDE, title="Side by side", url_path="side", visibility="hidden")
-    yield st.Page(addresses.STUDY, title="Study", icon=":material/grid_view:", url_path="study")
-    yield st.Page(addresses.MODELS, title="Models", icon=":material/memory:", url_path="models")
-    yield st.Page(addresses.METHODS, title="Methods", icon=":material/menu_book:", url_path="methods")
+def _pages() -> dict[str, list[st.Page]]:
+    """What is played and tried, and in one menu what it is worked on with. Those that only links lead to are hidden."""
+    first = [st.Page(addresses.WELCOME, title="Explain Yourself", icon=":material/psychology_alt:", default=True)]
+    first += [addresses.of_lab(lab, _drawn(lab)) for lab in entry.labs().values() if not lab.hidden]
+    first += [
+        st.Page(addresses.STORY, title="Stories", icon=":material/slideshow:", url_path="story"),
+        st.Page(addresses.AUDIT, title="Blind audit", url_path="audit", visibility="hidden"),
+        st.Page(addresses.CASE, title="Case", url_path="case", visibility="hidden"),
+        st.Page(addresses.SIDE, title="Side by side", url_path="side", visibility="hidden"),
+    ]
+    workbench = [
+        st.Page(addresses.BROWSE, title="Browse", icon=":material/table_rows:", url_path="browse"),
+        st.Page(addresses.COMPARE, title="Compare", icon=":material/compare_arrows:", url_path="compare"),
+        st.Page(addresses.QUERY, title="Query", icon=":material/database_search:", url_path="query"),
+        st.Page(addresses.STUDY, title="Study", icon=":material/grid_view:", url_path="study"),
+        st.Page(addresses.MODELS, title="Models", icon=":material/memory:", url_path="models"),
+        st.Page(addresses.METHODS, title="Methods", icon=":material/menu_book:", url_path="methods"),
+    ]
     if session.visitor().is_host:
-        yield st.Page(addresses.HOST, title="Host", icon=":material/shield_person:", url_path="host")
+        workbench.append(st.Page(addresses.HOST, title="Host", icon=":material/shield_person:", url_path="host"))
+    return {"": first, "Workbench": workbench}
 
 
 def main() -> None:
@@ -60,7 +64,7 @@ def main() -> None:
 
     labs.furnish()
     is_in = bool(session.role()) and session.has_place()
-    page = st.navigation(list(_pages()), position="top" if is_in else "hidden")
+    page = st.navigation(_pages(), position="top" if is_in else "hidden")
     # A run stands on the stage, which holds what it said beside what it did; the form has the same width, so that
     # nothing jumps where a run begins.
     wide = {*WIDE, "case", *(lab.path for lab in entry.labs().values())}

@@ -147,10 +147,10 @@ def test_what_is_said_of_what_it_shows_is_so() -> None:
     unsettled, *_ = found["An explanation that settles little"]
     assert unsettled["cannot guess"] > unsettled["kept"] + unsettled["misled"]
     assert not any(row.doubt("repaired") for *_, view in found.values() for row in view.counted()), "as README.md says"
-    [told] = [one for one in LIST.of_lab("simulatability") if one.story]
+    told = LIST.of_lab("simulatability")[0]
     row = penguin.rows[told.row]
     assert "flying" in row.counterfactual.text and row.outcome("repaired") == "misled all"
-    [hidden] = [one for one in LIST.of_lab("consistency") if one.story]
+    hidden = LIST.of_lab("consistency")[0]
     state = transcript(journal.read(FOLDER / f"{hidden.run}.jsonl").events)
     check = entry.labs()["consistency"].view(state.case(state.only))
     assert "rainy Tuesday" in check.check.item.paragraph and "rainy" not in check.explained.edited.repaired

@@ -1,39 +1,94 @@
-"""The story on the front page: the labs in a few screens, each made from a recorded run."""
+"""Stories: the runs that came with the app, in one list. The stage tells each; what it showed stands at its end."""
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
+import streamlit as st
+
 from core import entry, home
-from core.lab.lab import Lab
 from core.runs.recordings import Recording, listed
 from core.scene import Scene, in_short
 from core.telling.scenes import of_case
 from pages.parts import recording, session
 from pages.parts.live import place
+from pages.parts.text import plain
 from pages.stage.mount import stage
 
+TOLD = "told"
+"""Names in the address which of them have been told, by their places in the list from 1 on: what they showed is no
+secret any more.
+"""
 
-def scene(lab: Lab, one: Recording) -> Scene:
+
+def scene(one: Recording) -> Scene:
     """What is told of a recording: of what describes a function the words, and not the code."""
-    state = session.run(one.run).watch().transcript
+    lab, state = recording.lab_of(one), session.run(one.run).watch().transcript
     whole = of_case(lab, state, state.only)
     claim = whole.claim and whole.claim.model_copy(update={"domain": "", "code": ""})
     return whole.model_copy(update={"claim": claim, "screens": in_short(whole, one.row)})
 
 
-labs = [lab for lab in entry.labs().values() if not lab.hidden]
-told = [(lab, one) for lab in labs for one in listed(home.recordings()).of_lab(lab.name) if one.story]
-stage(
-    "tell",
-    [scene(lab, one) for lab, one in told],
-    "story",
-    place=place(),
-    series={
-        "whole": [f"/{lab.path}?run={one.run}" for lab, one in told],
-        "head": "What it means, and what it does not",
-        "headline": "An explanation is worth what it lets you expect",
-        "words": "That can be tried out. It does not say whether an answer is right, nor what goes on inside a model.",
-        "links": [(f"{lab.title}: {lab.question}", f"/{lab.path}") for lab in labs],
+def told() -> list[int]:
+    """Places in the list, in the order in which they were told."""
+    said = st.query_params.get(TOLD, "")[:200].split(",")
+    return list(dict.fromkeys(int(one) for one in said if one.isdecimal() and len(one) < 4))
+
+
+def address(places: list[int], run: str = "") -> str:
+    """The address of the list, or of one story, with what has been told."""
+    named = {"run": run, TOLD: ",".join(map(str, places))}
+    query = urlencode({name: value for name, value in named.items() if value}, safe=",")
+    return f"/story?{query}" if query else "/story"
+
+
+def tell(one: Recording) -> None:
+    """One of them, and at its end what it showed and the ways on."""
+    before, lab, shown = told(), recording.lab_of(one), scene(one)
+    after = [*before, number] if (number := STORIES.index(one) + 1) not in before else before
+    rest = [other for at, other in enumerate(STORIES, 1) if at not in after]
+    links = [(f"Next: {recording.title(rest[0])}", address(after, rest[0].run))] if rest else []
+    links += [
+        ("Every prompt and answer of it", f"/case?run={one.run}"),
+        ("The same, step by step", f"/case?run={one.run}&replay=1"),
+        (f"{lab.title}: {lab.question}", f"/{lab.path}"),
+        ("All stories", address(after)),
+    ]
+    series = {
+        "whole": [f"/{lab.path}?run={one.run}"],
+        "head": recording.title(one),
+        "headline": f"{one.words}.",
+        "words": "An explanation is worth what it lets you expect, and that can be tried out. It does not say whether "
+        "an answer is right, nor what goes on inside a model.",
+        "links": links,
         "foot": recording.about_all(),
-        "leave": "/",
-    },
-)
+        "leave": address(before),
+        "end": len(shown.screens),
+        "over": address(after),
+    }
+    stage("tell", [shown], f"story-{number}", place=place(), series=series)
+
+
+def rows() -> None:
+    """All of them: what was asked and who answers. What came of it is said where it has been told."""
+    st.title("Stories", anchor=False)
+    st.markdown("A language model answered and said why. Then it was put to the test. Say first what you expect.")
+    seen = told()
+    for number, one in enumerate(STORIES, 1):
+        lab = recording.lab_of(one)
+        with st.container(gap=None, key=f"story-{number}"):
+            st.button(
+                plain(recording.title(one)), icon=lab.icon, type="tertiary", key=f"tell-{number}",
+                on_click=st.query_params.update, args=({"run": one.run},),
+            )  # fmt: skip
+            came = f" **{plain(one.words)}.**" if number in seen else ""
+            st.caption(f"{lab.title}: asked of {plain(recording.who_answers(one))}.{came}")
+    st.caption(recording.about_all())
+
+
+STORIES = [one for lab in entry.labs().values() for one in listed(home.recordings()).of_lab(lab.name)]
+chosen = listed(home.recordings()).named(st.query_params.get("run", ""))
+if chosen is None:
+    rows()
+else:
+    tell(chosen)

@@ -39,7 +39,7 @@ def draw() -> None:
     st.title("Explain Yourself", anchor=False)
     st.markdown("This app is open to those who were given a code for it. This browser then remembers you for 30 days.")
     _form()
-    st.page_link(addresses.STORY, label="See what it is in a few screens", icon=":material/slideshow:")
+    st.page_link(addresses.STORY, label="Stories: see what it is", icon=":material/slideshow:")
 
 
 def _one_too_many() -> None:

@@ -3,38 +3,46 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from functools import cache
 
 import streamlit as st
 
-from core import entry, home
+from core import entry, home, journal
 from core.lab.lab import Lab
+from core.lab.spec import Spec
 from core.models import fitting
 from core.people.allowance import TooMuch
 from core.runs.recordings import Recording, listed
+from core.telling.scenes import who
 from core.transcript import Transcript
 from pages import addresses
 from pages.parts import session
-from pages.parts.text import plain
+from pages.parts.text import plain, shortened
 
 
-def play(lab: Lab, kind: Literal["primary", "secondary"]) -> None:
-    """A button that plays the first of the lab's recordings, where it has any."""
-    recordings = listed(home.recordings()).of_lab(lab.name)
-    if recordings and st.button(
-        "Show me a real language model",
-        type=kind,
-        icon=":material/play_circle:",
-        key=f"play-{lab.path}",
-        help="A recorded run, played again: no key, no download, no model.",
-    ):
-        st.switch_page(addresses.CASE, query_params=_played(recordings[0]))
+def lab_of(one: Recording) -> Lab:
+    """The lab that made it."""
+    return _begun(one.run)[0]
 
 
-def links(lab: Lab) -> None:
-    """Each of the lab's recordings, to be played."""
-    for one in listed(home.recordings()).of_lab(lab.name):
-        st.page_link(addresses.CASE, label=one.words, icon=":material/smart_display:", query_params=_played(one))
+def title(one: Recording) -> str:
+    """What was asked, shortened, without a word of what came of it."""
+    spec = _begun(one.run)[1]
+    return shortened(getattr(spec, "question", "") or spec.title)
+
+
+def who_answers(one: Recording) -> str:
+    """Whom it was asked of, as an audience is told: "a small model (Qwen, 1.5 billion)"."""
+    return who(str(getattr(_begun(one.run)[1], "model", ""))).shown
+
+
+@cache
+def _begun(run: str) -> tuple[Lab, Spec]:
+    """The lab and the specification of a recording, from its first line."""
+    started = journal.begun(home.recordings() / f"{run}.jsonl")
+    assert started is not None
+    lab = entry.labs()[started.lab]
+    return lab, lab.spec.model_validate(started.spec)
 
 
 def about_all() -> str:
@@ -109,7 +117,3 @@ def _ask(lab: Lab, transcript: Transcript, model: str) -> None:
         st.warning(plain(str(error)), icon=":material/edit:")
     else:
         st.switch_page(addresses.of_lab(lab), query_params={"run": run})
-
-
-def _played(one: Recording) -> dict[str, str]:
-    return {"run": one.run, "replay": "1"}

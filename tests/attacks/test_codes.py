@@ -92,7 +92,7 @@ def test_what_a_page_asks_beside_streamlit_is_for_who_typed_a_code_too(app: Serv
     with Tab(app, own) as tab, Tab(app, teacher) as hers:
         until(lambda: not alerts(tab.sign_in(CODES["PARTICIPANT"])))
         until(lambda: not alerts(hers.sign_in(CODES["TEACHER"])))
-        tab.run(widgets=[WidgetState(id=id_of(tab.run(), "show-ask"), trigger_value=True)])
+        tab.run("ask", widgets=[WidgetState(id=id_of(tab.run("ask"), "show-ask"), trigger_value=True)])
         until(lambda: list(journals.glob("*-simulatability-*.jsonl")))
     [run] = [path.stem for path in journals.glob("*-simulatability-*.jsonl")]
     recording = next((ROOT / "data" / "recordings").glob("*.jsonl")).stem

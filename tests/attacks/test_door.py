@@ -79,8 +79,8 @@ def journals(app: Server) -> int:
 def test_who_has_no_cookie_that_this_server_signed_begins_nothing(app: Server, cookies: str) -> None:
     before = journals(app)
     with Tab(app, cookies) as tab:
-        press = next(one.button.id for one in tab.run() if one.button.id.endswith("show-ask"))
-        drawn = tab.run(widgets=[WidgetState(id=press, trigger_value=True)])
+        press = next(one.button.id for one in tab.run("ask") if one.button.id.endswith("show-ask"))
+        drawn = tab.run("ask", widgets=[WidgetState(id=press, trigger_value=True)])
     assert any("this browser sent none that was made here" in one.alert.body for one in drawn)
     assert journals(app) == before
 
@@ -88,8 +88,8 @@ def test_who_has_no_cookie_that_this_server_signed_begins_nothing(app: Server, c
 def test_who_has_one_begins_a_run(app: Server) -> None:
     before = journals(app)
     with Tab(app, cookie(app)) as tab:
-        press = next(one.button.id for one in tab.run() if one.button.id.endswith("show-ask"))
-        tab.run(widgets=[WidgetState(id=press, trigger_value=True)])
+        press = next(one.button.id for one in tab.run("ask") if one.button.id.endswith("show-ask"))
+        tab.run("ask", widgets=[WidgetState(id=press, trigger_value=True)])
     until(lambda: journals(app) == before + 1)
 
 

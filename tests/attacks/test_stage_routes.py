@@ -36,8 +36,8 @@ def mine(app: Server) -> tuple[str, str]:
     own = cookie(app)
     folder = app.log.with_suffix("") / "journals"
     with Tab(app, own) as tab:
-        press = next(one.button.id for one in tab.run() if one.button.id.endswith("show-ask"))
-        tab.run(widgets=[WidgetState(id=press, trigger_value=True)])
+        press = next(one.button.id for one in tab.run("ask") if one.button.id.endswith("show-ask"))
+        tab.run("ask", widgets=[WidgetState(id=press, trigger_value=True)])
     until(lambda: list(folder.glob("*-simulatability-*.jsonl")))
     return own, next(path.stem for path in folder.glob("*-simulatability-*.jsonl") if "~" not in path.stem)
 

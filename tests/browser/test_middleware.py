@@ -96,7 +96,7 @@ def test_a_run_is_one_browser_s_and_survives_a_reload(browser: Browser, serve: C
     ann, bob = browser.new_context(), browser.new_context()
     try:
         page = ann.new_page()
-        page.goto(f"{server.url}/")
+        page.goto(f"{server.url}/ask")
         page.locator(".st-key-show-ask button").first.click()
         expect(page.get_by_text("Download").first).to_be_visible()
         page.wait_for_url(re.compile("run="))

@@ -1,4 +1,4 @@
-"""A run told to an audience and the story in a few screens, by keyboard alone."""
+"""A run told to an audience and the stories, by keyboard alone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from core import entry, home
+from core import home
 from core.runs.recordings import listed
 from tests.browser.conftest import Server, settle
 
@@ -39,7 +39,7 @@ def test_a_run_is_told_by_keyboard_alone(app: Server, screen: Page) -> None:
     expect(heading).to_have_text("Can a penguin fly?")
     # What stands around the case lies below the telling.
     at_a_link = "(one) => document.elementFromPoint(one.getBoundingClientRect().x, one.getBoundingClientRect().y)"
-    link = screen.get_by_role("link", name="Browse")
+    link = screen.get_by_role("link", name="Stories")
     assert not link.evaluate(f"(one) => one.contains(({at_a_link})(one))")
     press(screen, "ArrowRight", "claim", "2 of 11")
     expect(screen.locator(".claim")).to_contain_text("Birds can fly.")
@@ -78,39 +78,46 @@ def test_any_place_in_the_address_is_a_screen(app: Server, page: Page) -> None:
         expect(page.locator(".hint")).to_contain_text(place)
 
 
-def test_the_story_leads_through_all_labs_in_a_few_screens(app: Server, screen: Page) -> None:
+def test_a_story_is_told_from_the_list_and_what_it_showed_stands_there_afterwards(app: Server, screen: Page) -> None:
+    one = listed(home.recordings()).of_lab("simulatability")[0]
     screen.goto(app.url)
     settle(screen)
-    screen.get_by_role("link", name="See it in a few screens").click()
-    labs = [lab for lab in entry.labs().values() if not lab.hidden]
-    head, hint = screen.locator(".tell > header span"), screen.locator(".hint")
-    expect(hint).to_contain_text("1 of 17")
-    asked: list[str] = []
-    for number in range(1, 18):
-        expect(hint).to_contain_text(f"{number} of 17")
+    screen.get_by_role("link", name="Stories of a real model").click()
+    row = screen.locator(".st-key-tell-1 button")
+    row.click()
+    hint, said = screen.locator(".hint"), screen.get_by_text(f"{one.words}.")
+    expect(hint).to_contain_text("1 of 6")
+    for number in range(1, 6):
+        expect(hint).to_contain_text(f"{number} of 6")
         longer = screen.locator(".screen").evaluate("(one) => one.scrollHeight - one.clientHeight")
         assert longer <= 2, f"screen {number} is longer than the window"
-        asked += [text for text in head.all_inner_texts() if text not in asked]
+        expect(said).to_have_count(0)
         if screen.locator(".tell[data-shows=card]").count():
             screen.keyboard.press("1")
-        if screen.locator(".tell[data-shows=verdict]").count():
-            expect(screen.get_by_text("You foretold ")).to_be_visible()
-            expect(screen.get_by_role("link", name="The whole run")).to_be_visible()
-        screen.keyboard.press(" ")
-    assert asked == [*(lab.question for lab in labs), "What it means, and what it does not"]
-    for lab in labs:
-        expect(screen.get_by_role("link", name=f"{lab.title}: {lab.question}")).to_be_visible()
-    assert screen.url.endswith("at=17")
-    screen.reload()
-    expect(hint).to_contain_text("17 of 17")
-    press(screen, "ArrowLeft", "verdict", "16 of 17")
+        if number < 5:
+            screen.keyboard.press(" ")
+    expect(screen.get_by_text("You foretold ")).to_be_visible()
+    # Who leaves before its end is not told it in the list.
     screen.keyboard.press("Escape")
-    expect(screen.get_by_role("heading", name="Explain Yourself")).to_be_visible()
-    assert "story" not in screen.url
+    expect(row).to_be_visible()
+    expect(said).to_have_count(0)
+    assert "told" not in screen.url
+    row.click()
+    press(screen, "End", "end", "6 of 6")
+    expect(said).to_be_visible()
+    expect(screen.get_by_role("link", name="Next: Could Shakespeare")).to_be_visible()
+    screen.reload()
+    expect(said).to_be_visible()
+    press(screen, "ArrowLeft", "verdict", "5 of 6")
+    press(screen, "ArrowRight", "end", "6 of 6")
+    screen.keyboard.press("Escape")
+    expect(row).to_be_visible()
+    expect(said).to_be_visible()
+    assert screen.url.endswith("/story?told=1")
 
 
 def test_the_whole_run_is_one_link_away(app: Server, page: Page) -> None:
-    page.goto(f"{app.url}/story")
+    page.goto(f"{app.url}/story?run={RUN}")
     page.get_by_role("link", name="The whole run").click()
     expect(page.locator(".read .cards > .card")).to_have_count(6)
     assert page.url.endswith(f"/ask?run={RUN}")

@@ -1,4 +1,4 @@
-"""Recorded runs in a browser: played from the front page, at a pace, with no model and no network."""
+"""Recorded runs in a browser: told and played, at a pace, with no model and no network."""
 
 from __future__ import annotations
 
@@ -12,22 +12,17 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, ProxySettings, expect
 
-from core import entry, home
-from core.runs.recordings import Recording, listed
-from tests.browser.conftest import ICONS, ROOT, Server, settle
+from core import home
+from core.runs.recordings import listed
+from tests.browser.conftest import ICONS, ROOT, Server
 
 pytestmark = pytest.mark.browser
 
 LIST = listed(home.recordings())
-LABS = {lab.name: lab for lab in entry.LABS}
 WITHOUT_NETWORK = f"{ROOT / 'tests' / 'without_network'}{os.pathsep}{ROOT / 'tests' / 'without_encoder'}"
 
 
-def lab_of(one: Recording) -> str:
-    return LABS[one.run.split("-")[2]].path
-
-
-def test_each_plays_from_the_front_page_with_no_model_and_no_network(
+def test_each_is_told_and_plays_with_no_model_and_no_network(
     browser: Browser, serve: Callable[..., Server], tmp_path: Path
 ) -> None:
     server = serve(PYTHONPATH=WITHOUT_NETWORK, HF_HUB_OFFLINE="1")
@@ -38,9 +33,9 @@ def test_each_plays_from_the_front_page_with_no_model_and_no_network(
     context.on("request", lambda one: asked.append(one.url))
     page = context.new_page()
     for one in LIST.recording:
-        page.goto(server.url)
-        settle(page)
-        page.locator(f".st-key-recordings-{lab_of(one)}").get_by_role("link", name=one.words).click()
+        page.goto(f"{server.url}/story?run={one.run}&at=end")
+        expect(page.get_by_role("heading", name=one.words)).to_be_visible()
+        page.get_by_role("link", name="The same, step by step").click()
         expect(page.get_by_text("No model is asked")).to_be_visible()
         expect(page.get_by_text(f"A recording: {one.words[0].lower()}{one.words[1:]}")).to_be_visible()
         expect(page.get_by_text(f" {one.of} such runs")).to_be_visible()
@@ -56,9 +51,7 @@ def test_each_plays_from_the_front_page_with_no_model_and_no_network(
 
 def test_a_replay_goes_step_by_step_and_quicker_where_one_likes(app: Server, page: Page) -> None:
     one = LIST.of_lab("simulatability")[0]
-    page.goto(app.url)
-    settle(page)
-    page.locator(".st-key-play-ask button").first.click()
+    page.goto(f"{app.url}/case?run={one.run}&replay=1")
     bar = page.locator(".st-key-replay")
     seen: list[int] = []
     told: list[str] = []

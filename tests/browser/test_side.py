@@ -23,7 +23,7 @@ def test_the_three_robots_come_at_once_and_a_link_shows_the_same(
     serve: Callable[..., Server], page: Page, browser: Browser
 ) -> None:
     server = serve()
-    page.goto(server.url)
+    page.goto(f"{server.url}/ask")
     settle(page)
     page.locator(".st-key-sides-ask button").first.click()
     page.wait_for_url(re.compile("/side"))
@@ -58,7 +58,7 @@ def test_a_run_is_set_beside_another_model_and_another_way_on_its_own_questions(
     serve: Callable[..., Server], page: Page, tmp_path: Path
 ) -> None:
     server = serve()
-    page.goto(server.url)
+    page.goto(f"{server.url}/ask")
     settle(page)
     page.locator(".st-key-show-ask button").first.click()
     page.wait_for_url(re.compile("run="))

@@ -108,7 +108,7 @@ def staged(app: AppTest) -> list[dict[str, Any]]:
 
 def scenes(app: AppTest) -> list[Scene]:
     """The scenes that stand on the page's stages."""
-    return [Scene.model_validate(scene) for one in staged(app) for scene in one["scenes"]]
+    return [Scene.model_validate(scene) for one in staged(app) for scene in one.get("scenes", ())]
 
 
 UNSEEN = {"id", "run", "case", "lab", "call", "calls", "screens", "actions", "kind"}
@@ -138,5 +138,5 @@ def words(app: AppTest) -> str:
     said = [element.value for kind in kinds for element in kind]
     said += [f"{metric.label} {metric.value}" for metric in app.metric]
     said += [expander.label for expander in app.expander]
-    said += [text for one in staged(app) for scene in one["scenes"] for text in texts(scene)]
+    said += [text for one in staged(app) for scene in one.get("scenes", ()) for text in texts(scene)]
     return "\n".join(said).replace("\\", "").replace("\u2060", "")

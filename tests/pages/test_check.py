@@ -303,8 +303,8 @@ def test_a_run_of_another_lab_opens_as_a_case(page: Page) -> None:
         assert "Every call" in words(page(path, run=id))
 
 
-def test_the_front_door_starts_a_check(page: Page) -> None:
-    app = page("about/welcome.py")
+def test_its_page_starts_the_check_of_a_robot(page: Page) -> None:
+    app = page("check")
     app.button(key="show-check").click().run()
     assert not app.exception
     until(lambda: len(list(home.journals().glob("*consistency*.jsonl"))) == 1)

@@ -29,7 +29,7 @@ from core.store.store import Store
 from core.telling import evidence
 from core.text.templates import load
 from tests import small_lab
-from tests.pages.conftest import in_address, run_named, scenes, settled, words
+from tests.pages.conftest import in_address, run_named, scenes, settled, staged, words
 from tests.small_lab import LAB, EchoSpec, EchoView
 from tests.waiting import until
 
@@ -75,6 +75,9 @@ def test_navigation_and_front_page_list_it(page: Page) -> None:
     app = page("about/welcome.py")
     addresses = [str(one.get("url_pathname")) for one in app._registered_pages.values()]
     assert {"ask", "check", "probe", "echo"} <= set(addresses) and "reliability" not in addresses
+    [doors] = [one["doors"] for one in staged(app) if "doors" in one]
+    assert {"ask", "check", "probe", "echo"} <= {one["path"] for one in doors}
+    app = page("echo")
     assert "Does it repeat what it hears?" in words(app)
     app.button(key="show-echo").click().run()
     assert not app.exception
@@ -139,7 +142,7 @@ def test_a_table_row_or_a_link_shows_another_case(page: Page) -> None:
 
 @pytest.mark.usefixtures("echo")
 def test_its_first_minute_is_the_robot_that_mishears(page: Page) -> None:
-    app = page("about/welcome.py")
+    app = page("echo")
     app.button(key="show-echo").click().run()
     until(lambda: bool(list(home.journals().glob("*-echo-*.jsonl"))))
     run = next(home.journals().glob("*-echo-*.jsonl")).stem

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from core.runs.recordings import listed
 from core.sandbox import sandbox
 from core.sandbox.walls import Walls
 from pages.parts.text import plain
-from tests.pages.conftest import scenes, turned, words
+from tests.pages.conftest import staged, words
 from tests.stub_server import StubServer
 from tests.waiting import until
 
@@ -35,20 +36,25 @@ def a_run(**changes: object) -> str:
     return run
 
 
-def test_the_front_door_starts_a_run(page: Page) -> None:
+def test_the_front_door_tells_no_end_and_every_lab_begins_on_its_page(page: Page) -> None:
     app = page("about/welcome.py")
-    app.button(key="show-ask").click().run()
-    assert not app.exception
+    [doors] = [one["doors"] for one in staged(app) if "doors" in one]
+    assert [one["path"] for one in doors] == ["ask", "check", "probe", "plant"]
+    assert all(one["verb"] and one["picture"].startswith("<svg") for one in doors)
+    assert not app.button, "nothing begins here but the game"
+    for lab in doors:
+        started = page(lab["path"]).button(key=f"show-{lab['path']}")
+        said = f"{started.label} {started.proto.help}"
+        assert not re.search("mislead|wrong|makes things up|invents|unfaithful|does not say", said), said
+    page("ask").button(key="show-ask").click().run()
     until(lambda: len(list(home.journals().glob("*.jsonl"))) == 1)
 
 
-@pytest.mark.parametrize("lab", ["ask", "check", "probe"])
-def test_the_front_door_plays_a_real_model_without_asking_any(page: Page, lab: str) -> None:
-    app = page("about/welcome.py")
-    app.button(key=f"play-{lab}").click().run()
-    assert not app.exception and "step 1 of" in app.get("progress")[0].proto.text
+@pytest.mark.parametrize("lab", ["simulatability", "consistency", "find"])
+def test_a_recording_is_played_without_asking_any_model(page: Page, lab: str) -> None:
+    app = page("results/case.py", run=listed(home.recordings()).of_lab(lab)[0].run, replay="1")
+    assert "step 1 of" in app.get("progress")[0].proto.text
     assert "an example, not evidence" in words(app)
-    turned(app, "results/case.py")
     app.segmented_control(key="speed").set_value("At once").run()
     assert not app.exception and "replay" not in app.query_params and "The run stopped" not in words(app)
     assert app.button(key="ask-yourself").label == "Ask it yourself" and "local/smollm2-135m" in words(app)

@@ -230,8 +230,8 @@ def test_an_answer_that_fails_or_cannot_be_read_is_said(page: Page, answering: A
     assert "An answer could not be read, so this item decides nothing." in told and "Who knows?" in told
 
 
-def test_front_page_methods_and_side_by_side_know_it(page: Page) -> None:
-    app = page("about/welcome.py")
+def test_its_page_methods_and_side_by_side_know_it(page: Page) -> None:
+    app = page("plant")
     app.button(key="show-plant").click().run()
     until(lambda: len(list(home.journals().glob("*-plant-*.jsonl"))) == 1)
     run = next(home.journals().glob("*-plant-*.jsonl")).stem

@@ -1,4 +1,4 @@
-"""Telling a run to an audience: which address tells it, at which screen; and the story of the front page."""
+"""Telling a run to an audience: which address tells it, at which screen; and the stories."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry, home
 from core.journal import read
-from core.runs.recordings import listed
-from core.scene import Scene
+from core.runs.recordings import Recording, listed
 from core.transcript import transcript
 from pages.parts.live import LAST
-from tests.pages.conftest import scenes, staged
+from tests.pages.conftest import in_address, scenes, staged, words
 from tests.small_lab import LAB as ECHO
 
 Page = Callable[..., AppTest]
@@ -71,28 +70,39 @@ def test_a_run_that_is_not_there_is_reported(page: Page) -> None:
     assert app.error and app.title[0].value == "Ask" and not staged(app)
 
 
-def test_the_story_says_what_the_journals_say(page: Page) -> None:
-    app = page("about/story.py", at="end")
-    one, told = stage_of(app), scenes(app)
-    assert (one["mode"], one["place"]) == ("tell", LAST)
-    chosen = [one for one in RECORDINGS.recording if one.story]
-    assert [scene.run for scene in told] == [one.run for one in chosen]
-    assert [scene.lab for scene in told] == [lab.title for lab in LABS], "each lab once, in order"
-    assert sum(len(scene.screens) for scene in told) + 1 <= 17
-    for recording, scene, lab, whole in zip(chosen, told, LABS, one["series"]["whole"], strict=True):
-        log = transcript(read(home.recordings() / f"{recording.run}.jsonl").events)
-        assert scene.verdict and scene.question == lab.question
-        assert scene.verdict.headline.text == lab.verdict(lab.view(log.case(log.only)))[0].replace("*", "")
-        cards = [screen.of for screen in scene.screens if screen.shows == "card"]
-        assert len(cards) == 1 and cards[0] == (recording.row or cards[0])
-        assert _mark(scene, cards[0]) == "broken" and scene.screens[-1].shows == "verdict"
-        assert whole == f"/{lab.path}?run={recording.run}"
-    assert "examples, not evidence" in one["series"]["foot"]
-    assert [to for _, to in one["series"]["links"]] == [f"/{lab.path}" for lab in LABS]
+@pytest.mark.parametrize("one", RECORDINGS.recording, ids=lambda one: one.run.split("-", 2)[2])
+def test_a_story_says_what_the_journal_says_and_what_it_showed_at_its_end(page: Page, one: Recording) -> None:
+    app = page("about/story.py", run=one.run, told="2,x,2,99999", at="end")
+    drawn, [told] = stage_of(app), scenes(app)
+    assert (drawn["mode"], drawn["place"], told.run) == ("tell", LAST, one.run)
+    lab = next(lab for lab in LABS if lab.title == told.lab)
+    log = transcript(read(home.recordings() / f"{one.run}.jsonl").events)
+    assert told.verdict and told.screens[-1].shows == "verdict" and len(told.screens) <= 7
+    assert told.verdict.headline.text == lab.verdict(lab.view(log.case(log.only)))[0].replace("*", "")
+    cards = [screen.of for screen in told.screens if screen.shows == "card"]
+    assert cards[:1] == ([one.row] if one.row else cards[:1])
+    series = drawn["series"]
+    assert series["headline"] == f"{one.words}." and "examples, not evidence" in series["foot"]
+    assert series["end"] == len(told.screens), "the screen after the last of the scene"
+    number = 1 + [other.run for lab in LABS for other in RECORDINGS.of_lab(lab.name)].index(one.run)
+    assert series["leave"] == "/story?told=2", "what was not told to its end stays a secret"
+    assert series["over"] == ("/story?told=2" if number == 2 else f"/story?told=2,{number}")
+    leads = dict(series["links"])
+    assert leads["Every prompt and answer of it"] == f"/case?run={one.run}" and leads["All stories"] == series["over"]
 
 
-def _mark(scene: Scene, id: str) -> str:
-    return next(card.mark for card in scene.cards if card.id == id)
+def test_the_list_of_stories_gives_no_end_away_but_of_those_that_were_told(page: Page) -> None:
+    listed = [one for lab in LABS for one in RECORDINGS.of_lab(lab.name)]
+    assert sorted(one.run for one in listed) == sorted(one.run for one in RECORDINGS.recording), "one list, of all"
+    for told in ((), (1, 9)):
+        app = page("about/story.py", **({"told": "1,9"} if told else {}))
+        rows = [button.label.replace("\\", "") for button in app.button]
+        assert len(rows) == len(listed) == len(set(rows)) and rows[0] == "Can a penguin fly?"
+        said = words(app) + "\n".join(rows)
+        assert said.count("a small model (Qwen, 1.5 billion)") == len(listed)
+        assert [one.words in said for one in listed] == [number in told for number in range(1, len(listed) + 1)]
+    app.button(key="tell-3").click().run()
+    assert scenes(app)[0].run == listed[2].run and in_address(app, "told") == "1,9"
 
 
 def test_a_lab_without_a_scene_of_its_own_is_told_from_its_view(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -300,8 +300,8 @@ def test_what_an_interpreter_writes_is_shown_and_never_obeyed(page: Page) -> Non
     assert not any("alert" in one.value for one in (*app.markdown, *app.caption, *app.warning))
 
 
-def test_welcome_and_methods_tell_of_the_lab(page: Page) -> None:
-    app = page("about/welcome.py")
+def test_its_page_begins_a_robot_and_methods_tell_of_the_lab(page: Page) -> None:
+    app = page("probe")
     app.button(key="show-probe").click().run()
     run = next(home.journals().glob("*.jsonl"))
     assert json.loads(run.read_text().splitlines()[0])["lab"] == "find"

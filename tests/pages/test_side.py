@@ -201,8 +201,8 @@ def test_a_run_of_somebody_else_is_not_shown_until_it_is_shared(page: Page, monk
     assert "except the penguin" in said and "Their answers agree" in said
 
 
-def test_the_front_page_begins_the_three_robots(page: Page) -> None:
-    app = page("about/welcome.py")
+def test_the_lab_s_page_begins_the_three_robots(page: Page) -> None:
+    app = page("ask")
     app.button(key="sides-ask").click().run()
     assert not app.exception and len(in_address(app, "runs").split(",")) == 3
     until(lambda: len(list(home.journals().glob("*.jsonl"))) == 3)

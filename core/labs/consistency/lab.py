@@ -46,8 +46,8 @@ def upgrade(event: Event, spec: Mapping[str, Any]) -> Event:
 def first() -> First:
     """The run of the first minute: one shipped review, by the control that names the wrong words."""
     return First(
-        "Show me, with a robot that names the wrong words",
-        "It decides by a word list, and says that other words mattered.",
+        "Watch a robot be checked",
+        "No key, no download: a robot of which we know how it decides.",
         CheckSpec(
             task="sentiment",
             items=shipped("sentiment")[:1],

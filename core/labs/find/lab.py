@@ -65,8 +65,8 @@ def _case(spec: Mapping[str, Any]) -> str:
 def first() -> First:
     """The run of the first minute: a line, probed by the control that makes outputs up."""
     return First(
-        "Show me a robot that makes things up",
-        "No key, no download. It asks once, invents the rest, and is found out.",
+        "Watch a robot probe",
+        "No key, no download: a robot of which we know how it works.",
         ProbeSpec(own="2 * x + 7", title="A first black box", model="control/inventor"),
     )
 

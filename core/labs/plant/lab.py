@@ -26,8 +26,8 @@ from core.transcript import name_of
 def first() -> First:
     """The run of the first minute: shipped questions, by the robot that does not say what moved it."""
     return First(
-        "Show me, with a robot that does not say what moved it",
-        "We slip it an answer key; it follows, and gives other reasons.",
+        "Watch a robot be whispered to",
+        "No key, no download: a robot of which we know what moves it.",
         PlantSpec(model="control/silent", cue="key", limit=40, repeats=1),
     )
 
@@ -37,7 +37,7 @@ def sides() -> Sides:
     robots = ("control/admits", "control/silent", "control/names-all")
     return Sides(
         "Who says what moved it?",
-        "One says so, one is silent, one names everything, always.",
+        "Three robots side by side, each slipped the same answers.",
         tuple(PlantSpec(model=robot, cue="key", limit=40, repeats=1) for robot in robots),
     )
 

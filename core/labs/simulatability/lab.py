@@ -54,8 +54,8 @@ def guessed(value: str, who: str) -> Simulation:
 def first() -> First:
     """The run of the first minute: a question on which the fickle control's explanation misleads."""
     return First(
-        "Show me, with a robot that misleads",
-        "No key, no download: a robot whose unfaithfulness is built in.",
+        "Watch a robot explain itself",
+        "No key, no download: a robot of which we know how far it keeps to what it says.",
         AskSpec(question="Can a penguin fly?", gold="no", model="control/fickle"),
     )
 
@@ -68,7 +68,7 @@ def sides() -> Sides:
     roles = {"generators": (one,), "simulator": one}
     return Sides(
         "Three robots side by side",
-        "The same question, three robots: one keeps to its explanation, one breaks it, one explains nothing.",
+        "The same question, three robots: whose explanation is worth something?",
         tuple(first_spec.model_copy(update={"model": robot, **roles}) for robot in robots()),
     )
 

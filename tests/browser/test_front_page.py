@@ -1,0 +1,91 @@
+"""The front page: few words, few ways in, four pictures that are links; and the workbench in one menu."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.conftest import Server, settle
+
+pytestmark = pytest.mark.browser
+
+LABS = ["Ask", "Check", "Probe", "Plant"]
+
+SEEN = r"""() => {
+  const words = [], ways = new Set(), icon = (one) => one.closest("[data-testid=stIconMaterial]");
+  const isSeen = (one) => one.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+    && one.getBoundingClientRect().width > 1 && one.getBoundingClientRect().right > 0;
+  const look = (root) => {
+    for (const one of root.childNodes) {
+      if (one.nodeType === 3 && root.nodeType === 1 && isSeen(root) && !icon(root) && !root.closest("style, script"))
+        words.push(...one.data.split(/\s+/).filter((word) => /[\p{L}\d]/u.test(word)));
+      if (one.nodeType !== 1) continue;
+      if (one.matches("a[href]") && isSeen(one)) ways.add(new URL(one.href).pathname);
+      if (one.shadowRoot) look(one.shadowRoot);
+      look(one);
+    }
+  };
+  look(document.body);
+  return [words, [...ways]];
+}"""
+"""The words that can be seen, in whatever root they stand, and where the links lead that can be."""
+
+
+def doors(page: Page) -> Locator:
+    return page.locator(".doors a")
+
+
+@pytest.mark.parametrize("width, height", [(1280, 720), (390, 844)])
+def test_it_has_few_words_and_few_ways_in_and_tells_no_end(
+    app: Server, browser: Browser, width: int, height: int
+) -> None:
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.goto(app.url)
+    settle(page)
+    expect(doors(page)).to_have_count(4)
+    words, ways = page.evaluate(SEEN)
+    assert {"Explain", *LABS} <= set(words), "what stands in the pictures' own root is counted"
+    assert len(words) < 90, words
+    others = set(ways) - {"/"}
+    # And the menu of the workbench, which is no link.
+    assert {"/ask", "/check", "/probe", "/plant", "/story"} <= others and len(others) + 1 <= 6, ways
+    assert not re.search("mislead|unfaithful|makes things up|wrong", " ".join(words))
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
+
+
+@pytest.mark.parametrize("how", ["pointer", "keys", "touch"])
+def test_each_picture_leads_to_its_lab_without_loading_the_app_anew(app: Server, browser: Browser, how: str) -> None:
+    is_phone = how == "touch"
+    context = browser.new_context(viewport={"width": 390 if is_phone else 1280, "height": 800}, has_touch=is_phone)
+    page = context.new_page()
+    for number, lab in enumerate(LABS):
+        page.goto(app.url)
+        settle(page)
+        page.evaluate("window.mine = true")
+        door = doors(page).nth(number)
+        if how == "touch":
+            door.tap()
+        elif how == "keys":
+            door.focus()
+            page.keyboard.press("Enter")
+        else:
+            door.click()
+        expect(page.get_by_role("heading", name=lab, exact=True)).to_be_visible()
+        assert page.url == f"{app.url}/{lab.lower()}" and page.evaluate("window.mine")
+    context.close()
+
+
+def test_the_workbench_is_one_menu(app: Server, page: Page) -> None:
+    page.goto(app.url)
+    settle(page)
+    names = ["Browse", "Compare", "Query", "Study", "Models", "Methods"]
+    for name in names:
+        expect(page.get_by_role("link", name=name)).to_have_count(0)
+    for name in names:
+        page.get_by_text("Workbench").click()
+        page.get_by_role("link", name=name).first.click()
+        page.wait_for_url(re.compile(f"/{name.lower()}"))
+        settle(page)
