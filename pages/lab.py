@@ -46,6 +46,7 @@ def draw(lab: Lab) -> None:
     if shown is None:
         st.title(lab.title, anchor=False)
         st.markdown(lab.about or f"**{lab.question}**")
+        rooms.of(lab).begin()
         form(lab)
         first_runs(lab)
         return

@@ -10,8 +10,8 @@ from core.events import Frozen
 
 
 class Recording(Frozen):
-    """One run, by its id. `words` say what it shows, which is the end of its story; it is `of` so many of its lab's that
-    were begun. It is told by the trial `row`, where one is named.
+    """One run, by its id. `words` say what it shows, which is the end of its story; it is `of` so many of its lab's
+    that were begun. It is told by the trial `row`, where one is named.
     """
 
     run: str

@@ -19,7 +19,8 @@ VERBS = {"ask": "Predict answers", "check": "Hide words", "probe": "Draw curves"
 _STYLE = """
 .doors { display: grid; grid-template-columns: repeat(auto-fit, minmax(130px, 1fr)); gap: 12px; }
 .doors a { display: block; padding: 10px 12px; border: 1px solid var(--st-border-color);
-  border-radius: var(--st-base-radius); color: var(--st-text-color); font: 400 16px/1.4 var(--st-font); text-decoration: none; }
+  border-radius: var(--st-base-radius); color: var(--st-text-color); font: 400 16px/1.4 var(--st-font);
+  text-decoration: none; }
 .doors a:is(:hover, :focus-visible) { border-color: var(--st-primary-color);
   outline: 2px solid var(--st-primary-color); }
 .doors svg { display: block; width: 100%; height: 64px; fill: none; stroke: currentColor; stroke-width: 2.4;

@@ -49,7 +49,7 @@ class Room:
     - `fill(spec)` gives what the widgets of `fields` and `settings` hold where the specification is `spec`, by their
       keys.
     - `button(spec)` names the primary button; `beside(spec)` draws what stands beside it, and returns what goes into
-      the run's address.
+      the run's address. `begin()` draws what else one may begin with.
     - `offers(view)` is what whoever owns a run that is over may do with this case in a field that `below` draws, in a
       container whose key is `act-` and that name.
     - `instead(view, active)` draws what stands in the place of a case that is not shown yet, and whether it did so;
@@ -72,6 +72,7 @@ class Room:
     fill: Callable[[Any], dict[str, Any]] = lambda spec: {}
     button: Callable[[Any], str] | None = None
     beside: Callable[[Any], dict[str, str]] = _no_query
+    begin: Callable[[], None] = lambda: None
     offers: Callable[[Any], Sequence[Offer]] = lambda view: ()
     instead: Callable[[Any, bool], bool] = lambda view, active: False
     below: Callable[[Any, bool], None] = lambda view, active: None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.labs.find.drawn import is_drawn
 from core.labs.find.lab import LAB
 from core.labs.find.tasks import NAMES, ProbeSpec
 from core.labs.find.view import ProbeView
@@ -11,7 +12,7 @@ from core.models.ids import is_control
 from core.people.looking import NoSuchRun
 from core.transcript import Transcript
 from pages import lab as driver
-from pages.labs.find import figures, form, methods, turn
+from pages.labs.find import drawn, figures, form, methods, turn
 from pages.labs.find.side import SIDE
 from pages.parts import plain_case, session
 from pages.parts.models import SHIPPED
@@ -26,6 +27,9 @@ def _instead(view: ProbeView, active: bool) -> bool:
     spec = view.spec
     if spec and spec.interpreter == "you" and view.interpretation is None and not active and view.log.started:
         turn.turn(view.log.started.run, view)
+        return True
+    if view.truth is not None and view.log.started and is_drawn(view.interpretation) and not active:
+        drawn.picture(view.log.started.run, view)
         return True
     if is_held := _sealed(view, active):
         _held(view, active)
@@ -64,7 +68,12 @@ def _after(transcript: Transcript, view: ProbeView, run_id: str) -> bool:
     if spec is None:
         return True
     yours = spec.interpreter == "you"
-    if spec.beside and view.truth is not None and (other := _other(spec.beside)) is not None:
+    if (
+        spec.beside
+        and not is_drawn(view.interpretation)
+        and view.truth is not None
+        and (other := _other(spec.beside)) is not None
+    ):
         turn.beside(view, other)
     if _sealed(view, False):
         with st.container(horizontal=True):
@@ -79,7 +88,7 @@ def _after(transcript: Transcript, view: ProbeView, run_id: str) -> bool:
     if yours and view.truth is None:
         return False
     with st.container(horizontal=True):
-        if yours and not spec.beside:
+        if yours and not spec.beside and not is_drawn(view.interpretation):
             if st.button(
                 "Let a small local model try it", icon=":material/smart_toy:", key="agent", help="A minute or two."
             ):
@@ -124,6 +133,7 @@ ROOM = Room(
     fill=form.fill,
     button=form.button,
     beside=form.beside,
+    begin=drawn.begin,
     instead=_instead,
     below=_below,
     sealed=_sealed,

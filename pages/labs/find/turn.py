@@ -14,6 +14,7 @@ from core.labs.find.view import ProbeView
 from core.runs.engine import Addition
 from core.sandbox.lacking import cause
 from core.text.templates import load
+from pages.labs.find import drawn
 from pages.labs.find.figures import TITLES, number
 from pages.parts import session
 from pages.parts.run import resume
@@ -48,10 +49,28 @@ def turn(run_id: str, case: ProbeView) -> None:
     """Probing by hand, until the reader concludes."""
     spec = case.spec
     assert spec is not None
-    rounds = len(case.wishes)
-    left = max(spec.probes - len(case.probes), 0)
     st.markdown("#### Your turn", anchors=False)
     st.caption(plain(spec.title))
+    if not drawn.can_be_drawn(spec):
+        _in_words(run_id, case)
+        return
+    st.markdown("A function of numbers is hidden. Ask it for a few values, then draw its curve.")
+    # Of one height whatever comes: nothing moves while one asks.
+    did = drawn.chart(run_id, case)
+    with st.expander("Type numbers, or conclude in words and code", key="in-words"):
+        _in_words(run_id, case)
+    if isinstance(did, Wish):
+        _go_on(run_id, Addition(case.log.case, did, "wish-{n}"))
+    elif did is not None:
+        drawn.let_try(run_id, spec, drawn.ROBOT)
+        _go_on(run_id, Addition(case.log.case, did, "submission"))
+
+
+def _in_words(run_id: str, case: ProbeView) -> None:
+    spec = case.spec
+    assert spec is not None
+    rounds = len(case.wishes)
+    left = max(spec.probes - len(case.probes), 0)
     # The same words that an agent gets to read.
     hints = [line for line in load(f"find/agent-{spec.category}").user.splitlines() if line.startswith("- ")]
     st.markdown("\n".join(hints))
