@@ -51,14 +51,11 @@ class Drawing {
       button.onclick = () => { this.isDrawing = isDrawing; this.plane.focus({ preventScroll: true }); this.draw(); };
       return button;
     });
-    this.plane = made("div", "plane");
-    this.plane.tabIndex = 0;
-    this.plane.setAttribute("role", "application");
+    this.plane = Object.assign(made("div", "plane"), { tabIndex: 0, role: "application" });
     this.hint = made("p", "small");
     this.done = made("button", "primary", "That is what I think");
     this.done.onclick = () => this.conclude();
-    this.said = made("p", "small said-of");
-    this.said.setAttribute("role", "status");
+    this.said = Object.assign(made("p", "small said-of"), { role: "status" });
     this.head = made("header", "", this.lives, made("nav", "", ...this.modes));
     this.foot = made("footer", "", this.said, this.done);
     root.replaceChildren(this.head, this.plane, this.hint, this.foot);
@@ -86,8 +83,6 @@ class Drawing {
   }
 
   say(words) { this.said.textContent = words; }
-
-  // ------------------------------------------------------------------------------------------------ Where things lie
 
   get xs() { return this.data.x_ends; }
   get steps() { return this.data.points_of_a_curve - 1; }
@@ -118,8 +113,6 @@ class Drawing {
     const x = this.xs[0] + limited((event.clientX - box.left) / box.width, 0, 1) * (this.xs[1] - this.xs[0]);
     return { x: Math.round(x), y: high - limited((event.clientY - box.top) / box.height, 0, 1) * (high - low) };
   }
-
-  // ---------------------------------------------------------------------------------------------------- What is done
 
   ask(x) {
     if (this.data.is_over || this.pending != null || !this.data.left) return;
@@ -192,13 +185,9 @@ class Drawing {
     this.component.setTriggerValue("drawn", this.curve.map((y) => Number(y.toPrecision(5))));
   }
 
-  // ---------------------------------------------------------------------------------------------------- What is seen
-
   draw() {
     const { points, calls, left, is_over: isOver, curves = [] } = this.data;
     this.lives.replaceChildren(...Array.from({ length: Math.min(20, calls + left) }, (_, n) => made("i", n < left ? "" : "gone")));
-    this.lives.setAttribute("role", "img");
-    this.lives.setAttribute("aria-label", `${left} calls left`);
     this.lives.append(` ${left} ${left === 1 ? "call" : "calls"} left`);
     this.modes.forEach((button, n) => button.setAttribute("aria-pressed", String(Boolean(n) === this.isDrawing)));
     this.modes[0].disabled = !left;
@@ -216,16 +205,15 @@ class Drawing {
     const mine = this.curve.map((y, place) => [this.x(place), y]);
     const drawn = isOver ? curves.map((one) => [one.kind, one.x.map((x, n) => [x, one.y[n]])]) : this.isDrawing || this.ys ? [["claim", mine]] : [];
     drawn.forEach(([kind, line], nth) => svg.append(this.path(kind, line, nth)));
-    const dot = (x, y, look, words) => {
+    const dot = (x, y, look) => {
       const one = made("i", look);
-      one.title = words;
       one.style.cssText = `left:${this.across(x)}%;top:${this.down(y)}%`;
       return one;
     };
-    const shown = points.map((one) => dot(one.x, one.y, "point", `f(${one.x}) = ${written(one.y)}`));
+    const shown = points.map((one) => dot(one.x, one.y, "point"));
     if (!isOver && this.isDrawing) {
       const wide = this.steps / (PLACES - 1);
-      for (let n = 0; n < PLACES; n += 1) shown.push(dot(mine[n * wide][0], mine[n * wide][1], n === this.place ? "handle is-on" : "handle", ""));
+      for (let n = 0; n < PLACES; n += 1) shown.push(dot(mine[n * wide][0], mine[n * wide][1], n === this.place ? "handle is-on" : "handle"));
     } else if (!isOver) {
       const x = this.pending ?? this.over?.x ?? this.cursor, line = made("b", this.pending != null ? "hair is-asked" : "hair", String(x));
       line.style.left = `${this.across(x)}%`;

@@ -76,12 +76,13 @@ def test_your_turn_and_side_by_side(app: Server, page: Page) -> None:
     expect(page.locator(".st-key-held")).to_contain_text("It is done")
     assert page.locator(".stage").count() == 0
     page.locator(".st-key-turn button").click()
+    page.locator(".st-key-in-words summary").click()
     inputs = page.locator(".st-key-inputs input")
     inputs.fill("-100 0 60 100")
     before = inputs.bounding_box()
     page.locator(".st-key-call button").click()
     expect(page.get_by_text("4 of 200 calls of the function")).to_be_visible()
-    expect(page.locator(".stage .plane .point")).to_have_count(4)
+    expect(page.locator(".tried .plane .point")).to_have_count(4)
     assert inputs.bounding_box() == before, "what came of it stands below the field"
     inputs.fill("1 2")
     inputs.press("Enter")

@@ -21,7 +21,7 @@ from core.runs.recordings import listed
 from core.sandbox import sandbox
 from core.sandbox.walls import Walls
 from pages.parts.text import plain
-from tests.pages.conftest import scenes, staged, turned, words
+from tests.pages.conftest import scenes, staged, words
 from tests.stub_server import StubServer
 from tests.waiting import until
 

@@ -193,7 +193,7 @@ def test_your_turn_before_the_truth_is_out(page: Page) -> None:
     assert not app.exception
     told = words(app)
     assert "4 of 200 calls of the function · 1 of 20 rounds" in told and "0.6" in told and "is not a number" in told
-    assert [one["mode"] for one in staged(app)] == ["tried"] and "7.8 *" not in told
+    assert [one["mode"] for one in staged(app) if "mode" in one] == ["tried"] and "7.8 *" not in told
     app.button(key="conclude").click().run()
     assert "Write a description or code first." in words(app)
     app.text_area(key="description").set_value("a line with slope 7.8")

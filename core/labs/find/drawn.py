@@ -26,7 +26,7 @@ WORDS = "A curve drawn by hand."
 
 Tile = Literal["near", "partly", "far"]
 
-SIGNS: dict[Tile, str] = {"near": "🟩", "partly": "🟨", "far": "⬛"}
+SIGNS: dict[Tile, str] = {"near": "■", "partly": "◧", "far": "□"}
 
 
 def code(ys: Sequence[float]) -> str:
@@ -57,15 +57,20 @@ def is_drawn(said: Interpretation | None) -> bool:
 
 
 def tiles(view: ProbeView) -> list[Tile]:
-    """For each stretch of the tested range, from the lowest on, how far what was given lies near the function; by hand
-    or by code, all are held to the same. Empty before the truth is out.
-    """
+    """How near what was concluded lies, by hand or by code, all held to the same. Empty before the truth is out."""
     truth, given = view.truth, view.estimate.repaired if view.estimate else ()
-    true = [y for y in truth.y if y is not None and isfinite(y)] if truth else []
-    if truth is None or not true:
+    return nearness(truth.x, truth.y, given) if truth else []
+
+
+def nearness(xs: Sequence[float], true: Sequence[float | None], given: Sequence[float | None]) -> list[Tile]:
+    """For each stretch of the tested range, from the lowest on, how much of what was given lies within NEAR of the
+    function's height, at the test points `xs`. Without values given none does; empty where the function has none.
+    """
+    known = [y for y in true if y is not None and isfinite(y)]
+    if not known:
         return []
-    within = NEAR * (max(true) - min(true)) or NEAR * abs(max(true)) or NEAR
-    rows = sorted(zip(truth.x, truth.y, given or [None] * len(truth.x), strict=True), key=lambda row: row[0])
+    within = NEAR * (max(known) - min(known)) or NEAR * abs(known[0]) or NEAR
+    rows = sorted(zip(xs, true, given or [None] * len(xs), strict=True), key=lambda row: row[0])
     ends = [len(rows) * part // STRETCHES for part in range(STRETCHES + 1)]
     return [_tile(rows[low:high], within) for low, high in pairwise(ends) if low < high]
 

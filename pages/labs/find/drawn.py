@@ -43,6 +43,8 @@ MOST = 2
 
 LOOKS = ("reader", "baseline")
 
+HAND = "By hand"
+
 _EVERY = 1.0
 
 
@@ -114,19 +116,19 @@ def picture(run_id: str, view: ProbeView) -> None:
     plot = plot_of(view)
     assert plot is not None and view.spec is not None
     others = list(_others(view))
-    curves = [*_curve(view, "You", "claim"), *(one for one in plot.curves if one.kind == "truth")]
+    curves = [*_curve(view, HAND, "claim"), *(one for one in plot.curves if one.kind == "truth")]
     for (_, other), look in zip(others, LOOKS, strict=False):
         curves += _curve(other, _name(other), look)
-    st.markdown("#### What it is, and what you drew", anchors=False)
+    st.markdown("#### What it is, and what was drawn", anchors=False)
     drawing(
         run_id, plot.points, calls=len(view.probes), left=0, many=drawn.POINTS, x_ends=PROBED, y_ends=plot.y_ends,
         curves=curves,
     )  # fmt: skip
-    rows = {"You": drawn.tiles(view)} | {_name(other): drawn.tiles(other) for _, other in others if other.truth}
+    rows = {HAND: drawn.tiles(view)} | {_name(other): drawn.tiles(other) for _, other in others if other.truth}
     st.markdown("  \n".join(f"**{plain(name)}** {drawn.row(found)}" for name, found in rows.items()))
     st.caption(
-        f"Each tile is a stretch of the range: green where the line lies within {drawn.NEAR:.0%} of the function's "
-        f"height over {drawn.MOSTLY:.0%} of it, yellow over {drawn.PARTLY:.0%}. All are held to the same."
+        f"Each tile is a stretch of the range: full where the line lies within {drawn.NEAR:.0%} of the function's "
+        f"height over {drawn.MOSTLY:.0%} of it, half over {drawn.PARTLY:.0%}. All are held to the same."
     )
     _shared(view)
     if len(others) < MOST and not any(other.spec and other.spec.model == SHIPPED for _, other in others):
@@ -172,7 +174,7 @@ def _shared(view: ProbeView) -> None:
     base = (st.context.url or "").split("?")[0]
     where = f"\n{base}?box={day:%Y%m%d}" if day else ""
     made = f"{drawn.row(drawn.tiles(view))}, {counted(len(view.probes), 'call')}"
-    st.code(f"Explain Yourself: I drew {about}\n{made}{where}", language=None)
+    st.code(f"Explain Yourself: I drew {about}\n{made}{where}", language=None, wrap_lines=True)
 
 
 # The box of a day
