@@ -1,4 +1,4 @@
-"""Draw what you think: asked and drawn by pointer, keys and touch on a chart that stays in its place; then the truth."""
+"""Draw what you think: asked and drawn by pointer, keys and touch; the chart stays in its place; then the truth."""
 
 from __future__ import annotations
 
