@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from core.events import Event, Frozen, Model, Recorded, Rules
 from core.lab.cases import Case, View
+from core.lab.played import Playable
 from core.lab.shown import READING, Judged, Judgement, Means, Metric, Otherwise, Picture, Table
 from core.lab.spec import Spec
 from core.scene import Mark, Scene, Verdict
@@ -181,6 +182,8 @@ class Lab:
     - `scene(view)` is the case as it is told: what was asked, claimed, tested, came of it, and the verdict, as far as
       it has come; never raises. `core.telling.scenes` adds what every case has, and makes one of the trials without it.
     - `readings(view)` is how each set of rules read a call's raw answer, in words: by call, then by the rules' name.
+    - `cards(view, scene, seed)` are the tests of a case, told by `scene`, as cards of the game (`core.lab.played`); by
+      `seed` is drawn in which order a card shows things. None where it has no game.
     - `guessed(value, who)` is the record of what a reader expects of a trial; None where guesses are not kept.
     - `words` are what values and outcomes are called on every screen; `outcomes` what those of cases and trials mean
       for the explanation.
@@ -228,6 +231,7 @@ class Lab:
     check: Callable[[Any], None] | None = None
     scene: Callable[[Any], Scene] | None = None
     readings: Callable[[Any], Mapping[str, Mapping[str, str]]] = lambda view: {}
+    cards: Callable[[Any, Scene, int], Iterable[Playable]] | None = None
     guessed: Callable[[str, str], Frozen] | None = None
     words: Mapping[str, str] = field(default_factory=dict)
     outcomes: Mapping[str, Means] = field(default_factory=dict)

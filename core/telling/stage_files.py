@@ -1,4 +1,4 @@
-"""The files that draw a case in a browser: the stage's module, its style, and the library that it draws with."""
+"""The files that draw a case in a browser: the stage's modules, its style, and the library that it draws with."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from core import shipped
 LIBRARY = "datasette-preact"
 """The package that brings Preact with htm as one module; it is never imported."""
 
+DRAWING = ("stage.js", "game.js")
+"""The modules that draw. They import one another by name, and no two of them have a name for different things."""
+
 _STAGE = Path(__file__).resolve().parents[2] / "pages" / "stage"
+_LINE_OF_MODULE = re.compile(
+    r'^import \{[^}]*\} from "\./[a-z]+\.js";\n|^export (?=async |class |const |function |let )', re.M
+)
 
 
 def _library() -> Path:
@@ -26,14 +32,17 @@ def _library() -> Path:
 @cache
 def stage_files() -> dict[str, Path]:
     """By the name under which a browser asks for each."""
-    return {name: _STAGE / name for name in ("stage.js", "stage.css", "link.js")} | {"preact.js": _library()}
+    own = (*DRAWING, "stage.css", "saying.js", "link.js")
+    return {name: _STAGE / name for name in own} | {"preact.js": _library()}
 
 
 @cache
-def in_one_scope() -> str:
-    """Library and stage as one script, which makes `mount` and `library`: a page on a disk can import nothing."""
+def in_one_scope(*more: str) -> str:
+    """Library, what draws and `more` of the modules as one script, which makes `mount` and `library`: a page on a disk
+    can import nothing.
+    """
     code = {name: path.read_text(encoding="utf-8") for name, path in stage_files().items()}
     library, _, names = code["preact.js"].rpartition("export{")
     given = re.sub(r"(\w+) as (\w+)", r"\2: \1", names.rstrip().removesuffix(";").removesuffix("}"))
-    stage = code["stage.js"].replace("export function mount", "function mount")
-    return f"const library = (() => {{\n{library}\nreturn {{ {given} }};\n}})();\n{stage}"
+    own = "\n".join(_LINE_OF_MODULE.sub("", code[name]) for name in (*DRAWING, *more))
+    return f"const library = (() => {{\n{library}\nreturn {{ {given} }};\n}})();\n{own}"

@@ -1,6 +1,8 @@
 // What ties the stage to the app: a case as it goes on comes by server-sent events, what stands behind it when it is
 // opened, and what a person says leaves in batches, each thing said until the app has it.
 
+import { Sayer, played } from "./saying.js";
+
 const address = (what, run, scene) => `/${what}/${encodeURIComponent(run)}/${encodeURIComponent(scene)}`;
 
 /** Hear a case as it goes on: `draw(scene)` with each change, `over()` at the end. Returns how to stop. */
@@ -33,66 +35,6 @@ export async function evidence(scene) {
   return reply.json();
 }
 
-/**
- * What a person says of runs: kept in the browser until the app has acknowledged it, one batch under way, said again
- * after a lost connection and after the page was loaded anew. `told(kept, of, refused)` says how far that is.
- */
-export class Sayer {
-  constructor(told = () => {}, store = globalThis.localStorage, wait = 1_000) {
-    Object.assign(this, { told, store, wait, kept: 0, said: 0, underWay: false });
-    this.waiting = this.#read();
-    this.said = this.waiting.length;
-    if (this.waiting.length) this.#send();
-  }
-
-  say(saying) {
-    const id = globalThis.crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
-    this.waiting.push({ id, ...saying });
-    this.said += 1;
-    this.#write();
-    this.told(this.kept, this.said, "");
-    this.#send();
-  }
-
-  /** Do this once the app has all that was said. */
-  afterwards(does) {
-    if (this.waiting.length) this.then = does;
-    else does();
-  }
-
-  async #send() {
-    if (this.underWay || !this.waiting.length) return;
-    this.underWay = true;
-    const batch = this.waiting.slice(0, 100);
-    try {
-      const reply = await fetch("/said", { method: "POST", body: JSON.stringify({ said: batch }), headers: { "content-type": "application/json" } });
-      if (!reply.ok && reply.status !== 400) throw new Error(reply.status);
-      const { kept = [], refused = {}, why = "" } = await reply.json();
-      const heard = new Set(reply.ok ? [...kept, ...Object.keys(refused)] : batch.map((one) => one.id));
-      this.waiting = this.waiting.filter((one) => !heard.has(one.id));
-      this.kept += kept.length;
-      this.#write();
-      this.told(this.kept, this.said, Object.values(refused)[0] ?? why);
-      this.underWay = false;
-      const then = this.waiting.length ? null : this.then;
-      if (then) this.then = null;
-      then?.();
-      this.#send();
-    } catch {
-      this.told(this.kept, this.said, "not saved yet: there is no connection");
-      setTimeout(() => { this.underWay = false; this.#send(); }, this.wait);
-    }
-  }
-
-  #read() {
-    try { return JSON.parse(this.store.getItem("said")) ?? []; } catch { return []; }
-  }
-
-  #write() {
-    try { this.store.setItem("said", JSON.stringify(this.waiting)); } catch { /* a browser that keeps nothing */ }
-  }
-}
-
 const mounts = new WeakMap();
 const theirs = new Map();
 
@@ -117,10 +59,11 @@ export async function mounted(component, version) {
   // What was said before the page was loaded anew may still be on its way, and the app's scene does not have it.
   data.scenes = here.scenes = data.scenes.map((scene) => withGuesses(scene, sayer(here).waiting, data.reader));
   mounts.set(place, here);
-  const from = (name) => new URL(`/stage/${name}?v=${version}`, location.origin).href;
+  const from = (name) => new URL(`/stage/${version}/${name}`, location.origin).href;
   const { mount } = await import(from("stage.js"));
   const scene = () => here.scenes[0];
   const does = {
+    play: (on, value) => sayer(here).say(played(here.data.game.pack, on, value)),
     guess: (on, value) => sayer(here).say({ what: "guess", run: scene().run, case: scene().case, trial: on, value, reader: here.data.reader }),
     judge(on, [about, value]) {
       sayer(here).say({ what: "judge", run: scene().run, case: scene().case, trial: on, about, value });
@@ -161,7 +104,7 @@ function hear(here, followed) {
   here.stop?.();
   here.followed = followed;
   // What may be done with it the page knows.
-  const { actions } = here.scenes[0];
+  const actions = here.scenes[0]?.actions;
   const draw = (scene) => here.draw([{ ...scene, actions }]);
   here.stop = followed && follow(followed.run, followed.case, draw, () => here.component.setTriggerValue("went", "over"));
 }
@@ -177,7 +120,8 @@ const field = (name) => document.querySelector(`.st-key-act-${name} :is(input, t
 function sayer(here) {
   if (!theirs.has("sayer")) theirs.set("sayer", new Sayer());
   const one = theirs.get("sayer");
-  one.told = (kept, of, why) => here.draw?.(here.scenes, { saved: why ? `${why} (saved ${kept} of ${of})` : `saved ${kept} of ${of}` });
+  // Whoever plays is not told how far that is kept.
+  one.told = (kept, of, why) => here.data.mode !== "play" && here.draw?.(here.scenes, { saved: why ? `${why} (saved ${kept} of ${of})` : `saved ${kept} of ${of}` });
   return one;
 }
 

@@ -10,24 +10,25 @@ from typing import Any, Literal
 import streamlit as st
 
 from core.scene import Scene
+from core.telling.game.pack import Pack
 from core.telling.stage_files import stage_files
 
-Mode = Literal["read", "tell", "guess", "play", "beside", "tried"]
+Mode = Literal["read", "tell", "guess", "beside", "tried"]
 
 _SCRIPT = """
 let link;
 export default async (component) => {
-  link ??= await import(new URL("/stage/link.js?v=VERSION", location.origin).href);
+  link ??= await import(new URL("/stage/VERSION/link.js", location.origin).href);
   return link.mounted(component, "VERSION");
 };
 """
 
 _STYLE = """
 .stage-place { min-height: min(520px, 70vh); }
-.stage:has(> .tell), .stage:has(> .game) {
+.stage:has(> .tell), .stage:has(> .game:not(.inline)) {
   position: fixed; inset: 0; z-index: 1000000; background: var(--paper); --stage-height: 100dvh;
 }
-.stage:has(> .game) { overflow: auto; padding: 12px 24px; }
+.stage:has(> .game:not(.inline)) { overflow: auto; padding: 12px 24px; }
 .stage-place:empty { min-height: 100dvh; }
 """
 """A telling has the whole window. Until it is drawn a case has a place: what stands below must not jump."""
@@ -84,3 +85,13 @@ def stage(
         "series": series,
     }
     return _component()(data=data, key=key, on_went_change=lambda: None).went or ""
+
+
+def game(pack: Pack, key: str) -> None:
+    """A game with cards of the pack, as a part of the page: its first card, and whatever follows, in one place."""
+    data = {
+        "mode": "play",
+        "scenes": [],
+        "game": {"pack": pack.model_dump(mode="json"), "isInline": True, "isInApp": True},
+    }
+    _component()(data=data, key=key)

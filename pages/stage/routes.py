@@ -22,6 +22,7 @@ from core.people.looking import NoSuchRun
 from core.people.visit import Seen, Visit, code_in, whoever_has
 from core.scene import as_json
 from core.telling import evidence, scenes
+from core.telling.game import page as game
 from core.telling.stage_files import stage_files
 from core.transcript import Transcript
 from pages.middleware import COOKIE
@@ -176,8 +177,20 @@ async def _file(request: Request) -> Response:
     return FileResponse(path, headers={"cache-control": "no-cache"})
 
 
+async def _play(request: Request) -> Response:
+    """The game as one file, for whoever may see the front page: it holds nobody's runs."""
+    try:
+        body = await run_in_threadpool(game.of_app, request.query_params.get("pack", ""))
+    except game.NoSuchPack as error:
+        return JSONResponse({"title": error.title, "why": str(error)}, status_code=404)
+    return Response(body, media_type="text/html", headers=_FRESH)
+
+
 ROUTES: list[BaseRoute] = [
+    Route("/play", _play),
     Route("/stage/{name}", _file),
+    # The modules import one another: the version stands before their names.
+    Route("/stage/{version}/{name}", _file),
     Route("/scene/{run}/{case:path}", _scene),
     Route("/evidence/{run}/{case:path}", _evidence),
     Route("/told/{run}/{case:path}", _told),

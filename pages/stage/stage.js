@@ -1,10 +1,12 @@
-// The stage draws a scene (core/scene.py) in six ways: read, tell, guess, play, beside, tried. It asks no server for anything
-// but what its caller hands in, and what models and people wrote becomes text nodes, never markup.
+// The stage draws a scene (core/scene.py) in five ways: read, tell, guess, beside, tried; and plays a pack
+// of cards (game.js). It asks no server for anything but what its caller hands in, and what models and people wrote becomes text nodes, never markup.
 //
 // On Preact and htm: a scene comes again and again while a run goes on, and what a reader has opened, typed or focused
 // must stay. The library is handed in, as a module or as its address: the same file serves an app and a page on a disk.
 
-let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
+import { Guess, Play } from "./game.js";
+
+export let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
 
 /**
  * Draw scenes into an element.
@@ -22,6 +24,9 @@ let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
  * - `judgements`: what may be judged of a card by keys: [name, what it is called, good word, bad word] each; `judged` what
  *   was, by card and name. `card`: the one that is open at first. `steps`: J, K and Esc lead from row to row of a list beside it, and back (*step*).
  * - `saved`: how far what was said is kept, in words.
+ * - `game`: of *play*, which needs no scenes: `pack` (core/telling/game/pack.py), `seed` by which its cards are drawn,
+ *   `isInline` where it stands within a page, `isInApp` where there is an app to go on in. It calls
+ *   `act("play", place in the pack, word)`, and *seed* when others are drawn.
  * - `series`: *tell* several scenes one after another, and end on `{head, headline, words, links: [[words, address]],
  *   foot}`; `whole` has for each scene the address of all of it.
  *
@@ -35,10 +40,10 @@ export function mount(element, options) {
   let given = { mode: "read", level: 2, ...options }, isGone = false;
   const draw = () => {
     if (isGone || !html) return;
-    const { scenes, mode, place, series, level, evidence, act, saved, rows, names } = given;
+    const { scenes = [], mode, place, series, level, evidence, act, saved, rows, names, game } = given;
     const { judgements = [], judged = {}, steps = false, card = "" } = given;
     Object.assign(stage, { level, evidence, act: act ?? (() => {}), rows, names, judgements, judged, steps, card });
-    render(html`<${Stage} ...${{ stage, scenes: [scenes].flat(), mode, place, series, saved }} />`, root);
+    render(html`<${Stage} ...${{ stage, scenes: [scenes].flat(), mode, place, series, saved, game }} />`, root);
   };
   const press = (event) => pressed(event, stage.keys);
   if (given.keys !== false) document.addEventListener("keydown", press, true);
@@ -85,7 +90,7 @@ function pressed(event, listening) {
 
 /** While the component stands, these keys do this; of two that want one key the frame has it. Before the paint, so that
  * no key is lost between two screens. */
-function useKeys(stage, keys, isFrame = false) {
+export function useKeys(stage, keys, isFrame = false) {
   const current = useRef(keys);
   current.current = keys;
   useLayoutEffect(() => {
@@ -117,14 +122,14 @@ const STATES = {
   done: ["It came to an end without a verdict.", ""],
 };
 
-const isGoing = (scene) => ["waiting", "running"].includes(scene.status);
+export const isGoing = (scene) => ["waiting", "running"].includes(scene.status);
 const isOpen = (mark) => mark === "waiting" || mark === "stopped";
 const nameOf = (scene, mark) => scene.words?.[mark] || MARKS[mark];
-const wordOf = (card, value) => (card.options?.[value] ?? value).toLowerCase();
+export const wordOf = (card, value) => (card.options?.[value] ?? value).toLowerCase();
 /** What came: where `said` is no word of the model's, the card says it otherwise. */
 const lengthOf = (text) => [...text].length;
-const classOf = (mark) => (mark ?? "none").replace(" ", "-");
-const counted = (n, one) => `${n.toLocaleString("en")} ${one}${n === 1 ? "" : "s"}`;
+export const classOf = (mark) => (mark ?? "none").replace(" ", "-");
+export const counted = (n, one) => `${n.toLocaleString("en")} ${one}${n === 1 ? "" : "s"}`;
 
 /** "A", "B" or "C": a name would give away how the story ends. */
 function nameIn(scenes, scene) {
@@ -159,13 +164,13 @@ function cut(part, most) {
 
 const TAGS = { strong: "strong", struck: "del", added: "ins" };
 
-function Marked({ part }) {
+export function Marked({ part }) {
   return pieces(part).map(({ text, mark }) =>
     mark ? html`<${TAGS[mark] ?? "mark"} class=${`is-${mark}`}>${text}</${TAGS[mark] ?? "mark"}>` : text);
 }
 
 /** A text under its label; what is longer than `most` code points is folded, and opened by a button. */
-function Text({ part, most = 420, quoted }) {
+export function Text({ part, most = 420, quoted }) {
   const [isWhole, open] = useState(false);
   const length = lengthOf(part.text), isLong = length > most * 1.2;
   const shown = isLong && !isWhole ? cut(part, most) : part;
@@ -187,7 +192,7 @@ const SIGNS = {
   unread: "M2.5 8c2.4-4 8.6-4 11 0M4 13.5L12.5 3",
 };
 
-function Sign({ mark }) {
+export function Sign({ mark }) {
   return html`<svg class="sign" viewBox="0 0 16 16" aria-hidden="true"><path d=${SIGNS[mark]} /></svg>`;
 }
 
@@ -208,10 +213,10 @@ const EYES = [
 ];
 const TOPS = ["M24 13V5M21 5h6", "M18 12l-4-7M30 12l4-7", "M24 13V8m-3 0a3 3 0 1 1 6 0", "M20 12V6M28 12V6"];
 
-const numberOf = (name) => [...name].reduce((sum, one) => (sum * 31 + one.codePointAt(0)) >>> 0, 7);
+export const numberOf = (name) => [...name].reduce((sum, one) => (sum * 31 + one.codePointAt(0)) >>> 0, 7);
 
 /** Whoever speaks, as a character: the same name has the same face. A model that is no robot looks like a chip. */
-function Face({ who, name }) {
+export function Face({ who, name }) {
   const number = numberOf(who?.name || name);
   if (!who?.is_robot) {
     return html`<svg class="face" viewBox="0 0 48 48" aria-hidden="true">
@@ -226,7 +231,7 @@ function Face({ who, name }) {
 // ---------------------------------------------------------------------------------------------- Claims and conduct
 
 /** What it said: large, left, in a colour and a typeface of its own. */
-function Claim({ scene, name, most }) {
+export function Claim({ scene, name, most }) {
   const { claim } = scene, coming = scene.coming?.[0];
   if (!claim && !coming) {
     return html`<div class="claim is-empty"><div class="speaker"><${Face} who=${scene.who} name=${name} />${name}</div>
@@ -248,7 +253,7 @@ function Claim({ scene, name, most }) {
 }
 
 /** The shares that decide, to one scale, in units where these can be counted; a line goes down where its own ends. */
-function Bars({ bars }) {
+export function Bars({ bars }) {
   const own = bars.find((one) => one.own && one.n), isCountable = Math.max(...bars.map((one) => one.n)) <= 24;
   return html`<ul class="bars">${bars.map((bar) => html`
     <li class=${["own", "wins", "limit", "faint"].filter((one) => bar[one]).join(" ")}>
@@ -276,7 +281,7 @@ function tally(scene) {
 const FEW = 40;
 
 /** A tile a test. Few are buttons that lead to their cards; many are small, and a picture with its words. */
-function Tiles({ scene, go, only }) {
+export function Tiles({ scene, go, only }) {
   const cards = only ?? scene.cards, isMany = cards.length > FEW;
   if (!cards.length) return null;
   const tile = (card) => {
@@ -310,7 +315,7 @@ function Came({ card }) {
     <span dir="auto">${card.came || (card.said ? wordOf(card, card.said) : "–")}</span></span>`;
 }
 
-function Leave({ leave, words = "Leave" }) {
+export function Leave({ leave, words = "Leave" }) {
   return html`<button class="plain" onClick=${leave}>${words}<kbd>Esc</kbd></button>`;
 }
 
@@ -319,7 +324,7 @@ const cameTrue = ({ guess, said, options }) =>
   guess === "unknown" || !(said in options) ? "" : guess === said ? ": right" : ": wrong";
 
 const labelled = (card) => card.parts.filter((part) => part.text).map((part) => [part.label, part.text].filter(Boolean).join(" "));
-const titleOf = (card) => card.parts.map((part) => part.text).filter(Boolean);
+export const titleOf = (card) => card.parts.map((part) => part.text).filter(Boolean);
 
 /** One test: a card in the row of them, which turns when its answer comes, and opens to what stands behind it. */
 function Card({ stage, scene, card, isOpened, toggle, judged, judge }) {
@@ -365,7 +370,7 @@ function Judge({ stage, card, judged, judge }) {
       onClick=${() => judge(card.id, name, word)}>${word}<kbd>${2 * place + at + 1}</kbd></button>`)}</div>`);
 }
 
-const cutText = (text, most) => (lengthOf(text) > most ? [...text].slice(0, most).join("") + " …" : text);
+export const cutText = (text, most) => (lengthOf(text) > most ? [...text].slice(0, most).join("") + " …" : text);
 
 /** What stands behind a card: who expected what, what it said in its words, why it counts or not, and the calls. */
 function Behind({ stage, scene, card }) {
@@ -868,7 +873,7 @@ function End({ headline, words, links, foot }) {
 }
 
 /** What came, in a sentence: in words of its own where it is no word of the model's. */
-const came = (card) => card.came || (card.said && `it said ${wordOf(card, card.said)}`);
+export const came = (card) => card.came || (card.said && `it said ${wordOf(card, card.said)}`);
 const cameOf = (scene, card) => `${capital(came(card))}: ${nameOf(scene, card.mark)}`;
 
 const spoken = (scene, screen, card) => ({
@@ -921,7 +926,7 @@ function Asked({ card }) {
     ${rest.map((part) => html`<${Text} part=${part} most=${240} />`)}`;
 }
 
-function Options({ card, chosen, choose }) {
+export function Options({ card, chosen, choose }) {
   const options = Object.entries(card.options);
   return options.length > 0 && html`<div class="options" role="group"
       aria-label="What will it say?">${options.map(([value, words], at) => html`
@@ -943,9 +948,9 @@ function Turned({ scene, card, guess, who }) {
       ${(card.reason || card.doubt) && ` ${capital(card.reason || card.doubt)}.`}</p></div>`;
 }
 
-const capital = (text) => text && text[0].toUpperCase() + text.slice(1);
+export const capital = (text) => text && text[0].toUpperCase() + text.slice(1);
 
-function Ending({ scene, name }) {
+export function Ending({ scene, name }) {
   const { verdict } = scene;
   if (!verdict) return html`<h2>${standing(scene).join(" ")}</h2>`;
   return html`<div class=${`ending ${classOf(verdict.mark)}`}>
@@ -957,71 +962,10 @@ function Ending({ scene, name }) {
       <span>${scene.who.is_robot ? name : "It"} was ${scene.who.name}.</span></p>`}`;
 }
 
-// -------------------------------------------------------------------------------------------------- Guess and play
-
-const isReached = (card) => card.mark !== "stopped" || Boolean(card.said);
-
-/** What a reader can foretell and see come: nothing that was set aside, and no question of a person's own. */
-const isForetold = (card) => Object.keys(card.options).length > 0 && card.mark !== "set aside" && !card.by_hand;
-
-/** One card a screen: guessed, or only turned; a tile drops for each. */
-function Game({ stage, scene, name, isGuess, leave }) {
-  const cards = scene.cards.filter((card) => isReached(card) && (!isGuess || isForetold(card)));
-  const earlier = () => Object.fromEntries(cards.filter((card) => card.guess).map((card) => [card.id, card.guess]));
-  const [guesses, guess] = useState(earlier);
-  const [turned, turn] = useState(() => Object.keys(guesses));
-  // By its name: while a run goes on a card may still be set aside, and others come.
-  const [current, set] = useState(""), go = (to) => set(cards[to]?.id ?? "");
-  const place = (is) => { const found = cards.findIndex(is); return found < 0 ? cards.length : found; };
-  const at = cards.some((card) => card.id === current) ? place((card) => card.id === current) : place((card) => !turned.includes(card.id));
-  const card = cards[at], isTurned = card && turned.includes(card.id), has = card && card.mark !== "waiting";
-  const show = () => {
-    if (!has) return;
-    set(card.id);
-    turn((all) => [...all, card.id]);
-  };
-  const choose = (value) => {
-    if (!card || isTurned || !has) return;
-    guess((all) => ({ ...all, [card.id]: value }));
-    stage.act("guess", card.id, value);
-    show();
-  };
-  const on = () => (!card ? null : isTurned ? go(at + 1) : isGuess ? null : show());
-  const values = isGuess && card ? Object.keys(card.options) : [];
-  const numbers = values.map((value, n) => [String(n + 1), () => choose(value)]);
-  useKeys(stage, {
-    " ": on, Enter: on, ArrowRight: on, ArrowLeft: () => go(Math.max(0, at - 1)), Escape: leave,
-    ...Object.fromEntries(numbers),
-  });
-  useEffect(() => {
-    if (card) stage.say?.(isTurned ? cameOf(scene, card) : titleOf(card).join(" "));
-  }, [at, isTurned]);
-  const done = cards.slice(0, at + (isTurned ? 1 : 0));
-  return html`<article class="game">
-    <header><span dir="auto">${cutText(scene.title, 120)}</span>
-      <${Leave} leave=${leave} words=${isGuess && card ? "Guess no more" : "Leave"} /></header>
-    ${!card && isGuess && isGoing(scene)
-      ? html`<div class="round over"><p class="soft">These are all so far. More are on their way.</p></div>` : card
-      ? html`<div class="round" key=${card.id}><${Claim} scene=${scene} name=${name} most=${280} />
-          ${isTurned ? html`<${Turned} scene=${scene} card=${card} guess=${guesses[card.id]} who="You" />
-            <div class="options"><button class="primary"
-                onClick=${on}>${at + 1 < cards.length ? "Next" : "What came of it"}<kbd>space</kbd></button></div>`
-          : html`<${Asked} card=${card} />${!has ? html`<p class="soft">It has not answered yet.</p>`
-            : isGuess ? html`<${Options} card=${card} choose=${choose} />`
-            : html`<div class="options"><button class="primary" onClick=${show}>Turn it<kbd>space</kbd></button>
-                </div>`}`}</div>`
-      : html`<div class="round over"><${Ending} scene=${scene} name=${name} />${isGuess && html`<p
-          class="words">${against(cards, guesses)}</p>`}
-          ${scene.verdict?.bars.length > 0 && html`<${Bars} bars=${scene.verdict.bars} />`}
-          <div class="options"><button class="primary" onClick=${leave}>See all of it<kbd>Esc</kbd></button></div>
-              </div>`}
-    <footer><span class="hint">${card ? `${at + 1} of ${cards.length}` : ""}</span>
-      <div class="dropped"><${Tiles} scene=${scene} only=${card ? done : cards} /></div></footer>
-  </article>`;
-}
+// --------------------------------------------------------------------------------------------------- Foretelling
 
 /** The reader and the explanation over the same tests: only those that count and that both predicted. */
-function against(cards, guesses) {
+export function against(cards, guesses) {
   const guessed = cards.filter((card) => guesses[card.id]);
   const both = guessed.filter((card) => ["kept", "broken"].includes(card.mark)
     && card.said in card.options && card.expects[0] && ![guesses[card.id], card.expects[0].value].includes("unknown"));
@@ -1123,7 +1067,7 @@ const KEYS = [
   ["1 2 3", "guess, bet, judge"], ["T", "tell it"], ["Esc", "close, leave"], ["?", "these keys"],
 ];
 
-function Stage({ stage, scenes, mode, place, series, saved }) {
+function Stage({ stage, scenes, mode, place, series, saved, game }) {
   const [own, set] = useState(null), [isHelp, help] = useState(false), [said, say] = useState("");
   stage.say = say;
   const before = useRef(mode);
@@ -1143,10 +1087,11 @@ function Stage({ stage, scenes, mode, place, series, saved }) {
   useEffect(() => { if (verdict.trim()) say(verdict); }, [verdict]);
   const all = { stage, scene, scenes, name, names, place, series, change, leave };
   return html`
-    ${!scene ? html`<p class="soft">There is nothing to show.</p>`
+    ${now === "play" ? html`<${Play} key=${game.pack.name} stage=${stage} ...${game} />`
+      : !scene ? html`<p class="soft">There is nothing to show.</p>`
       : now === "tell" ? (scenes.length > 1 && !series ? html`<${TellBeside} ...${all} />` : html`<${Tell} ...${all} />`)
       : now === "tried" ? html`<${Tried} ...${all} />`
-      : now === "guess" || now === "play" ? html`<${Game} key=${now + whose} isGuess=${now === "guess"} ...${all} />`
+      : now === "guess" ? html`<${Guess} key=${whose} ...${all} />`
       : now === "beside" && scenes.length > 1 ? html`<${Beside} ...${all} />` : html`<${Read} key=${whose} ...${all} />`}
     <div class="aloud" role="status" aria-live="polite">${said}</div>
     ${saved && html`<p class="saved" aria-live="off">${saved}</p>`}

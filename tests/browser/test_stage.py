@@ -6,7 +6,6 @@ import base64
 import hashlib
 import importlib.metadata
 import json
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -16,6 +15,8 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from core.scene import Claim, Part, Scene, marked
+from core.telling.stage_files import in_one_scope
+from tests.browser import packs
 from tests.browser import stage_scenes as scenes
 from tests.browser.test_readable import MOVING, SCHEMES, TOO_FAINT
 
@@ -47,7 +48,7 @@ window.isThere = true;
 FILES = {
     "/": ("text/html", PAGE),
     "/stage.css": ("text/css", (STAGE / "stage.css").read_text(encoding="utf-8")),
-    "/stage.js": ("text/javascript", (STAGE / "stage.js").read_text(encoding="utf-8")),
+    **{f"/{name}": ("text/javascript", (STAGE / name).read_text(encoding="utf-8")) for name in ("stage.js", "game.js")},
     "/preact.js": ("text/javascript", Path(str(LIBRARY)).read_text(encoding="utf-8")),
 }
 
@@ -317,15 +318,6 @@ def test_every_card_is_guessed_before_it_turns(page: Page) -> None:
     assert [one for one in acts(page) if one[0] == "guess"] == [["guess", card.id, "no"] for card in guessed]
 
 
-def test_playing_a_tap_turns_a_card_and_a_tile_drops(page: Page) -> None:
-    draw(page, "play", scenes.ask())
-    page.get_by_role("button", name="Turn it").click()
-    expect(page.locator(".turned")).to_contain_text("It said yes.")
-    assert page.locator(".dropped .tile").count() == 1
-    page.get_by_role("button", name="Next").click()
-    expect(page.locator("h2")).to_have_text("Can an ostrich fly?")
-
-
 def test_side_by_side_cards_meet_where_it_is_said_that_they_do(page: Page) -> None:
     two = scenes.beside()
     draw(page, "beside", two, names=["Breaks", "Keeps"])
@@ -425,16 +417,25 @@ def looked_at(page: Page) -> Iterator[str]:
         for at in range(max(1, len(scene.screens))):
             yield f"tell {name} {at}"
             page.keyboard.press("ArrowRight")
-    for mode in ("guess", "play"):
-        for name in ("ask", "hostile"):
-            draw(page, mode, scenes.states()[name])
-            yield f"{mode} {name}"
-            page.keyboard.press("1" if mode == "guess" else " ")
-            yield f"{mode} {name}, turned"
-        draw(page, mode, scenes.many(1))
-        page.keyboard.press("1" if mode == "guess" else " ")
-        page.keyboard.press(" ")
-        yield f"{mode}, the end"
+    for name in ("ask", "hostile"):
+        draw(page, "guess", scenes.states()[name])
+        yield f"guess {name}"
+        page.keyboard.press("1")
+        yield f"guess {name}, turned"
+    draw(page, "guess", scenes.many(1))
+    page.keyboard.press("1")
+    page.keyboard.press(" ")
+    yield "guess, the end"
+    for pack in (packs.ask(), packs.plant(), packs.check(), packs.hostile()):
+        draw(page, "play", [], game={"pack": pack.model_dump(mode="json"), "seed": "7", "isInApp": True})
+        kind = f"{pack.kind} {pack.name[:5]}"
+        yield f"play {kind}"
+        while page.locator(".round:not(.over)").count():
+            page.keyboard.press("1")
+            yield f"play {kind}, turned"
+            page.keyboard.press(" ")
+        page.locator(".round summary").click()
+        yield f"play {kind}, the end"
     draw(page, "tell", [scenes.ask(), scenes.check()], series=SERIES)
     for at in range(len(scenes.ask().screens) + len(scenes.check().screens) + 1):
         yield f"series {at}"
@@ -486,7 +487,7 @@ def test_what_one_presses_is_large_enough(page: Page) -> None:
       .filter((one) => one.checkVisibility())
       .map((one) => [one.outerHTML.slice(0, 90), one.offsetWidth, one.offsetHeight])
       .filter(([, width, height]) => Math.min(width, height) < 32)"""
-    for mode in ("read", "tell", "guess", "play"):
+    for mode in ("read", "tell", "guess"):
         draw(page, mode, scenes.ask())
         page.keyboard.press("j")
         assert page.evaluate(small) == []
@@ -506,7 +507,12 @@ def test_nothing_moves_for_who_asks_for_less(page: Page) -> None:
 
 def test_a_hostile_text_stays_a_text(page: Page) -> None:
     for where in looked_at(page):
-        assert page.locator(".stage :is(img, script, iframe, a:not([href^='/own']))").count() == 0, where
+        assert (
+            page.locator(
+                ".stage :is(img, script, iframe, a:not([href^='/own'], [href^='/ask'], [href^='/case?']))"
+            ).count()
+            == 0
+        ), where
     assert page.title() == "whole"
     draw(page, "read", scenes.hostile())
     assert scenes.HOSTILE in (page.locator(".verdict h3").text_content() or "")
@@ -569,12 +575,8 @@ def test_it_lives_in_a_shadow_root_and_takes_its_theme(page: Page) -> None:
 
 def test_one_file_holds_library_stage_and_scene_under_a_policy(browser: Browser) -> None:
     """As an exported file has them: one script with its hash, and the scene in it with `<` escaped."""
-    names = re.search(r"export\{(.*)\};?\s*$", FILES["/preact.js"][1])
-    assert names
-    exported = ", ".join(": ".join(reversed(one.split(" as "))) for one in names[1].split(","))
-    library = f"const library = (() => {{ {FILES['/preact.js'][1][: names.start()]} return {{{exported}}}; }})();"
     scene = json.dumps(data(scenes.hostile())).replace("<", "\\u003c")
-    script = f"{library}\n{FILES['/stage.js'][1]}\nmount(document.querySelector('main'), {{library, scenes: {scene}}});"
+    script = f"{in_one_scope()}\nmount(document.querySelector('main'), {{library, scenes: {scene}}});"
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'"
     page = browser.new_page()

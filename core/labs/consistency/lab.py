@@ -10,6 +10,7 @@ from core.lab.lab import Command, First, InRuns, InStudies, Lab, Robots
 from core.lab.shown import READING, Judged, Judgement, Metric, declared
 from core.labs.consistency import prompts, tables
 from core.labs.consistency.calibration import calibration, truth
+from core.labs.consistency.cards import cards
 from core.labs.consistency.commands import PARAMETERS, check, fields, narrate
 from core.labs.consistency.controls import controls, unlisted
 from core.labs.consistency.measure import SESSION, measure
@@ -103,6 +104,7 @@ LAB = Lab(
     ),
     check=check,
     scene=scene,
+    cards=cards,
     readings=readings,
     words={"unknown": "cannot tell", "faithful": "kept to it", "unfaithful": "did not keep to it"},
     outcomes=OUTCOMES,

@@ -9,6 +9,7 @@ from core.lab.lab import Command, First, InStudies, Lab, Robots, Sides
 from core.lab.shown import Detector, Judged, Judgement
 from core.labs.plant import cues, prompts, tables
 from core.labs.plant.calibration import calibration, truth
+from core.labs.plant.cards import cards
 from core.labs.plant.commands import PARAMETERS, check, narrate
 from core.labs.plant.controls import controls, dials
 from core.labs.plant.exam import lab as exam
@@ -99,6 +100,7 @@ LAB = Lab(
     outcomes=OUTCOMES,
     in_runs=IN_RUNS,
     scene=scene,
+    cards=cards,
     readings=readings,
     studies=InStudies(tables=tables.TABLES, for_tables=tables.METRICS, more=tables.more),
     robots=Robots(

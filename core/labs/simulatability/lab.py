@@ -12,6 +12,7 @@ from core.lab.lab import Command, First, InStudies, Lab, Robots, Sides
 from core.lab.shown import READING, Judged, Judgement, Metric, declared
 from core.labs.simulatability import human, prompts, tables
 from core.labs.simulatability.calibration import calibration, truth
+from core.labs.simulatability.cards import cards
 from core.labs.simulatability.controls import controls as robots
 from core.labs.simulatability.controls import dials
 from core.labs.simulatability.exam import lab as exam
@@ -153,6 +154,7 @@ LAB = Lab(
     scene=scene,
     readings=readings,
     guessed=guessed,
+    cards=cards,
     words=WORDS,
     outcomes=OUTCOMES,
     # What a person wrote, and what the predictor had got in the exam.

@@ -1,0 +1,103 @@
+"""`pack`: packs of the game, made of journals and held to them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+from click import Context
+
+from core import entry, home
+from core.commands.running import DONE, WRONG
+from core.telling.game import checking, making
+from core.telling.game.making import Wanted
+from core.telling.game.pack import MOST_CARDS, BadPack, read, shipped, written
+from core.text.counted import counted
+
+
+class _Pack(click.Group):
+    """`pack RUN…` makes one; what else begins with a word of its own."""
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        if args and args[0] not in (*self.commands, "--help"):
+            args = ["make", *args]
+        return super().parse_args(ctx, args)
+
+
+def add(commands: click.Group) -> None:
+    """Add pack to the group `commands`, which is changed in place."""
+    commands.add_command(_pack)
+
+
+@click.group(
+    "pack",
+    cls=_Pack,
+    help="Cards of the game: `pack RUN… -o FILE` makes a pack of journals, `pack check [FILE]…` holds it to them.",
+)
+def _pack() -> None:
+    pass
+
+
+@_pack.command("make", help="Make a pack of the trials of runs (`pack RUN…` is the same).")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="NAME.json; NAME is the pack's")
+@click.option("--title", default="", help="what the pack is called (default: its name)")
+@click.option(
+    "--truths", type=click.Path(path_type=Path, exists=True), help="a file of data/questions with the true answers"
+)
+@click.option("--most", type=click.IntRange(1, MOST_CARDS), default=MOST_CARDS, help="choose at most so many cards")
+@click.option("--as-it-came", type=click.IntRange(1, MOST_CARDS), help="draw so many trials, none left out")
+@click.option("--seed", type=int, default=0, help="what is drawn by (default: 0)")
+def _make(
+    runs: tuple[str, ...],
+    output: Path,
+    title: str,
+    truths: Path | None,
+    most: int,
+    as_it_came: int | None,
+    seed: int,
+) -> int:
+    name = output.stem
+    wanted = Wanted(
+        name, title or name, tuple(dict.fromkeys(runs)), truths, as_it_came or most, seed, as_it_came is not None
+    )
+    try:
+        pack = making.make(wanted, entry.labs(), _folders())
+    except BadPack as error:
+        raise click.BadParameter(str(error)) from None
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(written(pack), encoding="utf-8")
+    except OSError as error:
+        raise click.BadParameter(f"{output} cannot be written: {error.strerror or error}.") from None
+    print(pack.chosen)
+    print(f"{counted(len(pack.cards), 'card')} written to {output}")
+    return DONE
+
+
+@_pack.command("check", help="Hold packs to their journals; exit 1 where one is not what these say.")
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
+def _check(files: tuple[Path, ...]) -> int:
+    code = DONE
+    for file in files or shipped():
+        try:
+            pack = read(file)
+        except BadPack as error:
+            print(error, file=sys.stderr)
+            code = WRONG
+            continue
+        found = list(checking.faults(pack, entry.labs(), _folders()))
+        for fault in found[: checking.MOST_SAID]:
+            print(f"{file.name}: {fault}", file=sys.stderr)
+        if len(found) > checking.MOST_SAID:
+            print(f"{file.name}: and {len(found) - checking.MOST_SAID:,} more", file=sys.stderr)
+        if found:
+            code = WRONG
+        else:
+            print(f"{file.name}: {counted(len(pack.cards), 'card')}, as in the journals")
+    return code
+
+
+def _folders() -> tuple[Path, ...]:
+    return home.recordings(), home.journals(), home.priors()

@@ -1,0 +1,371 @@
+// Foretelling, one card a screen: a reader says what will come, and a tap turns the card. Cards of a run that is guessed
+// first, and cards of a pack (core/telling/game/pack.py) that is played, are rounds of one game; kinds differ by data only.
+//
+// It is the explanation that is on trial: what is told at the end is what it let a reader foresee.
+
+import {
+  html, useEffect, useLayoutEffect, useMemo, useRef, useState, useKeys, Bars, Ending, Face, Leave, Marked, Options,
+  Sign, Text, Tiles, against, came, capital, classOf, counted, cutText, isGoing, numberOf, titleOf, wordOf,
+} from "./stage.js";
+
+const UNKNOWN = "unknown";
+const MOST_CARDS = 10;
+
+/** Fewer predictions than this say nothing. */
+const LEAST = 5;
+
+// --------------------------------------------------------------------------------------------------------- Drawing
+
+/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+function randomOf(seed) {
+  let state = numberOf(String(seed));
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+function shuffled(list, random) {
+  const all = [...list];
+  for (let last = all.length - 1; last > 0; last--) {
+    const other = Math.floor(random() * (last + 1));
+    [all[last], all[other]] = [all[other], all[last]];
+  }
+  return all;
+}
+
+/** The longest stretch of neighbours that are alike. */
+function longest(values) {
+  let most = 0, now = 0;
+  values.forEach((value, at) => { now = at && value === values[at - 1] ? now + 1 : 1; most = Math.max(most, now); });
+  return most;
+}
+
+/** What came of a card for the explanation: what it led to expect, another thing, or it says nothing of it. `open` is the
+ * word of who foretells nothing, where there is one: elsewhere *cannot tell* is an answer like others. */
+function ofReason({ expects: [first], said, options }, open = UNKNOWN) {
+  if (!first || !(first.value in options) || first.value === open) return "not settled";
+  return first.value === said ? "kept" : "broken";
+}
+
+/**
+ * The places in a pack of the cards that are played, at most ten, drawn by a seed; in an order without pattern: no more
+ * than three answers or outcomes alike in a row, and no question twice in a row, where that can be had.
+ */
+export function drawn(cards, seed, most = MOST_CARDS) {
+  const random = randomOf(seed);
+  const can = cards.map((_, place) => place).filter((place) => cards[place].card.said in cards[place].card.options);
+  const chosen = shuffled(can, random).slice(0, most);
+  const alike = (order, of) => longest(order.map((place) => of(cards[place])));
+  let found = chosen, least = Infinity;
+  for (let tries = 0; tries < 300 && least > 3; tries++) {
+    const order = shuffled(chosen, random);
+    const runs = Math.max(alike(order, (one) => one.card.said), alike(order, (one) => ofReason(one.card)))
+      + 3 * (alike(order, (one) => `${one.run} ${one.case}`) - 1);
+    if (runs < least) [found, least] = [order, runs];
+  }
+  return found;
+}
+
+/** Which cards of a run come without the reason: half of them, drawn by the run's name. They are the first to be guessed,
+ * or the reason would be known. */
+export function covered(ids, seed) {
+  return new Set(shuffled([...ids].sort(), randomOf(seed)).slice(0, Math.floor(ids.length / 2)));
+}
+
+// ------------------------------------------------------------------------------------------------------ Conclusion
+
+const GAMES = {
+  ask: {
+    asks: "Going by its reason, what will it answer?",
+    lead: (hits, n, its) => `Going by ${its} reasons you predicted ${hits} of ${n}.`,
+    truth: "ignored them and answered what is true", always: (word) => `ignored them and always said “${word}”`,
+    same: "", open: UNKNOWN,
+    gain: (its) => `${its} reasons told you more than that`, none: (its) => `${its} reasons told you nothing beyond that`,
+    loss: (its) => `${its} reasons told you nothing`, few: (its) => `to say what ${its} reasons are worth`,
+    means: "An explanation is worth what it lets you foresee: with it you should predict the next answer better than without.",
+  },
+  check: {
+    asks: "Going by its reason, what will it say now?",
+    lead: (hits, n, its) => `Going by ${its} reasons you predicted ${hits} of ${n}.`,
+    truth: "ignored them and answered what is right", always: (word) => `ignored them and always said “${word}”`,
+    same: "ignored them and held that nothing changes", open: "",
+    gain: (its) => `${its} reasons told you more than that`, none: (its) => `${its} reasons told you nothing beyond that`,
+    loss: (its) => `${its} reasons told you nothing`, few: (its) => `to say what ${its} reasons are worth`,
+    means: "Words that decided an answer should change it when they are hidden. Where they do not, something else decided.",
+  },
+  plant: {
+    asks: "Which of the two was whispered to?",
+    lead: (hits, n) => `By the reasons alone you found ${hits} of ${n}.`,
+    truth: "", always: (word) => `always picked “${word}”`, same: "", open: "",
+    gain: () => "the reasons gave it away more often than that", none: () => "the reasons gave nothing away",
+    loss: () => "the reasons gave nothing away", few: () => "to say what the reasons give away",
+    means: "A reason should tell what moved the answer. Where nobody can tell the two apart, it does not.",
+  },
+};
+
+const hitsOf = (cards, of) => cards.filter((one) => of(one) === one.card.said).length;
+
+/** Whoever needs no reasons, over these cards: by what is true, as before, or always the same; the best of them first. */
+function ignoring(words, cards) {
+  const options = cards.map((one) => Object.keys(one.card.options));
+  const shared = (options[0] ?? []).filter((value) => value !== words.open && options.every((all) => all.includes(value)));
+  const before = (one) => Object.keys(one.card.options).find((value) => wordOf(one.card, value) === one.claim?.answer?.toLowerCase());
+  const found = shared.map((value) => {
+    const word = capital(wordOf(cards[0].card, value));
+    return { label: `always “${word}”`, whoever: words.always(word), of: () => value };
+  });
+  if (words.same && cards.every(before)) found.unshift({ label: "as before", whoever: words.same, of: before });
+  if (words.truth && cards.every((one) => one.truth in one.card.options)) {
+    found.unshift({ label: "what is true", whoever: words.truth, of: (one) => one.truth });
+  }
+  return found.map((one) => ({ ...one, hits: hitsOf(cards, one.of) })).sort((one, other) => other.hits - one.hits);
+}
+
+/**
+ * What the reader's guesses say of the explanations: over the cards on which they foretold something, they, whoever needs
+ * no reasons, and whoever goes strictly by what the reasons imply. *It does not say* foretells nothing, and counts for nobody.
+ *
+ * `cards` are those of a pack, `guesses` a word each. Gives `outcome` (few, alone, gain, beside, none, loss, unsaid),
+ * `lead`, `sentence`, `left` (how many foretell nothing), `hits`, `n` and `bars`.
+ */
+export function concluded(kind, cards, guesses) {
+  const words = GAMES[kind] ?? GAMES.ask;
+  const its = new Set(cards.map((one) => one.who?.name)).size > 1 ? "their" : "its";
+  const guess = new Map(cards.map((one, at) => [one, guesses[at]]));
+  const foretold = cards.filter((one) => guess.get(one) && guess.get(one) !== words.open);
+  const n = foretold.length, hits = hitsOf(foretold, (one) => guess.get(one));
+  const left = cards.filter((one) => guess.get(one)).length - n;
+  const others = n ? ignoring(words, foretold) : [], [best] = others;
+  // Taken at their word, the reasons are held against the same ones, over the cards of which they say something.
+  const settled = foretold.filter((one) => ofReason(one.card, words.open) !== "not settled");
+  const strict = hitsOf(settled, (one) => one.card.expects[0].value);
+  const leads = settled.length > 0 && best && strict > hitsOf(settled, best.of);
+  const outcome = n < LEAST ? "few" : !best ? "alone" : hits > best.hits ? (settled.length && !leads ? "beside" : "gain")
+    : leads ? "unsaid" : hits === best.hits ? "none" : "loss";
+  const would = best && `Whoever ${best.whoever} would have got ${hits === best.hits ? "as many" : best.hits}`;
+  const taken = `taken strictly, ${kind === "plant" ? "the" : its} reasons foretell ${strict} of ${settled.length}`;
+  return {
+    outcome, hits, n, left,
+    lead: n ? words.lead(hits, n, its) : `You held that ${its} reasons say nothing of these.`,
+    sentence: {
+      few: `That is too few ${words.few(its)}.`, alone: "There is nothing here to hold that against.",
+      gain: `${would}: ${words.gain?.(its)}.`, none: `${would}: ${words.none(its)}.`, loss: `${would}: ${words.loss(its)}.`,
+      beside: `${would}. But ${taken}: so it is not they that told you.`,
+      unsaid: `${would}. But ${taken}: they say it, only not plainly.`,
+    }[outcome],
+    bars: n < LEAST ? [] : [
+      { label: kind === "plant" ? "you" : `you, by ${its} reasons`, hits, n, own: true },
+      ...others.map((one) => ({ label: one.label, hits: one.hits, n, wins: one.hits >= hits })),
+      ...(settled.length ? [{ label: `by ${its} reasons, strictly`, hits: strict, n: settled.length, faint: settled.length < LEAST }] : []),
+    ],
+  };
+}
+
+const SQUARES = { kept: "🟩", broken: "🟥", "not settled": "⬜" };
+
+/** A game in a line to share: a square a card, the same in words, and where the same cards are. */
+export function shared(title, marks, { hits, n, left, sentence }, link) {
+  const open = left ? `, ${left} left open` : "";
+  return [`Outguess: ${title}`, `${marks.map((mark) => SQUARES[mark]).join("")} ${hits} of ${n} predicted${open}`, sentence, link]
+    .filter(Boolean).join("\n");
+}
+
+// ----------------------------------------------------------------------------------------------------------- Rounds
+
+const PREDICTED = { kept: "as predicted", broken: "not as predicted", "not settled": "nothing predicted" };
+
+/** What came of a guess. What cannot be foretold keeps its card's mark. */
+function ofGuess({ card, open = UNKNOWN }, guess) {
+  if (!(card.said in card.options)) return card.mark;
+  return !guess || guess === open ? "not settled" : guess === card.said ? "kept" : "broken";
+}
+
+/** What was said, its answer first, in the words in which it was said; or the answer alone. */
+function Saying({ round }) {
+  const { claim, title, who, isCovered } = round, answer = capital(claim?.answer ?? "");
+  const parts = isCovered ? [] : claim?.parts ?? [], opens = parts[0]?.text.toLowerCase().startsWith(answer.toLowerCase());
+  const [first = { text: "" }, ...rest] = opens ? parts : answered(answer, parts);
+  return claim && html`<div class="claim">
+    <div class="speaker"><${Face} who=${who} name="It" /><span dir="auto">${cutText(title, 160)}</span></div>
+    <blockquote>${[first, ...rest].map((part) => html`<${Text} part=${part} most=${280} />`)}</blockquote>
+    ${isCovered && html`<p class="small">Its reason is covered on this card.</p>`}</div>`;
+}
+
+/** The answer before the first of the parts of a reason. */
+function answered(answer, [first, ...rest]) {
+  const before = answer && `${answer}${first ? ": " : "."}`, by = [...before].length;
+  const spans = (first?.spans ?? []).map((one) => ({ ...one, start: one.start + by, end: one.end + by }));
+  return [{ ...first, text: before + (first?.text ?? ""), spans: [...(by ? [{ start: 0, end: by, mark: "strong" }] : []), ...spans] }, ...rest];
+}
+
+/** Two reasons, of which one is to be told. */
+const Reasons = ({ parts }) => html`<div class="reasons">${parts.map((part) => html`<blockquote class="claim"><${Text} part=${part} most=${280} />
+  </blockquote>`)}</div>`;
+
+/** A card that was turned: what came in its own words, and whether its reason led there. */
+function Result({ round, guess }) {
+  const { card, isCovered, after = [] } = round, mark = ofGuess(round, guess), [first] = card.expects;
+  const led = !first || isCovered ? "" : ofReason(card, round.open) === "not settled" ? "Its reason does not say."
+    : first.value === card.said ? "That is what its reason led to expect." : `Its reason led to expect: ${wordOf(card, first.value)}.`;
+  const text = (card.came ?? "").includes(card.text) ? "" : card.text;
+  const why = card.doubt || (mark in PREDICTED ? "" : card.reason);
+  return html`<div class=${`turned ${classOf(mark)}`}>
+    <h2><${Sign} mark=${mark} />${came(card) ? `${capital(came(card))}.` : card.outcome}</h2>
+    ${text && html`<p class="words" dir="auto">“${cutText(text, 220)}”</p>`}
+    <p class="small">${led && html`<span class="expects-word">${led}</span> `}${guess && `You said ${wordOf(card, guess)}: `}
+      <b>${PREDICTED[mark] ?? card.outcome}.</b>${why && ` ${capital(why)}.`}</p>
+    ${after.map((part) => html`<${Text} part=${part} most=${240} />`)}</div>`;
+}
+
+/**
+ * Rounds one after another: guessed, turned, a tile drops. A round has `id`, `title`, `who`, `claim`, `card`, `isCovered`,
+ * `isReady` and `after`; `earlier` has guesses that were made before, by id. `end(guesses)` draws what it comes to.
+ */
+function Game({ stage, rounds, earlier, head, asks, tell, end, leave, isMore, isInline }) {
+  const [guesses, guess] = useState(earlier ?? {}), [current, set] = useState(""), acted = useRef(false), here = useRef(null);
+  // By its name: while a run goes on a card may still be set aside, and others come.
+  const first = rounds.findIndex((one) => !guesses[one.id]), named = rounds.findIndex((one) => one.id === current);
+  const at = named >= 0 ? named : first >= 0 ? first : rounds.length;
+  const round = rounds[at], isTurned = Boolean(round && guesses[round.id]);
+  const go = (to) => { acted.current = true; set(rounds[to]?.id ?? ""); };
+  const choose = (value) => {
+    if (!round?.isReady || isTurned) return;
+    acted.current = true;
+    guess((all) => ({ ...all, [round.id]: value }));
+    set(round.id);
+    tell(round, value);
+  };
+  // More may have come since what was the end.
+  const on = () => go(at + 1 < rounds.length ? at + 1 : rounds.findIndex((one) => !guesses[one.id]));
+  const values = Object.keys(round?.card.options ?? {});
+  useKeys(stage, {
+    ...Object.fromEntries(values.map((value, n) => [String(n + 1), () => choose(value)])),
+    ...(isTurned ? { " ": on, Enter: on, ArrowRight: on } : isInline ? {} : { " ": () => {}, Enter: () => {} }),
+    ...(leave ? { Escape: leave } : {}), ...(at && !isInline ? { ArrowLeft: () => go(at - 1) } : {}),
+  });
+  const words = !round ? "" : isTurned ? `${capital(came(round.card))}: ${PREDICTED[ofGuess(round, guesses[round.id])] ?? ""}.` : titleOf(round.card).join(" ");
+  useEffect(() => { if (acted.current && words) stage.say?.(words); }, [words]);
+  // What was pressed is gone: the focus goes where one goes on, but never before a person did something.
+  useLayoutEffect(() => {
+    const place = acted.current && (here.current.querySelector(".onward") ?? here.current.querySelector("h2[tabindex]"));
+    place?.focus?.({ preventScroll: true });
+  }, [at, isTurned]);
+  const done = rounds.filter((one) => guesses[one.id]);
+  const tiles = done.map((one) => ({ ...one.card, id: one.id, number: rounds.indexOf(one) + 1, mark: ofGuess(one, guesses[one.id]) }));
+  const foot = html`<footer><span class="hint">${round ? `${at + 1} of ${rounds.length}` : ""}</span>
+    <div class="dropped"><${Tiles} scene=${{ words: PREDICTED, cards: tiles }} only=${tiles} /></div></footer>`;
+  return html`<article class=${`game ${isInline ? "inline" : ""}`} ref=${here}>
+    <header><span dir="auto">${round ? asks : head}</span>${leave && html`<${Leave} leave=${leave} words=${round ? "Guess no more" : "Leave"} />`}</header>
+    ${round ? html`<div class="round" key=${round.id}><${Saying} round=${round} /><${Question} round=${round} />
+        <div class="answer-place">${isTurned ? html`<${Result} round=${round} guess=${guesses[round.id]} />
+            <div class="options"><button class="primary onward" onClick=${on}>${done.length < rounds.length || isMore ? "Next" : "What came of it"}<kbd>space</kbd></button></div>`
+          : round.isReady ? html`<${Options} card=${round.card} choose=${choose} />` : html`<p class="soft">It has not answered yet.</p>`}</div></div>`
+      : isMore ? html`<div class="round over"><p class="soft">These are all so far. More are on their way.</p></div>`
+      : html`<div class="round over">${end(guesses)}</div>`}
+    ${round && foot}</article>`;
+}
+
+/** What is asked of the reader; of a card without a claim with the reasons that are to be told apart. */
+function Question({ round }) {
+  const [first, ...rest] = round.card.parts;
+  if (!round.claim && rest.length) {
+    return html`<p class="small" dir="auto">${cutText(round.title, 200)}</p><${Reasons} parts=${rest} />
+      <h2 tabindex="-1" dir="auto">${cutText(first.text, 300)}</h2>`;
+  }
+  return html`${first?.text.length > 300 ? html`<${Text} part=${first} most=${900} />`
+      : html`<h2 tabindex="-1" dir="auto"><${Marked} part=${first ?? { text: "…" }} /></h2>`}
+    ${rest.map((part) => html`<${Text} part=${part} most=${400} />`)}`;
+}
+
+// ------------------------------------------------------------------------------------------------------ Guess, play
+
+const isReached = (card) => card.mark !== "stopped" || Boolean(card.said);
+
+/** What a reader can foretell and see come: nothing that was set aside, and no question of a person's own. */
+const isForetold = (card) => Object.keys(card.options).length > 0 && card.mark !== "set aside" && !card.by_hand;
+
+/** The cards of a run, guessed before they turn; those without the reason first. */
+export function Guess({ stage, scene, name, leave }) {
+  const cards = scene.cards.filter((card) => isReached(card) && isForetold(card));
+  const without = covered(scene.cards.map((card) => card.id), scene.run);
+  const rounds = [...cards.filter((card) => without.has(card.id)), ...cards.filter((card) => !without.has(card.id))].map((card) => ({
+    id: card.id, title: scene.title, who: scene.who, claim: scene.claim, card, isCovered: without.has(card.id), isReady: card.mark !== "waiting",
+  }));
+  const earlier = Object.fromEntries(cards.filter((card) => card.guess).map((card) => [card.id, card.guess]));
+  const end = (guesses) => html`<${Ending} scene=${scene} name=${name} />
+    <p class="words">${apart(rounds, guesses)}</p><p>${against(cards.filter((card) => !without.has(card.id)), guesses)}</p>
+    ${scene.verdict?.bars.length > 0 && html`<${Bars} bars=${scene.verdict.bars} />`}
+    <div class="options"><button class="primary onward" onClick=${leave}>See all of it<kbd>Esc</kbd></button></div>`;
+  return html`<${Game} stage=${stage} rounds=${rounds} earlier=${earlier} head=${scene.title} asks="What will it answer?" end=${end} leave=${leave}
+    isMore=${isGoing(scene)} tell=${(round, value) => stage.act("guess", round.id, value, round.isCovered)} />`;
+}
+
+/** The reader with the reason and without it: what it was worth to them, where that can be said at all. */
+export function apart(rounds, guesses) {
+  const foretold = rounds.filter(({ id, card }) => guesses[id] && guesses[id] !== UNKNOWN && card.said in card.options);
+  const share = (some) => [some.filter(({ id, card }) => guesses[id] === card.said).length, some.length];
+  const [hits, n] = share(foretold.filter((one) => !one.isCovered)), [blind, of] = share(foretold.filter((one) => one.isCovered));
+  if (!n || !of) return n ? `With its reason you foretold ${hits} of ${n}.` : of ? `Without its reason you foretold ${blind} of ${of}.` : "";
+  const gain = hits / n - blind / of;
+  const came = gain > 0 ? "more with it than without" : gain < 0 ? "fewer with it than without" : "as many with it as without";
+  return `With its reason you foretold ${hits} of ${n}, without it ${blind} of ${of}: ${came}. `
+    + (n + of < 2 * LEAST * 4 ? "So few cards do not show that it was the reason." : "");
+}
+
+const inApp = {
+  case: (one) => `/case?${new URLSearchParams({ run: one.run, ...(one.case ? { case: one.case } : {}) })}`,
+  game: (pack, seed) => `${location.origin}/play?${new URLSearchParams({ pack })}#${encodeURIComponent(seed)}`,
+};
+
+const newSeed = () => String(Math.floor(Math.random() * 1e6));
+
+/** Ten cards of a pack. */
+export function Play({ stage, pack, seed: given, isInline, isInApp }) {
+  const [seed, sow] = useState(given || newSeed);
+  const rounds = useMemo(() => drawn(pack.cards, seed).map((place) => ({
+    ...pack.cards[place], id: String(place), place, isReady: true, open: (GAMES[pack.kind] ?? GAMES.ask).open,
+  })), [pack, seed]);
+  const again = () => { const next = newSeed(); sow(next); stage.act("seed", next); };
+  const end = (guesses) => html`<${Concluded} pack=${pack} rounds=${rounds} guesses=${guesses} seed=${seed} again=${again} isInApp=${isInApp} />`;
+  if (!rounds.length) return html`<p class="soft">There is no card in this pack.</p>`;
+  return html`<${Game} key=${seed} stage=${stage} rounds=${rounds} head=${pack.title} asks=${(GAMES[pack.kind] ?? GAMES.ask).asks} end=${end}
+    isInline=${isInline} tell=${(round, value) => stage.act("play", round.place, value)} />`;
+}
+
+/** What a game comes to: what the reasons were worth, against whom, to be shared; who it was; and the ways on. */
+function Concluded({ pack, rounds, guesses, seed, again, isInApp }) {
+  const found = useMemo(() => concluded(pack.kind, rounds, rounds.map((one) => guesses[one.id])), [rounds, guesses]);
+  const link = isInApp ? inApp.game(pack.name, seed) : `The same cards: #${seed}`;
+  const text = shared(pack.title, rounds.map((one) => ofGuess(one, guesses[one.id])), found, link);
+  const lead = found.lead.indexOf("you "), spans = lead < 0 ? [] : [{ start: lead, end: lead + 3, mark: "strong" }];
+  const names = [...new Map(rounds.filter((one) => one.who?.name).map((one) => [one.who.name, one.who])).values()];
+  const tiles = rounds.map((one, at) => ({ ...one.card, id: one.id, number: at + 1, mark: ofGuess(one, guesses[one.id]) }));
+  return html`<div class="concluded"><div><h2 tabindex="-1" class="onward"><${Marked} part=${{ text: found.lead, spans }} /> <span>${found.sentence}</span></h2>
+      <${Tiles} scene=${{ words: PREDICTED, cards: tiles }} only=${tiles} />
+      ${found.left > 0 && html`<p class="small">“${rounds[0].card.options[UNKNOWN] ?? UNKNOWN}” is no prediction: ${counted(found.left, "card")} ${found.left > 1 ? "count" : "counts"} for nobody.</p>`}
+    </div>${found.bars.length > 0 && html`<${Bars} bars=${found.bars} />`}</div>
+    <div class="options ways-on"><button class="primary" onClick=${again}>Other cards</button>
+      ${isInApp && html`<a class="plain" href="/ask">Now a question of your own</a>`}<${Share} text=${text} /></div>
+    ${names.length > 0 && html`<p class="reveal">${names.slice(0, 4).map((who) => html`<${Face} who=${who} name=${who.name} />`)}
+      <span>${names.length > 1 ? "They were" : "It was"} ${names.map((who) => who.name).join(", ")}.</span></p>`}
+    <p>${(GAMES[pack.kind] ?? GAMES.ask).means} ${counted(rounds.length, "card")} are few: a lead of one or two may be chance.</p>
+    <details><summary>Every card, and how they were chosen</summary>
+      <p>${pack.chosen} Examples, not evidence: of ${pack.recorded.toLocaleString("en")} recorded.${pack.annotated > 0 ? ` Two readers wrote of ${pack.annotated.toLocaleString("en")} what the reason implies, and differed on ${pack.differed}; these are no cards.` : ""}</p>
+      <ol class="played">${rounds.map((one) => html`<li><b dir="auto">${titleOf(one.card)[0]}</b>
+        <span>You said ${wordOf(one.card, guesses[one.id])}; ${came(one.card)}.</span>
+        ${isInApp && html`<a class="link" href=${inApp.case(one)}>See every prompt</a>`}</li>`)}</ol></details>`;
+}
+
+/** The tiles as text, which stands there to be taken where a browser lets nothing be copied. */
+function Share({ text }) {
+  const [words, say] = useState("Copy my tiles"), shown = useRef(null);
+  const copy = () => Promise.resolve().then(() => navigator.clipboard.writeText(text)).then(() => say("Copied"), () => {
+    shown.current.select();
+    say("Marked: copy it by key");
+  });
+  return html`<button class="plain" onClick=${copy}>${words}</button>
+    <textarea class="tiles-as-text" aria-label="My tiles as text" readonly rows="3" ref=${shown} value=${text} />`;
+}

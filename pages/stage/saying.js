@@ -1,0 +1,66 @@
+// What a person says on the stage leaves in batches, each thing said until the app has it.
+
+/**
+ * What a person says of runs: kept in the browser until the app has acknowledged it, one batch under way, said again
+ * after a lost connection and after the page was loaded anew. `told(kept, of, refused)` says how far that is.
+ */
+export class Sayer {
+  constructor(told = () => {}, store = globalThis.localStorage, wait = 1_000) {
+    Object.assign(this, { told, store, wait, kept: 0, said: 0, underWay: false });
+    this.waiting = this.#read();
+    this.said = this.waiting.length;
+    if (this.waiting.length) this.#send();
+  }
+
+  say(saying) {
+    const id = globalThis.crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
+    this.waiting.push({ id, ...saying });
+    this.said += 1;
+    this.#write();
+    this.told(this.kept, this.said, "");
+    this.#send();
+  }
+
+  /** Do this once the app has all that was said. */
+  afterwards(does) {
+    if (this.waiting.length) this.then = does;
+    else does();
+  }
+
+  async #send() {
+    if (this.underWay || !this.waiting.length) return;
+    this.underWay = true;
+    const batch = this.waiting.slice(0, 100);
+    try {
+      const reply = await fetch("/said", { method: "POST", body: JSON.stringify({ said: batch }), headers: { "content-type": "application/json" } });
+      if (!reply.ok && reply.status !== 400) throw new Error(reply.status);
+      const { kept = [], refused = {}, why = "" } = await reply.json();
+      const heard = new Set(reply.ok ? [...kept, ...Object.keys(refused)] : batch.map((one) => one.id));
+      this.waiting = this.waiting.filter((one) => !heard.has(one.id));
+      this.kept += kept.length;
+      this.#write();
+      this.told(this.kept, this.said, Object.values(refused)[0] ?? why);
+      this.underWay = false;
+      const then = this.waiting.length ? null : this.then;
+      if (then) this.then = null;
+      then?.();
+      this.#send();
+    } catch {
+      this.told(this.kept, this.said, "not saved yet: there is no connection");
+      setTimeout(() => { this.underWay = false; this.#send(); }, this.wait);
+    }
+  }
+
+  #read() {
+    try { return JSON.parse(this.store.getItem("said")) ?? []; } catch { return []; }
+  }
+
+  #write() {
+    try { this.store.setItem("said", JSON.stringify(this.waiting)); } catch { /* a browser that keeps nothing */ }
+  }
+}
+
+/** A guess of a card of a pack, as it is said. */
+export const played = (pack, place, value) => ({
+  what: "play", pack: pack.name, place, run: pack.cards[place].run, case: pack.cards[place].case, trial: pack.cards[place].card.id, value,
+});
