@@ -59,7 +59,7 @@ def test_a_tile_is_near_where_most_of_the_line_lies_within_a_tenth_of_the_height
     assert tiles(half, truth) == ["partly"] * 16
     assert tiles([], truth) == ["far"] * 16, "code that gives nothing lies nowhere near"
     broken: list[float | None] = [None if x < 0 else x for x in XS]
-    found = tiles(near, broken)
+    found = tiles(list(XS), broken)
     assert found == ["far"] * 8 + ["near"] * 8, "where the function has no value nothing is near"
     assert drawn.row(found) == "□" * 8 + "■" * 8 + " 8 of 16"
 
