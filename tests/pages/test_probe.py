@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -420,3 +421,22 @@ def test_subjects_whose_box_contradicts_its_truth_are_not_offered(page: Page) ->
     offered = app.multiselect(key="own-concept").options
     assert "poetry" not in offered and "golf" not in offered and "insects and entomology" in offered
     assert all(keeps(concepts()[name]) for name in offered)
+
+
+def test_a_rule_of_texts_is_told_by_picking(page: Page) -> None:
+    run = run_of(category="strings", seed=1, difficulty="easy", interpreter="you", model="")
+    app = page("probe", run=run)
+    assert not app.radio, "first something is tried"
+    app.text_area(key="inputs").set_value("hello world\nroom 101")
+    app.button(key="call").click().run()
+    assert len(app.radio) == 5 and all(one.value is None for one in app.radio)
+    app.button(key="picked").click().run()
+    assert "5 texts to go" in words(app)
+    for one in app.radio:
+        one.set_value(one.options[0])
+    app.button(key="picked").click().run()
+    told = words(settled(app))
+    assert re.search(r"[0-5] of 5 picked right", told) and "The function:" in told and "by chance" in told
+    assert len(app.dataframe) == 1 and len(app.dataframe[0].value) == 5
+    hits = list(app.dataframe[0].value["Picked"] == app.dataframe[0].value["It gives"])
+    assert f"{sum(hits)} of 5 picked right" in told

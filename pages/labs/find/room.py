@@ -12,7 +12,7 @@ from core.models.ids import is_control
 from core.people.looking import NoSuchRun
 from core.transcript import Transcript
 from pages import lab as driver
-from pages.labs.find import drawn, figures, form, methods, turn
+from pages.labs.find import drawn, figures, form, methods, picking, turn
 from pages.labs.find.side import SIDE
 from pages.parts import plain_case, session
 from pages.parts.models import SHIPPED
@@ -30,6 +30,9 @@ def _instead(view: ProbeView, active: bool) -> bool:
         return True
     if view.truth is not None and view.log.started and is_drawn(view.interpretation) and not active:
         drawn.picture(view.log.started.run, view)
+        return True
+    if view.truth is not None and not active and picking.is_picked(view):
+        picking.end(view)
         return True
     if is_held := _sealed(view, active):
         _held(view, active)

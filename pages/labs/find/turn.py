@@ -14,7 +14,7 @@ from core.labs.find.view import ProbeView
 from core.runs.engine import Addition
 from core.sandbox.lacking import cause
 from core.text.templates import load
-from pages.labs.find import drawn
+from pages.labs.find import drawn, picking
 from pages.labs.find.figures import TITLES, number
 from pages.parts import session
 from pages.parts.run import resume
@@ -85,6 +85,8 @@ def _in_words(run_id: str, case: ProbeView) -> None:
         st.info("Your budget is used up. Write down what the function does.", icon=":material/hourglass_empty:")
     tried, conclusion = st.columns([3, 2])
     with conclusion:
+        if (told := picking.form(case)) is not None:
+            _go_on(run_id, Addition(case.log.case, told, "submission"))
         _concluding(run_id, case)
     if case.probes:
         with tried:
