@@ -107,7 +107,7 @@ def test_a_run_survives_page_switch_reload_and_closed_tab(
     run = ask_model(page, app.url, slow)
     expect(page.locator(".st-key-progress")).to_contain_text(re.compile(r"[1-9]\d* of about"))
     page.get_by_text("Workbench").click()
-    page.get_by_role("link", name="Methods").click()
+    page.get_by_role("menuitem", name="Methods").click()
     expect(page.get_by_role("heading", name="Methods")).to_be_visible()
     page.go_back()
     expect(page.locator(f".st-key-progress, {VERDICT}").first).to_be_visible()

@@ -83,9 +83,9 @@ def test_the_workbench_is_one_menu(app: Server, page: Page) -> None:
     settle(page)
     names = ["Browse", "Compare", "Query", "Study", "Models", "Methods"]
     for name in names:
-        expect(page.get_by_role("link", name=name)).to_have_count(0)
+        expect(page.get_by_role("menuitem", name=name)).to_have_count(0)
     for name in names:
         page.get_by_text("Workbench").click()
-        page.get_by_role("link", name=name).first.click()
+        page.get_by_role("menuitem", name=name).click()
         page.wait_for_url(re.compile(f"/{name.lower()}"))
         settle(page)
