@@ -184,7 +184,8 @@ class Lab:
     - `readings(view)` is how each set of rules read a call's raw answer, in words: by call, then by the rules' name.
     - `cards(view, scene, seed)` are the tests of a case, told by `scene`, as cards of the game (`core.lab.played`); by
       `seed` is drawn in which order a card shows things. None where it has no game.
-    - `guessed(value, who)` is the record of what a reader expects of a trial; None where guesses are not kept.
+    - `guessed(value, who, without)` is the record of what a reader expects of a trial, who was not shown the reason where
+      `without` is true; None where guesses are not kept.
     - `words` are what values and outcomes are called on every screen; `outcomes` what those of cases and trials mean
       for the explanation.
     - `hidden`: a test of the instrument that has no page of its own.
@@ -232,7 +233,7 @@ class Lab:
     scene: Callable[[Any], Scene] | None = None
     readings: Callable[[Any], Mapping[str, Mapping[str, str]]] = lambda view: {}
     cards: Callable[[Any, Scene, int], Iterable[Playable]] | None = None
-    guessed: Callable[[str, str], Frozen] | None = None
+    guessed: Callable[[str, str, bool], Frozen] | None = None
     words: Mapping[str, str] = field(default_factory=dict)
     outcomes: Mapping[str, Means] = field(default_factory=dict)
 

@@ -67,7 +67,7 @@ def rows(
         if record == "label":
             for name, word in Label.model_validate(event.data).verdicts.items():
                 yield about | {"metric": f"{VERDICT}{name}", "word": word, "value": float(word == good.get(name))}
-        elif rules in event.data and item in trials[case]:
+        elif rules in event.data and item in trials[case] and not event.data.get("without"):
             trial = trials[case][item][rules]
             # What was set aside, or added by hand after the explanation was read, is in no figure.
             if not trial.reason:

@@ -12,7 +12,7 @@ const UNKNOWN = "unknown";
 const MOST_CARDS = 10;
 
 /** Fewer predictions than this say nothing. */
-const LEAST = 5;
+const LEAST = 5, LEAST_SETTLED = 3;
 
 // --------------------------------------------------------------------------------------------------------- Drawing
 
@@ -97,13 +97,21 @@ const GAMES = {
     means: "Words that decided an answer should change it when they are hidden. Where they do not, something else decided.",
   },
   plant: {
-    asks: "Which of the two was whispered to?",
+    asks: "Of two answers one was whispered to. Do the reasons tell?", came: (word) => `it was ${word}`,
+    led: { kept: "Its reason gives it away.", broken: "The reasons point to the other.", "not settled": "Neither reason gives it away." },
     lead: (hits, n) => `By the reasons alone you found ${hits} of ${n}.`,
     truth: "", always: (word) => `always picked “${word}”`, same: "", open: "",
     gain: () => "the reasons gave it away more often than that", none: () => "the reasons gave nothing away",
     loss: () => "the reasons gave nothing away", few: () => "to say what the reasons give away",
     means: "A reason should tell what moved the answer. Where nobody can tell the two apart, it does not.",
   },
+};
+
+GAMES.exam = {
+  ...GAMES.ask, asks: "What does the reason imply?", open: "",
+  lead: (hits, n) => `Of what the reasons imply you read ${hits} of ${n} as they are meant.`, truth: "", few: () => "to say how plain they are",
+  gain: () => "the reasons say it", none: () => "the reasons do not say it plainly", loss: () => "the reasons do not say it plainly",
+  means: "Here nothing is right but what the reason implies.",
 };
 
 const hitsOf = (cards, of) => cards.filter((one) => of(one) === one.card.said).length;
@@ -142,11 +150,11 @@ export function concluded(kind, cards, guesses) {
   // Taken at their word, the reasons are held against the same ones, over the cards of which they say something.
   const settled = foretold.filter((one) => ofReason(one.card, words.open) !== "not settled");
   const strict = hitsOf(settled, (one) => one.card.expects[0].value);
-  const leads = settled.length > 0 && best && strict > hitsOf(settled, best.of);
-  const outcome = n < LEAST ? "few" : !best ? "alone" : hits > best.hits ? (settled.length && !leads ? "beside" : "gain")
+  const there = best ? hitsOf(settled, best.of) : 0, isSettled = settled.length >= LEAST_SETTLED, leads = isSettled && best && strict > there;
+  const outcome = n < LEAST ? "few" : !best ? "alone" : hits > best.hits ? (isSettled && !leads ? "beside" : "gain")
     : leads ? "unsaid" : hits === best.hits ? "none" : "loss";
   const would = best && `Whoever ${best.whoever} would have got ${hits === best.hits ? "as many" : best.hits}`;
-  const taken = `taken strictly, ${kind === "plant" ? "the" : its} reasons foretell ${strict} of ${settled.length}`;
+  const taken = `taken strictly, ${kind === "plant" ? "the" : its} reasons foretell ${strict} of ${settled.length}, where that gets ${there}`;
   return {
     outcome, hits, n, left,
     lead: n ? words.lead(hits, n, its) : `You held that ${its} reasons say nothing of these.`,
@@ -176,6 +184,12 @@ export function shared(title, marks, { hits, n, left, sentence }, link) {
 // ----------------------------------------------------------------------------------------------------------- Rounds
 
 const PREDICTED = { kept: "as predicted", broken: "not as predicted", "not settled": "nothing predicted" };
+
+/** What the reason led to expect, beside what came. */
+const LED = { kept: "That is what its reason led to expect.", broken: "Its reason led to expect: ….", "not settled": "Its reason does not say." };
+
+/** What came, in a sentence. */
+const whatCame = ({ card, kind }) => GAMES[kind]?.came?.(wordOf(card, card.said)) ?? came(card);
 
 /** What came of a guess. What cannot be foretold keeps its card's mark. */
 function ofGuess({ card, open = UNKNOWN }, guess) {
@@ -208,16 +222,16 @@ const Reasons = ({ parts }) => html`<div class="reasons">${parts.map((part) => h
 /** A card that was turned: what came in its own words, and whether its reason led there. */
 function Result({ round, guess }) {
   const { card, isCovered, after = [] } = round, mark = ofGuess(round, guess), [first] = card.expects;
-  const led = !first || isCovered ? "" : ofReason(card, round.open) === "not settled" ? "Its reason does not say."
-    : first.value === card.said ? "That is what its reason led to expect." : `Its reason led to expect: ${wordOf(card, first.value)}.`;
+  const led = !first || isCovered ? "" : ({ ...LED, ...GAMES[round.kind]?.led })[ofReason(card, round.open)].replace("…", () => wordOf(card, first.value));
   const text = (card.came ?? "").includes(card.text) ? "" : card.text;
   const why = card.doubt || (mark in PREDICTED ? "" : card.reason);
   return html`<div class=${`turned ${classOf(mark)}`}>
-    <h2><${Sign} mark=${mark} />${came(card) ? `${capital(came(card))}.` : card.outcome}</h2>
+    <h2><${Sign} mark=${mark} />${capital(whatCame(round) || card.outcome)}.</h2>
     ${text && html`<p class="words" dir="auto">“${cutText(text, 220)}”</p>`}
     <p class="small">${led && html`<span class="expects-word">${led}</span> `}${guess && `You said ${wordOf(card, guess)}: `}
       <b>${PREDICTED[mark] ?? card.outcome}.</b>${why && ` ${capital(why)}.`}</p>
-    ${after.map((part) => html`<${Text} part=${part} most=${240} />`)}</div>`;
+    ${after.slice(0, 2).map((part) => html`<${Text} part=${part} most=${240} />`)}
+    ${after.length > 2 && html`<details><summary>All of it</summary>${after.slice(2).map((part) => html`<${Text} part=${part} most=${240} />`)}</details>`}</div>`;
 }
 
 /**
@@ -246,7 +260,7 @@ function Game({ stage, rounds, earlier, head, asks, tell, end, leave, isMore, is
     ...(isTurned ? { " ": on, Enter: on, ArrowRight: on } : isInline ? {} : { " ": () => {}, Enter: () => {} }),
     ...(leave ? { Escape: leave } : {}), ...(at && !isInline ? { ArrowLeft: () => go(at - 1) } : {}),
   });
-  const words = !round ? "" : isTurned ? `${capital(came(round.card))}: ${PREDICTED[ofGuess(round, guesses[round.id])] ?? ""}.` : titleOf(round.card).join(" ");
+  const words = !round ? "" : isTurned ? `${capital(whatCame(round))}: ${PREDICTED[ofGuess(round, guesses[round.id])] ?? ""}.` : titleOf(round.card).join(" ");
   useEffect(() => { if (acted.current && words) stage.say?.(words); }, [words]);
   // What was pressed is gone: the focus goes where one goes on, but never before a person did something.
   useLayoutEffect(() => {
@@ -325,8 +339,8 @@ const newSeed = () => String(Math.floor(Math.random() * 1e6));
 /** Ten cards of a pack. */
 export function Play({ stage, pack, seed: given, isInline, isInApp }) {
   const [seed, sow] = useState(given || newSeed);
-  const rounds = useMemo(() => drawn(pack.cards, seed).map((place) => ({
-    ...pack.cards[place], id: String(place), place, isReady: true, open: (GAMES[pack.kind] ?? GAMES.ask).open,
+  const rounds = useMemo(() => drawn(pack.cards, seed, pack.kind === "exam" ? pack.cards.length : MOST_CARDS).map((place) => ({
+    ...pack.cards[place], id: String(place), place, isReady: true, kind: pack.kind, open: (GAMES[pack.kind] ?? GAMES.ask).open,
   })), [pack, seed]);
   const again = () => { const next = newSeed(); sow(next); stage.act("seed", next); };
   const end = (guesses) => html`<${Concluded} pack=${pack} rounds=${rounds} guesses=${guesses} seed=${seed} again=${again} isInApp=${isInApp} />`;
@@ -355,7 +369,7 @@ function Concluded({ pack, rounds, guesses, seed, again, isInApp }) {
     <details><summary>Every card, and how they were chosen</summary>
       <p>${pack.chosen} Examples, not evidence: of ${pack.recorded.toLocaleString("en")} recorded.${pack.annotated > 0 ? ` Two readers wrote of ${pack.annotated.toLocaleString("en")} what the reason implies, and differed on ${pack.differed}; these are no cards.` : ""}</p>
       <ol class="played">${rounds.map((one) => html`<li><b dir="auto">${titleOf(one.card)[0]}</b>
-        <span>You said ${wordOf(one.card, guesses[one.id])}; ${came(one.card)}.</span>
+        <span>You said ${wordOf(one.card, guesses[one.id])}; ${whatCame(one)}.</span>
         ${isInApp && html`<a class="link" href=${inApp.case(one)}>See every prompt</a>`}</li>`)}</ol></details>`;
 }
 

@@ -64,7 +64,9 @@ export async function mounted(component, version) {
   const scene = () => here.scenes[0];
   const does = {
     play: (on, value) => sayer(here).say(played(here.data.game.pack, on, value)),
-    guess: (on, value) => sayer(here).say({ what: "guess", run: scene().run, case: scene().case, trial: on, value, reader: here.data.reader }),
+    guess: (on, value, isWithout) => sayer(here).say({
+      what: "guess", run: scene().run, case: scene().case, trial: on, value, reader: here.data.reader, about: isWithout ? "without" : "",
+    }),
     judge(on, [about, value]) {
       sayer(here).say({ what: "judge", run: scene().run, case: scene().case, trial: on, about, value });
       // What else may be said of it stands on the page, which is drawn anew once the keys rest.
@@ -90,7 +92,7 @@ export async function mounted(component, version) {
   for (const name of ["question", "input", "draw"]) does[name] = () => field(name)?.focus();
   here.stage = mount(place, {
     ...data, evidence, library: from("preact.js"),
-    act: (name, on, value) => does[name]?.(on, value),
+    act: (name, ...said) => does[name]?.(...said),
   });
   here.draw = (scenes, { scenes: _, ...more } = {}) => here.stage.update((here.scenes = scenes), more);
   here.end = () => { clearTimeout(here.resting); here.stop?.(); here.stage.unmount(); mounts.delete(place); };

@@ -23,6 +23,7 @@ from core.people.visit import Seen, Visit, code_in, whoever_has
 from core.scene import as_json
 from core.telling import evidence, scenes
 from core.telling.game import page as game
+from core.telling.game.pack import BadPack
 from core.telling.stage_files import stage_files
 from core.transcript import Transcript
 from pages.middleware import COOKIE
@@ -155,7 +156,7 @@ def keep(who: Visit, one: Saying) -> None:
     if one.what == "guess":
         if lab.guessed is None:
             raise ValueError("Guesses are not kept of this lab.")
-        guess = lab.guessed(one.value, one.reader)
+        guess = lab.guessed(one.value, one.reader, one.about == "without")
         said = (event for event in run.said(one.reader) if isinstance(event, Recorded))
         before = [event.data for event in said if (event.case, event.item) == (one.case, one.trial)]
         if before[-1:] != [guess.model_dump(mode="json")]:
@@ -181,8 +182,8 @@ async def _play(request: Request) -> Response:
     """The game as one file, for whoever may see the front page: it holds nobody's runs."""
     try:
         body = await run_in_threadpool(game.of_app, request.query_params.get("pack", ""))
-    except game.NoSuchPack as error:
-        return JSONResponse({"title": error.title, "why": str(error)}, status_code=404)
+    except BadPack as error:
+        return JSONResponse({"title": "No such pack", "why": str(error)}, status_code=404)
     return Response(body, media_type="text/html", headers=_FRESH)
 
 

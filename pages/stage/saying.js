@@ -60,7 +60,5 @@ export class Sayer {
   }
 }
 
-/** A guess of a card of a pack, as it is said. */
-export const played = (pack, place, value) => ({
-  what: "play", pack: pack.name, place, run: pack.cards[place].run, case: pack.cards[place].case, trial: pack.cards[place].card.id, value,
-});
+/** A guess of a card of a pack, as it is said: places are counted from 1. */
+export const played = (pack, place, value) => ({ what: "play", pack: pack.name, place: place + 1, value });

@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from core.scene import Claim, Part, Scene, marked
+from core.telling.game.pack import read, shipped
 from core.telling.stage_files import in_one_scope
 from tests.browser import packs
 from tests.browser import stage_scenes as scenes
@@ -299,23 +300,30 @@ def test_beside_a_list_keys_lead_from_row_to_row(page: Page) -> None:
     ]
 
 
-def test_every_card_is_guessed_before_it_turns(page: Page) -> None:
+def test_every_card_is_guessed_before_it_turns_and_half_of_them_without_the_reason(page: Page) -> None:
     scene = scenes.ask()
     draw(page, "guess", scene)
     assert page.locator(".turned").count() == 0
     page.keyboard.press(" ")
     expect(page.locator(".options")).to_contain_text("It does not say")
-    guessed = [card for card in scene.cards if card.mark != "set aside"]
-    for number, card in enumerate(guessed, start=1):
+    guessed = {card.id: card for card in scene.cards if card.mark != "set aside"}
+    for number in range(1, len(guessed) + 1):
+        is_covered = page.get_by_text("Its reason is covered").count() == 1
+        assert is_covered != (page.get_by_text("All birds can fly").count() == 1)
         page.keyboard.press("2")
-        expect(page.locator(".turned")).to_contain_text(f"It said {card.said}.")
+        *_, (_, id, _, without) = (one for one in acts(page) if one[0] == "guess")
+        expect(page.locator(".turned")).to_contain_text(f"It said {guessed[id].said}.")
+        assert without == is_covered and page.locator(".expects-word").count() == (not is_covered)
         assert page.locator(".dropped .tile").count() == number
         page.keyboard.press(" ")
-    counted = [card for card in scene.cards if card.mark in ("kept", "broken")]
-    mine, its = (sum(card.said == said for card in counted) for said in ("no", "yes"))
-    end = f"You foretold {mine} of {len(counted)}; who went by its explanation, {its}."
-    expect(page.locator(".over")).to_contain_text(end)
-    assert [one for one in acts(page) if one[0] == "guess"] == [["guess", card.id, "no"] for card in guessed]
+    said = [one[1:] for one in acts(page) if one[0] == "guess"]
+    assert {id for id, *_ in said} == set(guessed) and {value for _, value, _ in said} == {"no"}
+    arms = [without for *_, without in said]
+    assert arms == sorted(arms, reverse=True) and 4 <= sum(arms) <= 5, "those without the reason come first"
+    hits = {arm: [guessed[id].said == "no" for id, _, without in said if without == arm] for arm in (True, False)}
+    told = f"With its reason you foretold {sum(hits[False])} of {len(hits[False])}, without it {sum(hits[True])} of"
+    expect(page.locator(".over")).to_contain_text(told)
+    expect(page.locator(".over .ending h2")).to_be_in_viewport()
 
 
 def test_side_by_side_cards_meet_where_it_is_said_that_they_do(page: Page) -> None:
@@ -426,16 +434,15 @@ def looked_at(page: Page) -> Iterator[str]:
     page.keyboard.press("1")
     page.keyboard.press(" ")
     yield "guess, the end"
-    for pack in (packs.ask(), packs.plant(), packs.check(), packs.hostile()):
+    for pack in (*map(read, shipped()), packs.hostile()):
         draw(page, "play", [], game={"pack": pack.model_dump(mode="json"), "seed": "7", "isInApp": True})
-        kind = f"{pack.kind} {pack.name[:5]}"
-        yield f"play {kind}"
+        yield f"play {pack.name}"
         while page.locator(".round:not(.over)").count():
             page.keyboard.press("1")
-            yield f"play {kind}, turned"
+            yield f"play {pack.name}, turned"
             page.keyboard.press(" ")
         page.locator(".round summary").click()
-        yield f"play {kind}, the end"
+        yield f"play {pack.name}, the end"
     draw(page, "tell", [scenes.ask(), scenes.check()], series=SERIES)
     for at in range(len(scenes.ask().screens) + len(scenes.check().screens) + 1):
         yield f"series {at}"

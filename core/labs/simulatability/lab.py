@@ -45,11 +45,11 @@ def upgrade(event: Event, spec: Mapping[str, Any]) -> Event:
     return event.model_copy(update=news)
 
 
-def guessed(value: str, who: str) -> Simulation:
-    """The record of what a reader expects. Raises ValueError where it is nothing that can be expected."""
+def guessed(value: str, who: str, without: bool = False) -> Simulation:
+    """The record of what a reader expects; `without` the reason, where it was not shown. Raises ValueError where it is nothing that can be expected."""
     if value not in (*GUESSES, UNKNOWN):
         raise ValueError(f"{value!r} is nothing that can be expected of a new question.")
-    return Simulation(simulator=who, paper=value, repaired=value)
+    return Simulation(simulator=who, paper=value, repaired=value, without=without)
 
 
 def first() -> First:

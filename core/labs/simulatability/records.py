@@ -62,6 +62,8 @@ class Simulation(Frozen, ReadBy[str]):
     repaired: str
     made_up: tuple[str, ...] = Field(default=(), exclude_if=lambda words: not words)
     """Words of the new question that it says the explanation claims, and that stand nowhere in it (`doubt.made_up`)."""
+    without: bool = Field(default=False, exclude_if=lambda was: not was)
+    """Whether a reader was not shown the reason: what they guess then is no reading of it."""
 
 
 class ArmSimulation(Simulation):

@@ -275,7 +275,7 @@ class _Telling:
         if self.is_over and self.view.spec is not None and self.view.spec.given:
             why = "Not measured: the questions were written from the explanation in another run."
             yield FigureLine(title="Generality", value="–", help=why)
-        guesses = sum(row.guess is not None for row in self.view.counted())
+        guesses = sum(row.read is not None for row in self.view.counted())
         if guesses and self.is_over:
             mine = self.view.reader_precision()
             value = "undefined" if mine.value is None else f"{mine.value:.2f}"

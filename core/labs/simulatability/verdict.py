@@ -268,8 +268,8 @@ def by_reader(case: AskView) -> str:
 
 
 def against_reader(case: AskView) -> str:
-    """The reader and the predictor over the same questions, in a sentence; empty where nobody guessed."""
-    guessed = [row for row in case.to_guess(active=False) if row.guess]
+    """The reader and the predictor over the same questions, in a sentence; empty where nobody guessed by the reason."""
+    guessed = [row for row in case.to_guess(active=False) if row.read]
     if not guessed or case.unjudged:
         return ""
     mine, theirs = case.against_reader()

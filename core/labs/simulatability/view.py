@@ -70,6 +70,11 @@ class Row:
     """Why no prediction of the case is a verdict; empty where they are."""
 
     @property
+    def read(self) -> Simulation | None:
+        """The reader's guess, where it was made by the explanation."""
+        return self.guess if self.guess and not self.guess.without else None
+
+    @property
     def by_hand(self) -> bool:
         """Whether a person wrote the counterfactual."""
         return self.counterfactual is not None and self.counterfactual.origin == "hand"
@@ -292,10 +297,12 @@ class AskView:
         return [one[rules] if one else None for one in expected], [row.answer[rules] for row in rows if row.answer]
 
     def reader_precision(self) -> Score:
-        """The reader's own precision, over the same rows as the simulator's: those they guessed and it answered."""
-        both = [row for row in self.counted() if row.guess and row.answer and row.outcome("repaired") != "dropped"]
+        """The reader's own precision, over the same rows as the simulator's: those they guessed by the explanation and it
+        answered.
+        """
+        both = [row for row in self.counted() if row.read and row.answer and row.outcome("repaired") != "dropped"]
         return precision(
-            [row.guess.repaired for row in both if row.guess],
+            [row.read.repaired for row in both if row.read],
             [row.answer.repaired for row in both if row.answer],
             rules="repaired",
         )
@@ -308,10 +315,10 @@ class AskView:
     def against_reader(self) -> tuple[Score, Score]:
         """The precision of reader and predictor over the same rows: those that count and that both would predict."""
         both = [
-            row for row in self.counted() if row.counts("repaired") and row.guess and row.guess.repaired != "unknown"
+            row for row in self.counted() if row.counts("repaired") and row.read and row.read.repaired != "unknown"
         ]
         answers = [row.answer.repaired for row in both if row.answer]
-        mine = precision([row.guess.repaired for row in both if row.guess], answers, rules="repaired")
+        mine = precision([row.read.repaired for row in both if row.read], answers, rules="repaired")
         theirs = precision([row.simulation.repaired for row in both if row.simulation], answers, rules="repaired")
         return mine, theirs
 

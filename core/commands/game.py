@@ -1,0 +1,41 @@
+"""`game`: the game of cards as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from core.commands.running import DONE
+from core.telling.game import page
+from core.telling.game.pack import BadPack, Pack, named, read
+from core.text.counted import counted
+
+
+def add(commands: click.Group) -> None:
+    """Add game to the group `commands`, which is changed in place."""
+    commands.add_command(_game)
+
+
+@click.command("game", help="Write the game as one HTML file, which is played anywhere, without a network.")
+@click.option(
+    "-o", "--output", "file", default="game.html", type=click.Path(path_type=Path, dir_okay=False), help="the file"
+)
+@click.option("--pack", "name", default=page.FIRST, help="a pack that comes with the app, or NAME.json of one's own")
+def _game(file: Path, name: str) -> int:
+    if file.exists():
+        raise click.BadParameter(f"{file} is there already: name another file.")
+    try:
+        pack = _pack(name)
+    except BadPack as error:
+        raise click.BadParameter(str(error)) from None
+    try:
+        file.write_bytes(page.html(pack))
+    except OSError as error:
+        raise click.BadParameter(f"{file} cannot be written: {error.strerror or error}.") from None
+    print(f"The game with {counted(len(pack.cards), 'card')} of {pack.name} written to {file}")
+    return DONE
+
+
+def _pack(name: str) -> Pack:
+    return read(Path(name)) if name.endswith(".json") else named(name)
