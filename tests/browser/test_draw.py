@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.browser.conftest import Server, settle
 
@@ -25,7 +25,7 @@ def how(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def screen(browser: Browser, how: str) -> Iterator[Page]:
-    size = {"width": 390, "height": 844} if how == "touch" else {"width": 1280, "height": 900}
+    size: ViewportSize = {"width": 390, "height": 844} if how == "touch" else {"width": 1280, "height": 900}
     context = browser.new_context(viewport=size, has_touch=how == "touch", reduced_motion="reduce")
     context.set_default_timeout(120_000)
     yield context.new_page()
