@@ -58,8 +58,8 @@ def tell(one: Recording) -> None:
         "whole": [f"/{lab.path}?run={one.run}"],
         "head": recording.title(one),
         "headline": f"{one.words}.",
-        "words": "An explanation is worth what it lets you expect, and that can be tried out. It does not say whether "
-        "an answer is right, nor what goes on inside a model.",
+        "words": "An explanation is worth what it lets you expect. This does not say whether an answer is right, nor "
+        "what goes on inside a model.",
         "links": links,
         "foot": recording.about_all(),
         "leave": address(before),
