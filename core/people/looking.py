@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from core import home, journal
+from core import home, journal, packs
 from core.events import Event, Finished, Started
 from core.journal import Fault, FromTheFuture
 from core.lab.lab import Lab
@@ -88,7 +88,7 @@ class Journals:
 
     def is_recording(self, run_id: str) -> bool:
         """Whether the run came with the app. Raises NoSuchRun."""
-        return self.path(run_id).parent in (self._recordings, home.priors())
+        return packs.folder(self.path(run_id)) in (self._recordings, home.priors())
 
     def shared(self, run_id: str) -> bool:
         """Whether everyone may look at the run. Raises NoSuchRun."""
