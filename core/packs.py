@@ -111,6 +111,11 @@ def journals(pack: Path) -> Iterator[Packed]:
     yield from (Packed(pack / name.removeprefix(_WITHIN)) for name in names if name.startswith(_WITHIN))
 
 
+def folder(path: Path) -> Path:
+    """The folder of journals to which a journal belongs, whether it lies there or in one of its packs."""
+    return path.parents[2] if isinstance(path, Packed) else path.parent
+
+
 def find(run: str, folder: Path) -> Packed | None:
     """The run's journal in a pack of the folder; None where none has it."""
     places = (Packed(pack / f"{run}.jsonl") for pack in packs(folder))

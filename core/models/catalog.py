@@ -253,13 +253,13 @@ class Catalog:
         return infos
 
     def _replays(self) -> list[ModelInfo]:
-        """Newest first, for a run's name begins with its time; then those of recordings."""
+        """Newest first, for a run's name begins with its time; then those of recordings, without their packs."""
+        recorded = sorted(self.recordings.glob("*.jsonl"), reverse=True) if self.recordings else []
         return [
             ModelInfo(
                 id=f"replay/{path.stem}", kind="replay", title=f"Replay of {path.stem}", about="From its journal."
             )
-            for folder in (self.journals, self.recordings)
-            for path in (reversed(listed(folder)) if folder else ())
+            for path in (*reversed(listed(self.journals)), *recorded)
             if self.replays(path.stem)
         ]
 

@@ -88,9 +88,7 @@ class Journals:
 
     def is_recording(self, run_id: str) -> bool:
         """Whether the run came with the app. Raises NoSuchRun."""
-        path = self.path(run_id)
-        folder = path.parents[2] if isinstance(path, packs.Packed) else path.parent
-        return folder in (self._recordings, home.priors())
+        return packs.folder(self.path(run_id)) in (self._recordings, home.priors())
 
     def shared(self, run_id: str) -> bool:
         """Whether everyone may look at the run. Raises NoSuchRun."""

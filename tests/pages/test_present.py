@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry, home
 from core.journal import read
+from core.runs import repack
 from core.runs.recordings import Recording, listed
 from core.transcript import transcript
 from pages.parts.live import LAST
@@ -59,6 +62,20 @@ def test_a_run_is_told_to_what_its_lab_says_of_it(page: Page, lab: Any) -> None:
 )
 def test_any_place_in_the_address_is_a_screen(page: Page, at: str, place: int) -> None:
     assert stage_of(page("ask", run=RUN, present="1", at=at))["place"] == place
+
+
+def test_a_recording_in_a_pack_is_opened_as_any_other(
+    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = home.recordings()
+    (tmp_path / "came" / "packs").mkdir(parents=True)
+    shutil.copy(whole / "recordings.toml", tmp_path / "came")
+    repack.write(tmp_path / "came" / "packs" / "cards.zip", [RUN], whole)
+    monkeypatch.setattr(home, "recordings", lambda: tmp_path / "came")
+    app = page("results/case.py", run=RUN, case="question", at="end")
+    [scene] = scenes(app)
+    assert (scene.run, scene.case) == (RUN, "question") and scene.cards and not app.error
+    assert "an example, not evidence" in words(app), "it is known as a recording"
 
 
 def test_who_guesses_first_is_not_shown_the_way(page: Page) -> None:

@@ -16,7 +16,9 @@ from core.people.allowance import CallsToday, forget, stored
 from core.people.looking import NoSuchRun
 from core.people.running import Jobs
 from core.people.visit import NotYours, Visit, Visitor
+from core.runs import repack
 from core.store import figures, queries
+from core.store.index import index
 from core.store.keeper import Keeper
 from core.store.store import Store
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
@@ -105,6 +107,28 @@ def test_a_run_of_ones_own_goes_before_a_recording_of_its_name(recorded: tuple[J
     jobs, run = recorded
     (tmp_path / "journals" / f"{run}.jsonl").write_bytes((tmp_path / "recordings" / f"{run}.jsonl").read_bytes())
     assert not jobs.is_recording(run)
+
+
+def test_in_a_pack_it_is_one_too_and_stands_in_no_list(recorded: tuple[Jobs, str], tmp_path: Path) -> None:
+    jobs, run = recorded
+    folder = tmp_path / "recordings"
+    (folder / "packs").mkdir()
+    assert repack.write(folder / "packs" / "cards.zip", [run], folder) == {}
+    (folder / f"{run}.jsonl").unlink()
+    visit = Visit(jobs, ANN)
+    seen = visit.run(run)
+    assert seen.is_recording() and seen.shared() and visit.sees(run) and not visit.owns(run)
+    assert seen.watch().transcript.status == "completed" and seen.faults() == []
+    seen.say("ann", "all/1-a", SAID, "1")
+    assert {one.stem for one in (tmp_path / "journals").glob("*.jsonl")} == {f"{run}~ann"}
+    with pytest.raises(NoSuchRun, match="is a recording"):
+        jobs.resume(run)
+    catalog = Catalog(
+        home=tmp_path, journals=tmp_path / "journals", read=lambda path: jobs.events(path.stem), recordings=folder
+    )
+    assert catalog.get(f"replay/{run}").id == f"replay/{run}" not in [info.id for info in catalog.describe()]
+    with Store(tmp_path / "store.duckdb", LABS) as store:
+        assert index(store, folder, recordings=True) == [] and queries.runs(store, recordings=True).empty
 
 
 @pytest.mark.parametrize("name", ["../recordings/{run}", "x/../{run}", "", "\0", "a" * 5000])

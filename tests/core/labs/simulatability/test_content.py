@@ -15,6 +15,7 @@ import pytest
 
 from core.labs.simulatability import parse
 from core.labs.simulatability.questions import pairs, questions
+from core.shipped import table
 from core.text.templates import PROMPTS, Template, load
 
 PROJECT = Path(__file__).resolve().parents[4]
@@ -266,6 +267,29 @@ def test_world_questions_have_the_form_the_control_robots_read() -> None:
         assert re.fullmatch(r"Can an? [a-z]+( [a-z]+){1,2}\?", question.question)
 
 
+def outguess() -> list[dict[str, Any]]:
+    return list(table("questions/outguess")["question"])
+
+
+def test_questions_with_follow_ups_are_distinct_new_and_balanced() -> None:
+    starters = outguess()
+    follow_ups = [further for one in starters for further in one["follow_ups"]]
+    assert len(starters) >= 60 and len(follow_ups) >= 300
+    assert len({one["id"] for one in starters}) == len(starters) and len({one["domain"] for one in starters}) == 8
+    assert all(4 <= len(one["follow_ups"]) <= 6 for one in starters)
+    texts = [words_of(one["question"]) for one in (*starters, *follow_ups)]
+    elsewhere = {words_of(one.question) for one in questions()} | {words_of(one["question"]) for one in world_file()}
+    assert len(set(texts)) == len(texts) and elsewhere.isdisjoint(texts)
+    for several in (starters, follow_ups):
+        golds = Counter(one["gold"] for one in several)
+        assert set(golds) == {"yes", "no"} and min(golds.values()) >= 0.4 * len(several)
+        assert all(one["question"].endswith("?") for one in several)
+
+
+def world_file() -> list[dict[str, Any]]:
+    return list(json.loads((PROJECT / "data" / "questions" / "world.json").read_text(encoding="utf-8")))
+
+
 def test_pairs_are_balanced_in_position_and_length() -> None:
     shipped = pairs()
     assert len(shipped) == len({pair.id for pair in shipped}) == 14
@@ -363,6 +387,7 @@ def shipped_sentences() -> tuple[str, ...]:
     """Every sentence of eight words or more in prompts, questions and pairs."""
     texts = [text for name in _SHAPE for text in strings(template(name).model_dump())]
     texts += [text for entry in (*questions(), *pairs()) for text in strings(entry.model_dump())]
+    texts += list(strings(outguess()))
     sentences = {words_of(sentence) for text in texts for sentence in re.split(r"[.?!:\n]+", text)}
     # These replies are a format that the paper's parser looks for, not prose.
     sentences -= {words_of(f"{sign} confidently guess the robot's choice") for sign in ("Yes, I can", "No, I cannot")}
