@@ -10,7 +10,7 @@ from core.lab.lab import Command, First, InRuns, InStudies, Lab, Robots
 from core.lab.shown import READING, Judged, Judgement, Metric, declared
 from core.labs.consistency import prompts, tables
 from core.labs.consistency.calibration import calibration, truth
-from core.labs.consistency.commands import PARAMETERS, check, fields, narrate
+from core.labs.consistency.commands import PARAMETERS, check, fields
 from core.labs.consistency.controls import controls, unlisted
 from core.labs.consistency.measure import SESSION, measure
 from core.labs.consistency.noisy import noisy
@@ -116,5 +116,5 @@ LAB = Lab(
         first=first,
         newcomer="control/decoy-lexicon",
     ),
-    command=Command(parameters=PARAMETERS, from_options=fields, narrate=narrate),
+    command=Command(parameters=PARAMETERS, from_options=fields),
 )

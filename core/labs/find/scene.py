@@ -41,11 +41,8 @@ WORDS: dict[Mark, str] = {
 HIGHEST = 12
 """So many of the words with the highest values are listed."""
 
-_FEW = 3
-"""Calls that stand in a round's own line."""
-
 _LONGEST = 160
-"""Characters of that line."""
+"""Characters of a round's own line."""
 
 
 def scene(view: ProbeView) -> Scene:
@@ -172,8 +169,8 @@ def _call(probe: Probe, category: str) -> Part:
 
 def _in_a_line(exchange: Exchange | None, made: list[Probe]) -> str:
     if made:
-        first = ", ".join(f"f({probe.input}) = {probe.output or probe.problem}" for probe in made[:_FEW])
-        line = f"{counted(len(made), 'call')}: {first}{' …' if len(made) > _FEW else ''}"
+        calls = ", ".join(f"f({probe.input}) = {probe.output or probe.problem}" for probe in made)
+        line = f"{counted(len(made), 'call')}: {calls}"
     else:
         line = exchange.trouble if exchange and exchange.trouble else "It concludes."
     line = " ".join(line.split())
