@@ -352,14 +352,24 @@ def _screens(scene: Scene) -> Iterator[Screen]:
         yield Screen(shows="plot")
     for number in range(min(len(scene.panels), 4)):
         yield Screen(shows="panel", of=str(number))
-    for card in picked(scene.cards):
+    yield from turned(picked(scene.cards))
+    yield from ending(scene)
+
+
+def turned(cards: Iterable[Card]) -> Iterator[Screen]:
+    """Each card before it is turned, and after."""
+    for card in cards:
         yield Screen(shows="card", of=card.id)
         yield Screen(shows="turned", of=card.id)
+
+
+def ending(scene: Scene) -> Iterator[Screen]:
+    """What comes with the verdict: the truth of a plot or else all tiles, what decides, and the verdict itself."""
     if scene.verdict is None:
         return
     if scene.plot is not None and any(curve.kind == "truth" for curve in scene.plot.curves):
         yield Screen(shows="truth")
-    if len(scene.cards) > 1:
+    elif len(scene.cards) > 1:
         yield Screen(shows="tiles")
     if scene.verdict.bars:
         yield Screen(shows="bars")

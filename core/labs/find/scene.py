@@ -15,7 +15,7 @@ from core.labs.find.records import Exchange, Fidelity, Probe
 from core.labs.find.tasks import NAMES
 from core.labs.find.verdict import interval
 from core.labs.find.view import ProbeView
-from core.scene import MOST_SCREENS, Card, Claim, Mark, Panel, Part, Scene, Screen, marked, picked
+from core.scene import MOST_SCREENS, Card, Claim, Mark, Panel, Part, Scene, Screen, ending, marked, picked, turned
 from core.text.counted import counted
 from core.text.diff import letters
 from core.text.visible import visible
@@ -211,25 +211,15 @@ def _screens(made: Scene, view: ProbeView) -> Iterator[Screen]:
     yield Screen(shows="question")
     if made.plot is not None and made.plot.points:
         yield Screen(shows="plot")
-    elif (number := _most_telling(made, view)) is not None:
+    elif (number := _most_telling(made)) is not None:
         yield Screen(shows="panel", of=str(number))
     if made.claim is not None:
         yield Screen(shows="claim")
-    for card in _parted(made.cards, view) if made.plot is not None else picked(made.cards):
-        yield Screen(shows="card", of=card.id)
-        yield Screen(shows="turned", of=card.id)
-    if made.verdict is None:
-        return
-    if made.plot is not None and any(curve.kind == "truth" for curve in made.plot.curves):
-        yield Screen(shows="truth")
-    elif len(made.cards) > 1:
-        yield Screen(shows="tiles")
-    if made.verdict.bars:
-        yield Screen(shows="bars")
-    yield Screen(shows="verdict")
+    yield from turned(_parted(made.cards, view) if made.plot is not None else picked(made.cards))
+    yield from ending(made)
 
 
-def _most_telling(made: Scene, view: ProbeView) -> int | None:
+def _most_telling(made: Scene) -> int | None:
     """The first round with made-up outputs, else the first with calls."""
     rounds = [(number, panel) for number, panel in enumerate(made.panels) if panel.title.startswith(("Round", "Exem"))]
     told = [number for number, panel in rounds if panel.note] or [number for number, panel in rounds if panel.parts]
