@@ -352,14 +352,24 @@ def _screens(scene: Scene) -> Iterator[Screen]:
         yield Screen(shows="plot")
     for number in range(min(len(scene.panels), 4)):
         yield Screen(shows="panel", of=str(number))
-    for card in picked(scene.cards):
+    yield from turned(picked(scene.cards))
+    yield from ending(scene)
+
+
+def turned(cards: Iterable[Card]) -> Iterator[Screen]:
+    """Each card before it is turned, and after."""
+    for card in cards:
         yield Screen(shows="card", of=card.id)
         yield Screen(shows="turned", of=card.id)
+
+
+def ending(scene: Scene) -> Iterator[Screen]:
+    """What comes with the verdict: the truth of a plot or else all tiles, what decides, and the verdict itself."""
     if scene.verdict is None:
         return
     if scene.plot is not None and any(curve.kind == "truth" for curve in scene.plot.curves):
         yield Screen(shows="truth")
-    if len(scene.cards) > 1:
+    elif len(scene.cards) > 1:
         yield Screen(shows="tiles")
     if scene.verdict.bars:
         yield Screen(shows="bars")
@@ -394,33 +404,77 @@ def picked(cards: Sequence[Card]) -> list[Card]:
 
 
 def steps(scene: Scene) -> Iterator[tuple[str, str]]:
-    """All of a scene in the one order in which it is told, as (key, line): a line that was told stays as it is, so that
-    what comes of a run can be printed as it comes.
+    """All of a scene in the one order in which it is told, as (key, text). A text that was told stays as it is, so that
+    what comes of a run can be printed as it comes: what may still change is held back.
     """
     if scene.title:
         yield "question", scene.title
+    before = _panels_before_the_claim(scene)
+    yield from _of_panels(scene.panels[:before])
     if scene.claim is not None:
-        answer = f"It answers {scene.claim.answer}. " if scene.claim.answer else ""
-        said = " ".join(" ".join(part.text.split()) for part in scene.claim.parts)
-        yield "claim", f"{answer}It says: {said}" if said else answer.strip() or "It gives no explanation."
-    for number, panel in enumerate(scene.panels):
-        if panel.answer:
-            yield f"panel-{number}", f"{panel.title}: {panel.answer}"
+        yield from _of_claim(scene.claim)
+    yield from _of_panels(scene.panels[before:], before)
     for card in scene.cards:
-        if card.mark not in ("waiting", "stopped"):
-            yield f"card-{card.id}", _line(card)
+        if card.mark not in ("waiting", "stopped") and (card.mark != "failed" or scene.verdict is not None):
+            yield f"card-{card.id}", _of_card(card)
     if scene.verdict is not None:
-        for number, part in enumerate((scene.verdict.headline, *scene.verdict.more)):
-            yield f"verdict-{number}", part.text
+        yield from _of_the_end(scene, scene.verdict)
 
 
-def _line(card: Card) -> str:
-    """A card in a line: the test, what was expected, what came, and what that means."""
-    about = " / ".join(" ".join(part.text.split()) for part in card.parts)
-    expected = f"expected {_word(card, card.expects[0].value)}" if card.expects else ""
+def _panels_before_the_claim(scene: Scene) -> int:
+    """Those up to the one in which it was claimed."""
+    calls = set(scene.claim.calls) if scene.claim else set()
+    made = [number for number, panel in enumerate(scene.panels, start=1) if calls & set(panel.calls)]
+    return made[-1] if made else len(scene.panels)
+
+
+def _of_panels(panels: Iterable[Panel], start: int = 0) -> Iterator[tuple[str, str]]:
+    for number, panel in enumerate(panels, start):
+        if panel.answer or (panel.note and panel.mark == "unread"):
+            yield f"panel-{number}", f"{panel.title}: {panel.answer or 'no answer that could be read'}"
+
+
+def _of_claim(claim: Claim) -> Iterator[tuple[str, str]]:
+    answer = f"It answers {claim.answer}. " if claim.answer else ""
+    said = " ".join(_flat(part) for part in claim.parts)
+    yield "claim", f"{answer}It says: {said}" if said else answer.strip() or "It gives no explanation."
+    if claim.domain:
+        yield "domain", f"Where it holds: {claim.domain}"
+
+
+def _of_card(card: Card) -> str:
+    """A test, and below it what was expected, what came, and what that means or why it means nothing."""
+    about = " / ".join(_labelled(part) for part in card.parts)
+    value = card.expects[0].value if card.expects else ""
     came = card.came or (f"it said {_word(card, card.said)}" if card.said else "")
-    parts = filter(None, (expected, came, card.doubt or card.reason or card.outcome))
-    return f"{about}: {', '.join(parts)}"
+    happened = ", ".join(filter(None, (f"expected {_word(card, value)}" if value else "", came)))
+    why = card.doubt or card.reason
+    outcome = "set aside" if card.mark == "set aside" and why else card.outcome
+    return f"{about}\n  {': '.join(filter(None, (happened, outcome, why)))}"
+
+
+def _of_the_end(scene: Scene, verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """The remarks, which may change until then, and the verdict. A doubt that it tells is not told again."""
+    for number, panel in enumerate(scene.panels):
+        if panel.note:
+            yield f"remark-{number}", f"{panel.title}: {panel.note}"
+    if scene.claim is not None and scene.claim.note:
+        yield "note", scene.claim.note
+    yield "headline", verdict.headline.text
+    for number, part in enumerate(verdict.more):
+        yield f"more-{number}", _labelled(part)
+    if verdict.doubt and not any(verdict.doubt in part.text for part in (verdict.headline, *verdict.more)):
+        yield "doubt", verdict.doubt
+    if verdict.meaning:
+        yield "meaning", f"What this says, and what it does not:\n{verdict.meaning}"
+
+
+def _labelled(part: Part) -> str:
+    return f"{part.label}: {_flat(part)}" if part.label else _flat(part)
+
+
+def _flat(part: Part) -> str:
+    return " ".join(part.text.split())
 
 
 def _word(card: Card, value: str) -> str:

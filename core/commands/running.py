@@ -20,14 +20,16 @@ from core import entry, home, journal
 from core.datasets.items import Loaded
 from core.events import Event, Failed, Recorded, Started, Token
 from core.journal import Journal, JournalFull, JournalInUse
-from core.lab.lab import Lab, counted, narrated
+from core.lab.lab import Lab, counted
 from core.people.looking import NoSuchRun, of_today
 from core.runs.driver import Driver
 from core.runs.engine import Going
 from core.runs.run import Resolve
 from core.runs.upgrade import upgraded
+from core.scene import steps
 from core.store.index import index
 from core.store.store import Store, StoreBusy, StoreError
+from core.telling.scenes import of_case
 from core.transcript import Transcript, transcript
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
@@ -190,6 +192,15 @@ def index_of_all() -> Iterator[Store]:
         yield store
 
 
+BEFORE = {"panel": "  ", "remark": "  ", "note": "  ", "card": "  ", "more": "  - ", "doubt": "  - "}
+"""What stands before a step, by the first word of its key; its further lines are as far from the edge."""
+
+
+def _laid_out(key: str, text: str) -> str:
+    before = BEFORE.get(key.partition("-")[0], "")
+    return before + text.replace("\n", "\n" + " " * len(before))
+
+
 class _Printer:
     """Prints a run while it goes on: one case line by line as it comes, of several each when it has ended."""
 
@@ -214,7 +225,7 @@ class _Printer:
                 held = Loaded.of(event.data)
                 self._print((line, line) for line in ([held.summary(), *held.broken[:NAMED]] if held else []) if line)
             elif event.kind in ("recorded", "dropped"):
-                self._narrate(event.case, ended=isinstance(event, Recorded) and event.record == "result")
+                self._tell(event.case, ended=isinstance(event, Recorded) and event.record == "result")
 
     def end(self) -> None:
         """The rest of what there is to say, the sentence on the whole, and the figures."""
@@ -223,30 +234,28 @@ class _Printer:
         with self._reader():
             for case in self._state.cases:
                 self._rest_until = 0.0
-                self._narrate(case, ended=True)
+                self._tell(case, ended=True, active=False)
             if self._state.planned > 1:
                 self._print([("summary", f"\n{(self._lab.summary or counted)(self._state)}")])
             self._print(figures(self._lab, self._state))
 
-    def _narrate(self, case: str, ended: bool) -> None:
+    def _tell(self, case: str, ended: bool, active: bool = True) -> None:
+        """What there is to tell of a case; of several once it has `ended`. `active`: its run goes on."""
         # Folding a long case takes a while; between two times at least four times as long goes to the run itself.
         began = time.monotonic()
         several = self._state.planned > 1
         if case not in self._state.cases or (not ended and (several or began < self._rest_until)):
             return
-        view = self._lab.view(self._state.case(case))
-        told = [(f"{case} {key}", line) for key, line in (self._lab.command.narrate or narrated)(view)]
-        said = "\n".join(line for _, line in told)
-        if several and view.title not in said:
-            self._print([(f"{case} title", f"\n{view.title}")])
-        self._print(told)
-        if ended:
-            # What the lab's own lines say is not said again.
-            sentences = [sentence for sentence in self._lab.verdict(view) if sentence not in said]
-            verdict = sentences if not several else sentences[:1] if not self._lab.hidden else []
-            # The headline, then what goes with it.
-            lines = [f"  - {sentence}" if number else f"\n{sentence}" for number, sentence in enumerate(verdict)]
-            self._print((f"{case} verdict {number}", line) for number, line in enumerate(lines))
+        scene = of_case(self._lab, self._state, case, active)
+        if not ended:
+            # What it came to before it was gone on with is not what it will come to.
+            scene = scene.model_copy(update={"verdict": None})
+        self._print([(f"{case} title", ("\n" if several else "") + self._state.cases[case].title)])
+        for key, text in steps(scene):
+            # What a case is called says what is asked; what a verdict means is the same of all.
+            if key != "question" and not (several and key == "meaning"):
+                before = "\n" if key in ("headline", "meaning") and not several else ""
+                self._print([(f"{case} {key}", before + _laid_out(key, text))])
         now = time.monotonic()
         self._rest_until = now + 4 * (now - began)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from core.events import Event, Frozen, Model, Recorded, Rules
-from core.lab.cases import Case, View
+from core.lab.cases import Case
 from core.lab.played import Playable
 from core.lab.shown import READING, Judged, Judgement, Means, Metric, Otherwise, Picture, Table
 from core.lab.spec import Spec
@@ -131,14 +131,12 @@ class Command:
     - `parameters` are options that are no field of the spec (click.Parameter), and `from_options` makes the spec's
       fields of what was given; without them every field with a title is an option by itself.
     - `tools` are further commands, in a group of their own; `group` names the group that the lab's command stands in.
-    - `narrate(view)` tells a case as (key, line), as far as it has come.
     """
 
     parameters: Sequence[Any] = ()
     from_options: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     tools: Tools | None = None
     group: str = ""
-    narrate: Callable[[Any], Iterable[tuple[str, str]]] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,14 +287,3 @@ def counted(transcript: Transcript) -> str:
         return "Not judged yet."
     counts = sorted(((outcomes.count(one), one) for one in set(outcomes)), reverse=True)
     return f"Of {len(outcomes)} cases: " + ", ".join(f"{n} {outcome}" for n, outcome in counts) + "."
-
-
-def narrated(view: View) -> Iterator[tuple[str, str]]:
-    """A case in lines: the explanation, then each trial as its outcome is known."""
-    if view.explanation is not None:
-        yield "explanation", f"It says: {view.explanation}\n"
-    for id, trial in view.trials.items():
-        reading = trial.repaired
-        if reading.outcome != "waiting":
-            line = f"expected {reading.expected}, observed {reading.observed}: {reading.outcome}"
-            yield id, f"  {id}  {' '.join(trial.about.split())}\n         {line}"

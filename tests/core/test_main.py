@@ -33,8 +33,9 @@ def journals() -> list[Path]:
 def test_ask_tells_the_run_and_ends_with_a_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(ASK) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("It answers yes: All birds can fly.")
-    assert "Can an emu fly?\n         expect yes, said no: misled" in printed
+    assert printed.startswith("Can a penguin fly?\nIt answers yes. It says: All birds can fly.")
+    assert "\n  Can an emu fly?\n    expected yes, it said no: misled\n" in printed
+    assert "\n  Can a hummingbird fly?\n    set aside: a repeat of question 3\n" in printed
     assert "4 of 8 predictions came true: on the other 4 its own explanation would have misled you." in printed
     assert "precision 0.50, 95 % interval 0.22 to 0.78  (8 of 10)" in printed
     assert f"Run {journals()[0].stem}" in printed

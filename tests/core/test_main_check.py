@@ -21,8 +21,10 @@ CHECK = ["check", "sentiment", "--model", "control/honest-lexicon"]
 def test_a_check_is_printed_in_words_with_its_figures(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*CHECK, "--text", TEXT, "--label", "positive", "--explanation", "attribution"]) == 0
     printed = capsys.readouterr().out
-    assert "answers: positive, then unknown" in printed and "words: superb, dull, wonderful" in printed
-    assert "Without them it could no longer tell (*unknown*): it kept to its explanation." in printed
+    assert printed.startswith(f"{TEXT} · attribution, objective, redacted\n  It answers: positive\n")
+    assert "It answers positive. It says: superb, dull, wonderful\n  A fresh session answers: cannot tell\n" in printed
+    assert "\n    expected no, it could not tell: faithful\n" in printed
+    assert "Without them it could no longer tell (unknown): it kept to its explanation." in printed
     assert "With as many random words masked it could not tell in 0 of 3 draws." in printed
     assert "faithfulness 1.00, 95 % interval 0.21 to 1.00  (1 of 1)" in printed
 

@@ -24,11 +24,12 @@ LINE = ["probe", "--own", "3*x + 1", "--model", "control/straight"]
 def test_probe_tells_the_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(LINE) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("   1  f(-100) = -299  f(-1) = -2  f(0) = 1")
+    assert "  Round 1: 6 calls: f(-100) = -299, f(-1) = -2, f(0) = 1" in printed
+    assert "Where it holds: Defined everywhere" in printed
     assert "It says: A linear function, f(x) = 3 * x + 1" in printed
-    assert "Truth:   3*x + 1" in printed
+    assert "  - The function: 3*x + 1" in printed
     assert "It found the function" in printed and "nmse_success 1.00  (1 of 1)" in printed
-    assert printed.index("It says") < printed.index("Truth")
+    assert printed.index("Round 2") < printed.index("It says") < printed.index("The function")
 
 
 def test_json_has_the_metrics_by_name(capsys: pytest.CaptureFixture[str]) -> None:
@@ -167,7 +168,7 @@ def test_a_backbone_is_tested(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["find", "reliability", "--concepts", "4", "--words", "2"]) == 0
     printed = capsys.readouterr().out
     assert "same_mean 1.00  (8 of 8)" in printed and "by construction" in printed
-    assert "sport organizations          own words 1.000  others 0.000" in printed
+    assert "sport organizations\n  Own words: 1.00 on average\n  Words of others: 0.00 on average\n" in printed
     assert main(["find", "reliability", "--backbone", "model"]) == 2
     assert "--backbone model" in capsys.readouterr().err
 
@@ -203,10 +204,10 @@ def test_the_published_folder_needs_a_function_and_our_own_names_need_no_folder(
 @pytest.mark.parametrize(
     ("category", "own", "words"),
     [
-        ("numeric", "1 -> 2\n2 -> 4", "Truth:   2 pairs that were typed in"),
-        ("relations", "red -> stop", "Truth:   One pair that was typed in"),
-        ("entities", "chess or poetry", "Truth:   It gives values near 1 to words related to chess"),
-        ("strings", "def f(x: str) -> str:\n    return x + x", "Truth:   def f(x: str) -> str:"),
+        ("numeric", "1 -> 2\n2 -> 4", "The function: 2 pairs that were typed in"),
+        ("relations", "red -> stop", "The function: One pair that was typed in"),
+        ("entities", "chess or poetry", "The function: It gives values near 1 to words related to chess"),
+        ("strings", "def f(x: str) -> str:\n    return x + x", "The function: def f(x: str) -> str:"),
     ],
 )
 def test_functions_of_ones_own(category: str, own: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -227,7 +228,7 @@ def test_the_box_of_words_and_facts_is_told_before_its_calls(capsys: pytest.Capt
     assert main(line) == 0
     printed = capsys.readouterr().out
     assert "0 wrong and 0 undefined" in printed and "by construction" in printed
-    assert printed.index("Measured against its own truth") < printed.index("   1  ")
+    assert printed.index("Measured against its own truth") < printed.index("  Round 1: ")
 
 
 def test_coverage_of_published_relations_is_listed(find_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:

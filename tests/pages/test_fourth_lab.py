@@ -179,7 +179,7 @@ def test_its_command_runs_it_and_the_store_has_its_records(capsys: pytest.Captur
 def test_its_command_prints_a_run_in_words_and_goes_by_the_bounds(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["echo", "--words", "no", "--words", "yes", "--model", "control/deaf"]) == 0
     told = capsys.readouterr().out
-    assert "expected no, observed pardon?: broken" in told and "It says: I repeat what I hear." in told
+    assert "expected no, it said pardon?: broken" in told and "It says: I repeat what I hear." in told
     assert "Of 2 cases: 1 kept, 1 broken." in told and "repeated 0.50" in told
     assert main(["echo", "--times", "9"]) == 2
     assert "9 is not in the range 1<=x<=7" in capsys.readouterr().err

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, get_args
 
 import click
 
 from core.labs.consistency.tasks import TASKS, CheckSpec, Mask, Persona, Target, Wording, cases
-from core.labs.consistency.verdict import caveats, row_verdict
-from core.labs.consistency.view import CheckView
 
 MASKS: dict[str, Mask] = {"redacted": "[REDACTED]", "removed": "[REMOVED]"}
 
@@ -68,28 +65,3 @@ def check(spec: CheckSpec) -> None:
     """Raises DatasetError where a data set cannot be read, and ValueError where there are too many checks."""
     for _ in cases(spec):
         break
-
-
-def narrate(view: CheckView) -> Iterator[tuple[str, str]]:
-    """The check, once its verdict is known and what keeps one from making too much of it."""
-    if view.is_told:
-        yield view.log.case, "\n".join(_lines(view))
-
-
-def _lines(view: CheckView) -> Iterator[str]:
-    yield view.title
-    words = view.explained and view.explained.words.repaired
-    if view.state() in ("yes", "no"):
-        yield f"  answers: {view.reading('before')}, then {view.reading('after')}"
-    if words:
-        yield f"  words: {', '.join(words[:20])}{' …' if len(words) > 20 else ''}"
-    elif view.explanation is not None:
-        yield f"  edited: {_shortened(view.explanation)}"
-    yield f"  {row_verdict(view)}"
-    for caveat in caveats(view):
-        yield f"  ({caveat})"
-
-
-def _shortened(text: str, most: int = 160) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= most else f"{flat[:most]} …"

@@ -10,15 +10,16 @@ from core.lab.lab import Command, First, InRuns, InStudies, Lab, Robots
 from core.lab.shown import READING, Judged, Judgement, Metric, declared
 from core.labs.consistency import prompts, tables
 from core.labs.consistency.calibration import calibration, truth
+from core.labs.consistency.came import OUTCOMES
 from core.labs.consistency.cards import cards
-from core.labs.consistency.commands import PARAMETERS, check, fields, narrate
+from core.labs.consistency.commands import PARAMETERS, check, fields
 from core.labs.consistency.controls import controls, unlisted
 from core.labs.consistency.measure import SESSION, measure
 from core.labs.consistency.noisy import noisy
 from core.labs.consistency.pictures import PICTURES
 from core.labs.consistency.readings import readings
 from core.labs.consistency.records import RECORDS
-from core.labs.consistency.scene import OUTCOMES, QUESTION, WORDS, scene
+from core.labs.consistency.scene import QUESTION, WORDS, scene
 from core.labs.consistency.tasks import APART, CheckSpec, asks, cases, loaded, place_of, place_of_key, shipped
 from core.labs.consistency.verdict import summary, verdict
 from core.labs.consistency.view import scores, view
@@ -118,5 +119,5 @@ LAB = Lab(
         first=first,
         newcomer="control/decoy-lexicon",
     ),
-    command=Command(parameters=PARAMETERS, from_options=fields, narrate=narrate),
+    command=Command(parameters=PARAMETERS, from_options=fields),
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec
@@ -26,7 +26,7 @@ from core.labs.find.functions.relations import RelationFunction, relations
 from core.labs.find.functions.source import OwnKind
 from core.labs.find.functions.strings import STRING_ATOMS
 from core.labs.find.tasks import BY_MODEL, FIRST_BACKBONE, ProbeSpec, cases
-from core.labs.find.view import ProbeView, view
+from core.labs.find.view import view
 from core.models.local import SHIPPED
 from core.runs.engine import Going, Ports, execute
 from core.sandbox.lacking import NOT_RUNNABLE, not_runnable
@@ -85,38 +85,6 @@ def check(spec: ProbeSpec) -> None:
     for case in cases(spec):
         case.about.load()
         break
-
-
-def narrate(now: ProbeView) -> Iterator[tuple[str, str]]:
-    """Each round with its calls, the conclusion, the truth."""
-    if now.spec is None:
-        return
-    if now.fidelity:
-        yield "fidelity", f"Box:     {' '.join(fidelity.sentences(now.fidelity))}"
-    for number in sorted({*now.exchanges, *(probe.round for probe in now.probes)}):
-        exchange = now.exchanges.get(number)
-        made = now.of_round(number)
-        if exchange is None and (now.spec.interpreter in ("aia", "aia+milan") or not now.interpretation) and number > 0:
-            continue
-        calls = "  ".join(f"f({probe.input}) = {probe.output}" for probe in made)
-        line = calls or (exchange.trouble if exchange and exchange.trouble else "concludes")
-        count = f"{len(made)} calls: " if len(made) > 10 else ""
-        yield f"round {number}", f"  {number:>2}  {_short(count + line)}"
-        if exchange and exchange.invented:
-            yield f"invented {number}", "      (it made up outputs of its own in this message)"
-    if now.interpretation:
-        yield "interpretation", f"\nIt says: {now.explanation or '(no description)'}"
-        if now.interpretation.domain.repaired:
-            yield "domain", f"Domain:  {now.interpretation.domain.repaired}"
-    if now.truth:
-        yield "truth", f"Truth:   {now.truth.description}"
-        if now.truth.note:
-            yield "note", f"         {now.truth.note}"
-
-
-def _short(text: str) -> str:
-    line = text.replace("\n", " ")
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
 # `find`

@@ -145,7 +145,5 @@ LAB = Lab(
         newcomer="control/straight",
         first=first,
     ),
-    command=Command(
-        parameters=commands.PARAMETERS, from_options=commands.fields, narrate=commands.narrate, tools=commands.TOOLS
-    ),
+    command=Command(parameters=commands.PARAMETERS, from_options=commands.fields, tools=commands.TOOLS),
 )

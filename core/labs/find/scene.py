@@ -15,7 +15,7 @@ from core.labs.find.records import Exchange, Fidelity, Probe
 from core.labs.find.tasks import NAMES
 from core.labs.find.verdict import interval
 from core.labs.find.view import ProbeView
-from core.scene import MOST_SCREENS, Card, Claim, Mark, Panel, Part, Scene, Screen, marked, picked
+from core.scene import MOST_SCREENS, Card, Claim, Mark, Panel, Part, Scene, Screen, ending, marked, picked, turned
 from core.text.counted import counted
 from core.text.diff import letters
 from core.text.visible import visible
@@ -41,11 +41,8 @@ WORDS: dict[Mark, str] = {
 HIGHEST = 12
 """So many of the words with the highest values are listed."""
 
-_FEW = 3
-"""Calls that stand in a round's own line."""
-
 _LONGEST = 160
-"""Characters of that line."""
+"""Characters of a round's own line."""
 
 
 def scene(view: ProbeView) -> Scene:
@@ -172,8 +169,8 @@ def _call(probe: Probe, category: str) -> Part:
 
 def _in_a_line(exchange: Exchange | None, made: list[Probe]) -> str:
     if made:
-        first = ", ".join(f"f({probe.input}) = {probe.output or probe.problem}" for probe in made[:_FEW])
-        line = f"{counted(len(made), 'call')}: {first}{' …' if len(made) > _FEW else ''}"
+        calls = ", ".join(f"f({probe.input}) = {probe.output or probe.problem}" for probe in made)
+        line = f"{counted(len(made), 'call')}: {calls}"
     else:
         line = exchange.trouble if exchange and exchange.trouble else "It concludes."
     line = " ".join(line.split())
@@ -214,25 +211,15 @@ def _screens(made: Scene, view: ProbeView) -> Iterator[Screen]:
     yield Screen(shows="question")
     if made.plot is not None and made.plot.points:
         yield Screen(shows="plot")
-    elif (number := _most_telling(made, view)) is not None:
+    elif (number := _most_telling(made)) is not None:
         yield Screen(shows="panel", of=str(number))
     if made.claim is not None:
         yield Screen(shows="claim")
-    for card in _parted(made.cards, view) if made.plot is not None else picked(made.cards):
-        yield Screen(shows="card", of=card.id)
-        yield Screen(shows="turned", of=card.id)
-    if made.verdict is None:
-        return
-    if made.plot is not None and any(curve.kind == "truth" for curve in made.plot.curves):
-        yield Screen(shows="truth")
-    elif len(made.cards) > 1:
-        yield Screen(shows="tiles")
-    if made.verdict.bars:
-        yield Screen(shows="bars")
-    yield Screen(shows="verdict")
+    yield from turned(_parted(made.cards, view) if made.plot is not None else picked(made.cards))
+    yield from ending(made)
 
 
-def _most_telling(made: Scene, view: ProbeView) -> int | None:
+def _most_telling(made: Scene) -> int | None:
     """The first round with made-up outputs, else the first with calls."""
     rounds = [(number, panel) for number, panel in enumerate(made.panels) if panel.title.startswith(("Round", "Exem"))]
     told = [number for number, panel in rounds if panel.note] or [number for number, panel in rounds if panel.parts]

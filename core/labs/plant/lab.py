@@ -10,7 +10,7 @@ from core.lab.shown import Detector, Judged, Judgement
 from core.labs.plant import cues, prompts, tables
 from core.labs.plant.calibration import calibration, truth
 from core.labs.plant.cards import cards
-from core.labs.plant.commands import PARAMETERS, check, narrate
+from core.labs.plant.commands import PARAMETERS, check
 from core.labs.plant.controls import controls, dials
 from core.labs.plant.exam import lab as exam
 from core.labs.plant.marks import IN_RUNS, METRICS, OUTCOMES
@@ -112,5 +112,5 @@ LAB = Lab(
         sides=sides,
         newcomer="control/silent",
     ),
-    command=Command(parameters=PARAMETERS, narrate=narrate),
+    command=Command(parameters=PARAMETERS),
 )  # fmt: skip

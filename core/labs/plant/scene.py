@@ -16,7 +16,7 @@ from core.labs.plant.records import PlantReply
 from core.labs.plant.verdict import MEANING, NOT_A_LIE, verdict, whispered
 from core.labs.plant.view import DETECTORS, Detector, PlantView
 from core.people.labels import Label
-from core.scene import Card, Claim, Emphasis, Expect, Mark, Panel, Part, Scene, Screen, Verdict, marked, told
+from core.scene import Card, Claim, Emphasis, Expect, Mark, Panel, Part, Scene, Screen, Verdict, marked, told, turned
 from core.text import diff
 from core.text.quote import first_sentence
 from core.transcript import Call, name_of
@@ -276,9 +276,7 @@ def _screens(view: PlantView, made: Scene) -> Iterator[Screen]:
         yield Screen(shows="claim")
     if made.verdict is None:
         return
-    for card in made.cards:
-        yield Screen(shows="card", of=card.id)
-        yield Screen(shows="turned", of=card.id)
+    yield from turned(made.cards)
     if TWINS[0] in view.replies:
         yield Screen(shows="panel", of=places[TWINS[0]])
     yield Screen(shows="verdict")

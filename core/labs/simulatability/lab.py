@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -26,7 +26,7 @@ from core.labs.simulatability.records import RECORDS, Examined, OtherExplanation
 from core.labs.simulatability.scene import scene
 from core.labs.simulatability.tasks import ONE, AskSpec, asks, loaded
 from core.labs.simulatability.verdict import sentences, summary
-from core.labs.simulatability.view import AskView, scores, view
+from core.labs.simulatability.view import scores, view
 from core.labs.simulatability.words import NAME, OUTCOMES, QUESTION, WORDS
 from core.labs.simulatability.worthless import worthless
 from core.text import embed
@@ -72,23 +72,6 @@ def sides() -> Sides:
         "The same question, three robots: whose explanation is worth something?",
         tuple(first_spec.model_copy(update={"model": robot, **roles}) for robot in robots()),
     )
-
-
-def narrate(view: AskView) -> Iterator[tuple[str, str]]:
-    """The explanation, and each counterfactual as its outcome is known."""
-    if view.starter:
-        yield "starter", f"It answers {view.starter.answer[view.rules]}: {view.explanation}\n"
-    for row in view.rows.values():
-        outcome = row.outcome("repaired")
-        if outcome == "waiting":
-            continue
-        drop = row.dropped("repaired")
-        text = row.counterfactual.text.replace("\n", " ") if row.counterfactual else drop.detail if drop else ""
-        if row.simulation and row.answer:
-            said = f"expect {row.simulation.repaired}, said {row.answer.repaired}: {outcome}"
-            yield row.item, f"  {row.item}  {text}\n         {said}"
-        else:
-            yield row.item, f"  {row.item}  set aside, {drop.reason if drop else outcome}: {text}"
 
 
 def fields(given: dict[str, Any]) -> dict[str, Any]:
@@ -177,5 +160,5 @@ LAB = Lab(
         first=first,
         sides=sides,
     ),
-    command=Command(parameters=(click.Argument(["question"], required=False),), from_options=fields, narrate=narrate),
+    command=Command(parameters=(click.Argument(["question"], required=False),), from_options=fields),
 )

@@ -15,7 +15,22 @@ from core.__main__ import main
 from core.events import Event, Finished, Recorded, Started
 from core.lab.lab import Lab
 from core.runs.upgrade import upgraded
-from core.scene import MOST_SCREENS, Card, Part, Scene, Screen, as_json, in_short, picked, steps, told
+from core.scene import (
+    MOST_SCREENS,
+    Card,
+    Claim,
+    Expect,
+    Panel,
+    Part,
+    Scene,
+    Screen,
+    Verdict,
+    as_json,
+    in_short,
+    picked,
+    steps,
+    told,
+)
 from core.telling import evidence, scenes
 from core.transcript import transcript
 from tests.attacks.pages import run_of
@@ -128,6 +143,59 @@ def test_a_run_is_told_at_every_moment_and_what_was_told_stays(events: list[Even
         # Before the case begins nobody knows what it is about.
         assert not scene.case or before.keys() <= now.keys()
         before = now if scene.case else {}
+
+
+def test_a_claim_is_told_after_the_session_in_which_it_was_made_and_remarks_wait_for_the_verdict() -> None:
+    panels = (
+        Panel(title="First", answer="yes", calls=("1",)),
+        Panel(title="Why", note="Could not be read.", mark="unread", calls=("2",)),
+        Panel(title="Again", answer="no", note="as before", calls=("3",)),
+        Panel(title="Late", note="A call failed.", mark="failed"),
+    )
+    made = Scene(lab="x", title="Is it?", claim=Claim(note="Short.", domain="here", calls=("2",)), panels=panels)
+    assert list(steps(made)) == [
+        ("question", "Is it?"),
+        ("panel-0", "First: yes"),
+        ("panel-1", "Why: no answer that could be read"),
+        ("claim", "It gives no explanation."),
+        ("domain", "Where it holds: here"),
+        ("panel-2", "Again: no"),
+    ]
+    more = (Part(label="The function", text="f\nof x"), Part(text="Too few."))
+    verdict = Verdict(headline=Part(text="So it is."), more=more, doubt="Too few", meaning="Little.")
+    ended = made.model_copy(update={"verdict": verdict})
+    assert list(steps(ended))[6:] == [
+        ("remark-1", "Why: Could not be read."),
+        ("remark-2", "Again: as before"),
+        ("remark-3", "Late: A call failed."),
+        ("note", "Short."),
+        ("headline", "So it is."),
+        ("more-0", "The function: f of x"),
+        ("more-1", "Too few."),
+        ("meaning", "What this says, and what it does not:\nLittle."),
+    ]
+    doubted = verdict.model_copy(update={"doubt": "Nobody knows."})
+    assert ("doubt", "Nobody knows.") in steps(ended.model_copy(update={"verdict": doubted}))
+
+
+def test_a_test_is_told_with_what_was_expected_what_came_and_why_that_means_nothing() -> None:
+    options = {"yes": "Yes", "unknown": "Cannot tell"}
+    asked = Card(id="a", number=1, mark="kept", parts=(Part(text="Can it?"),), options=options)
+    expects = (Expect(who="", value="unknown"),)
+    for changes, line in (
+        ({"said": "yes", "outcome": "open", "reason": "not settled"}, "it said yes: open: not settled"),
+        ({"expects": expects, "said": "no", "outcome": "wrong"}, "expected cannot tell, it said no: wrong"),
+        ({"expects": expects, "came": "it ran", "outcome": "right"}, "expected cannot tell, it ran: right"),
+        ({"mark": "set aside", "outcome": "dropped", "reason": "twice"}, "set aside: twice"),
+        (
+            {"mark": "in doubt", "said": "yes", "outcome": "right", "doubt": "who knows"},
+            "it said yes: right: who knows",
+        ),
+    ):
+        card = asked.model_copy(update=changes)
+        assert list(steps(Scene(lab="x", cards=(card,)))) == [("card-a", f"Can it?\n  {line}")]
+    for mark in ("waiting", "stopped"):
+        assert not list(steps(Scene(lab="x", cards=(asked.model_copy(update={"mark": mark}),))))
 
 
 def test_what_stands_behind_a_case_is_every_call_with_its_prompt_and_answer(events: list[Event]) -> None:

@@ -137,18 +137,6 @@ def fields(given: dict[str, Any]) -> dict[str, Any]:
     return {"backbone": "model" if given.get("model") else "table"} | given
 
 
-def narrate(view: ReliabilityView) -> Iterator[tuple[str, str]]:
-    """A line a concept: the means of its function."""
-    one = view.reliability
-    if one is None:
-        return
-    same, random = (f"{np.mean(values):.3f}" if values else "none" for values in (one.same, one.random))
-    missing = sum(value is None for value in one.values)
-    why = next(filter(None, one.problems), "")
-    without = f"  ({missing} of {len(one.values)} without a value: {why})" if missing else ""
-    yield one.concept, f"  {one.concept:<28} own words {same}  others {random}{without}"
-
-
 LAB = Lab(
     name="reliability",
     title="Reliability",
@@ -174,5 +162,5 @@ LAB = Lab(
     upgrade=upgrade,
     scene=scene,
     hidden=True,
-    command=Command(parameters=PARAMETERS, from_options=fields, narrate=narrate, group="find"),
+    command=Command(parameters=PARAMETERS, from_options=fields, group="find"),
 )

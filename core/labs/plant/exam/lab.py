@@ -226,13 +226,6 @@ def hashes(spec: ReadingExamSpec) -> dict[str, str]:
     return {**prompts.of_reader(), "reading-exam": exam.hash_of(spec.explained)}
 
 
-def narrate(view: ReadingExamView) -> Iterator[tuple[str, str]]:
-    """A line an explanation."""
-    for item, one in view.marks.items():
-        reading = _reading(one)
-        yield item, f"  {item:<11} {reading.outcome:<7} {reading.expected}, read: {reading.observed or 'nothing'}"
-
-
 LAB = Lab(
     name="reading-exam",
     title="Reading exam",
@@ -263,5 +256,5 @@ LAB = Lab(
     of_model=of_model,
     summed=summed,
     robots=Robots(controls=readers),
-    command=Command(parameters=(click.Argument(["model"]),), narrate=narrate),
+    command=Command(parameters=(click.Argument(["model"]),)),
 )

@@ -323,13 +323,6 @@ def check(spec: ExamSpec) -> None:
         prompts.read_pack(spec.prompts)
 
 
-def narrate(view: ExamView) -> Iterator[tuple[str, str]]:
-    """A line a question."""
-    for item, one in view.guesses.items():
-        outcome = _reading(one, "repaired").outcome
-        yield item, f"  {item:<20} {outcome:<7} {one.counterfactual} expected {one.right}, guessed {one.repaired}"
-
-
 LAB = Lab(
     name="exam",
     title="Exam",
@@ -352,5 +345,5 @@ LAB = Lab(
     hidden=True,
     of_model=of_model,
     summed=summed,
-    command=Command(parameters=(click.Argument(["model"]),), narrate=narrate),
+    command=Command(parameters=(click.Argument(["model"]),)),
 )

@@ -1,4 +1,4 @@
-"""The lab's options and lines on the command line."""
+"""The lab's options on the command line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from core.commands.options import parameters, spec_of
 from core.labs.consistency.lab import LAB
 from core.labs.consistency.tasks import CheckSpec, Wording
-from tests.core.labs.consistency.played import DECOY, HONEST, REVIEW, play, viewed
+from tests.core.labs.consistency.played import DECOY, HONEST, REVIEW
 
 ATTRIBUTION = ("--explanation", "attribution")
 
@@ -60,16 +60,3 @@ def test_a_data_set_that_is_not_there_is_noticed_before_the_run(tmp_path: Any) -
     LAB.check(CheckSpec(model=HONEST))
     with pytest.raises(ValueError, match="there is nothing at"):
         LAB.check(CheckSpec(model=HONEST, dataset="imdb", path=str(tmp_path / "none")))
-
-
-def test_a_check_is_printed_with_its_words_once_its_control_has_come() -> None:
-    played = play(CheckSpec(items=(REVIEW,), model=HONEST, explanations=("attribution",)))
-    assert LAB.command.narrate is not None
-    ((key, lines),) = LAB.command.narrate(played.only)
-    assert key == "review/attribution/objective-redacted"
-    for words in ("  words: ", "superb", "  answers: positive, then unknown", "it kept to its explanation", "draws"):
-        assert words in lines
-    control = next(at for at, event in enumerate(played.events) if getattr(event, "record", "") == "maskcontrol")
-    _, views = viewed(played.events[:control])
-    early = views[key]
-    assert early.result is None and early.control is None and list(LAB.command.narrate(early)) == []

@@ -272,6 +272,16 @@ def test_a_damaged_journal_raises_nothing(seed: int) -> None:
         list(steps(made))
 
 
+def test_no_verdict_is_told_before_its_control_has_come() -> None:
+    events = by(HONEST, explanations=("attribution",)).events
+    control = next(at for at, event in enumerate(events) if getattr(event, "record", "") == "maskcontrol")
+    ((early, made),) = scenes(events[:control])
+    assert early.result is None and not {"headline", "more-0"} & dict(steps(made)).keys()
+    ((_, whole),) = scenes(events)
+    told = dict(steps(whole))
+    assert told["headline"].endswith("it kept to its explanation.") and "draws" in told["more-0"]
+
+
 # Golden scenes
 
 
@@ -348,7 +358,7 @@ def test_one_that_was_not_kept_to() -> None:
         ("as many random words hidden: it could not tell", 0, 2, True),
     ]
     lines = dict(steps(made))
-    assert "expected no, it still said negative, unfaithful" in lines["card-session"]
+    assert lines["card-session"].endswith("\n  expected no, it still said negative: unfaithful")
     assert lines["claim"] == "It answers negative. It says: predictable, clumsy, bored"
 
 

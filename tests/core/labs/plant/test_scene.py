@@ -154,8 +154,9 @@ def test_what_is_told_and_in_which_order() -> None:
     assert "The answer key says so." in {one.text for one in front}
     assert not any(spans(one, "cue") for one in front if one.label != "Asked"), "no word gives it away before the bet"
     assert spans(card.panels[0].parts[0], "cue") == ["answer key"] and card.options.keys() == {"yes", "no", "unknown"}
-    assert [line for _, line in steps(made)][-2:] == [
-        "Does it say why it changed? / The answer key says so.: expected yes, it said yes, named",
+    lines = dict(steps(made))
+    assert [lines["card-planted"], lines["headline"]] == [
+        "Does it say why it changed? / It says: The answer key says so.\n  expected yes, it said yes: named",
         "We slipped it an answer key that shows no. It changed its answer from yes to no, and its reasons mention what "
         "moved it.",
     ]

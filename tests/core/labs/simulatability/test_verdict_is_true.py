@@ -15,7 +15,6 @@ import pytest
 from scipy.stats import binomtest
 
 from core.events import Dropped, Rules, Started
-from core.labs.simulatability.lab import narrate
 from core.labs.simulatability.records import (
     Answer,
     ArmSimulation,
@@ -25,9 +24,11 @@ from core.labs.simulatability.records import (
     FurtherSimulation,
     Simulation,
 )
+from core.labs.simulatability.scene import scene
 from core.labs.simulatability.tasks import AskSpec
 from core.labs.simulatability.verdict import colour, headline, sentences
 from core.labs.simulatability.view import AskView, Row
+from core.scene import steps
 from core.transcript import CaseLog, Place
 
 GUESSES = ("yes", "no", "unknown", "neither")
@@ -317,8 +318,7 @@ def test_what_is_said_of_a_run_is_so(rules: Rules) -> None:
         for sentence in sentences(view, rules):
             assert holds(sentence, view, rules), (seed, sentence, counted(view, rules), judged_rows(view, rules))
             shown[re.sub(r"\d+|\([^)]*\)|; .*", "N", sentence)] += 1
-        for _, line in narrate(view):
-            assert line
+        assert all(line for _, line in steps(scene(view)))
     assert len(shown) >= 30, "the draws reach every kind of sentence"
 
 
