@@ -9,21 +9,23 @@ export function follow(run, named, draw, over, lost = () => {}) {
   const source = new EventSource(address("told", run, named));
   source.addEventListener("scene", (event) => draw((scene = JSON.parse(event.data))));
   source.addEventListener("changed", (event) => {
-    const { cards, ...news } = JSON.parse(event.data);
-    scene = { ...scene, ...news };
-    if (cards) {
-      const fresh = new Map(cards.map((card) => [card.id, card]));
-      const kept = scene.cards.map((card) => fresh.get(card.id) ?? card);
-      const known = new Set(scene.cards.map((card) => card.id));
-      scene.cards = [...kept, ...cards.filter((card) => !known.has(card.id))].sort((one, other) => one.number - other.number);
-    }
-    draw(scene);
+    draw((scene = merged(scene, JSON.parse(event.data))));
     lost(false);
   });
   source.addEventListener("over", () => { source.close(); over(); });
   // The browser asks again by itself, and is then told the whole.
   source.onerror = () => lost(true);
   return () => source.close();
+}
+
+/** A scene with what is new of it; of its cards those come that are not as they were. */
+function merged(scene, { cards, ...news }) {
+  const now = { ...scene, ...news };
+  if (!cards) return now;
+  const fresh = new Map(cards.map((card) => [card.id, card])), known = new Set(scene.cards.map((card) => card.id));
+  const kept = scene.cards.map((card) => fresh.get(card.id) ?? card);
+  now.cards = [...kept, ...cards.filter((card) => !known.has(card.id))].sort((one, other) => one.number - other.number);
+  return now;
 }
 
 /** What stands behind a scene, as the stage shows it. */
@@ -35,9 +37,12 @@ export async function evidence(scene) {
 
 /**
  * What a person says of runs: kept in the browser until the app has acknowledged it, one batch under way, said again
- * after a lost connection and after the page was loaded anew. `told(kept, of, refused)` says how far that is.
+ * after a lost connection and after the page was loaded anew. `told(kept, of, refused)` says how far that is; `opened` is given what comes of a sealed
+ * run with the acknowledgement.
  */
 export class Sayer {
+  opened = () => {};
+
   constructor(told = () => {}, store = globalThis.localStorage, wait = 1_000) {
     Object.assign(this, { told, store, wait, kept: 0, said: 0, underWay: false });
     this.waiting = this.#read();
@@ -67,12 +72,13 @@ export class Sayer {
     try {
       const reply = await fetch("/said", { method: "POST", body: JSON.stringify({ said: batch }), headers: { "content-type": "application/json" } });
       if (!reply.ok && reply.status !== 400) throw new Error(reply.status);
-      const { kept = [], refused = {}, why = "" } = await reply.json();
+      const { kept = [], refused = {}, why = "", opened = [] } = await reply.json();
       const heard = new Set(reply.ok ? [...kept, ...Object.keys(refused)] : batch.map((one) => one.id));
       this.waiting = this.waiting.filter((one) => !heard.has(one.id));
       this.kept += kept.length;
       this.#write();
       this.told(this.kept, this.said, Object.values(refused)[0] ?? why);
+      this.opened(opened);
       this.underWay = false;
       const then = this.waiting.length ? null : this.then;
       if (then) this.then = null;
@@ -176,6 +182,12 @@ const field = (name) => document.querySelector(`.st-key-act-${name} :is(input, t
 function sayer(here) {
   if (!theirs.has("sayer")) theirs.set("sayer", new Sayer());
   const one = theirs.get("sayer");
+  one.opened = (all) => {
+    for (const { run, case: named, news } of all) {
+      const is = (scene) => scene.run === run && scene.case === named;
+      if (here.scenes.some(is)) here.draw?.(here.scenes.map((scene) => (is(scene) ? merged(scene, news) : scene)));
+    }
+  };
   one.told = (kept, of, why) => here.draw?.(here.scenes, { saved: why ? `${why} (saved ${kept} of ${of})` : `saved ${kept} of ${of}` });
   return one;
 }

@@ -99,6 +99,7 @@ function useKeys(stage, keys, isFrame = false) {
 const MARKS = {
   kept: "kept", broken: "broken", "not settled": "left open", "in doubt": "in doubt", "set aside": "set aside",
   unread: "could not be read", failed: "failed", waiting: "to come", stopped: "not reached",
+  sealed: "sealed",
 };
 
 const ACTIONS = {
@@ -115,10 +116,11 @@ const STATES = {
   cancelled: ["It was stopped.", "What had come until then stands below."],
   interrupted: ["It was interrupted.", "Nothing is lost: it can go on where it was."],
   done: ["It came to an end without a verdict.", ""],
+  sealed: ["What it came to is sealed.", "It comes once all that can be foretold is guessed, or all is revealed."],
 };
 
 const isGoing = (scene) => ["waiting", "running"].includes(scene.status);
-const isOpen = (mark) => mark === "waiting" || mark === "stopped";
+const isOpen = (mark) => ["waiting", "stopped", "sealed"].includes(mark);
 const nameOf = (scene, mark) => scene.words?.[mark] || MARKS[mark];
 const wordOf = (card, value) => (card.options?.[value] ?? value).toLowerCase();
 /** What came: where `said` is no word of the model's, the card says it otherwise. */
@@ -184,7 +186,7 @@ const SIGNS = {
   kept: "M3 8.5l3.5 3.5L13 4.5", broken: "M4 4l8 8M12 4l-8 8", "set aside": "M4 8h8", stopped: "M6 4.5v7M10 4.5v7",
   "not settled": "M5.4 6a2.6 2.6 0 1 1 3.8 2.3c-.8.5-1.2.9-1.2 1.9M8 12.8v.1", failed: "M8 3v6M8 12.6v.2",
   "in doubt": "M2.5 9c1.8-3.4 3.7 1.4 5.5-.6s3.7-2.6 5.5-.6", waiting: "M3.6 8h.1M8 8h.1M12.4 8h.1",
-  unread: "M2.5 8c2.4-4 8.6-4 11 0M4 13.5L12.5 3",
+  unread: "M2.5 8c2.4-4 8.6-4 11 0M4 13.5L12.5 3", sealed: "M4 7.5h8v5.5H4zM5.6 7.5V5.4a2.4 2.4 0 0 1 4.8 0v2.1",
 };
 
 function Sign({ mark }) {
@@ -569,9 +571,9 @@ function Plot({ scene, covered }) {
 
 /** How far it has come, where the verdict will stand. */
 function standing(scene) {
-  const [first, more] = STATES[scene.status] ?? STATES.empty;
+  const [first, more] = STATES[scene.is_sealed && !isGoing(scene) ? "sealed" : scene.status] ?? STATES.empty;
   const came = scene.cards.filter((card) => !isOpen(card.mark)).length, all = scene.cards.length;
-  const far = all && scene.status !== "waiting" ? `${came} of ${counted(all, scene.one)} answered.` : "";
+  const far = all && scene.status !== "waiting" ? `${came} of ${counted(all, scene.one)} ${scene.is_sealed ? "turned" : "answered"}.` : "";
   return [first, far, more].filter(Boolean);
 }
 
@@ -974,14 +976,16 @@ function Game({ stage, scene, name, isGuess, leave }) {
   const [current, set] = useState(""), go = (to) => set(cards[to]?.id ?? "");
   const place = (is) => { const found = cards.findIndex(is); return found < 0 ? cards.length : found; };
   const at = cards.some((card) => card.id === current) ? place((card) => card.id === current) : place((card) => !turned.includes(card.id));
-  const card = cards[at], isTurned = card && turned.includes(card.id), has = card && card.mark !== "waiting";
+  const card = cards[at], has = card && card.mark !== "waiting";
+  // Of a sealed one what came is told once the guess is kept.
+  const isGuessed = card && turned.includes(card.id), isTurned = isGuessed && card.mark !== "sealed";
   const show = () => {
     if (!has) return;
     set(card.id);
     turn((all) => [...all, card.id]);
   };
   const choose = (value) => {
-    if (!card || isTurned || !has) return;
+    if (!card || isGuessed || !has) return;
     guess((all) => ({ ...all, [card.id]: value }));
     stage.act("guess", card.id, value);
     show();
@@ -1007,6 +1011,7 @@ function Game({ stage, scene, name, isGuess, leave }) {
             <div class="options"><button class="primary"
                 onClick=${on}>${at + 1 < cards.length ? "Next" : "What came of it"}<kbd>space</kbd></button></div>`
           : html`<${Asked} card=${card} />${!has ? html`<p class="soft">It has not answered yet.</p>`
+            : isGuessed ? html`<p class="soft">It comes once your guess is kept.</p>`
             : isGuess ? html`<${Options} card=${card} choose=${choose} />`
             : html`<div class="options"><button class="primary" onClick=${show}>Turn it<kbd>space</kbd></button>
                 </div>`}`}</div>`
