@@ -331,9 +331,9 @@ def foretell(run_id: str) -> None:
         ":material/lock: This run is sealed: you see what came of a card once you have said what you expect of it, and "
         "the end once all are guessed or it is revealed to all. A first guess holds."
     )
-    stage(
-        "guess" if scene.is_sealed else "read", [scene], f"sealed-{run_id}", follow={"run": run_id, "case": scene.case},
-    )  # fmt: skip
+    # While it goes on there may still be something to guess.
+    is_guess = scene.is_sealed and (scene.status in ("running", "waiting") or any(card.options for card in scene.cards))
+    stage("guess" if is_guess else "read", [scene], f"sealed-{run_id}", follow={"run": run_id, "case": scene.case})
 
 
 named = st.query_params.get("run", "")

@@ -688,6 +688,8 @@ function Read({ stage, scene, name, change }) {
   const asked = (scene.parts ?? []).filter((part) => part.text && !stands.has(part.text));
   return html`<article class=${watched.current ? "read watched" : "read"} ref=${here}>
     <header><${H} dir="auto"><${Folded} text=${scene.title || scene.question || "A case"} most=${150} /></${H}>
+      ${scene.is_sealed && scene.cards.some((card) => card.mark === "sealed" && isForetold(card)) && html`<button
+          class="plain" onClick=${() => change("guess")}>${ACTIONS.guess}</button>`}
       ${scene.screens?.length > 1 && html`<button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd>
           </button>`}</header>
     <${Verdict} scene=${scene} headline=${headline} />
@@ -1012,7 +1014,8 @@ function Game({ stage, scene, name, isGuess, leave }) {
                 onClick=${on}>${at + 1 < cards.length ? "Next" : "What came of it"}<kbd>space</kbd></button></div>`
           : html`<${Asked} card=${card} />${!has ? html`<p class="soft">It has not answered yet.</p>`
             : isGuessed ? html`<p class="soft">It comes once your guess is kept.</p>`
-            : isGuess ? html`<${Options} card=${card} choose=${choose} />`
+            : isGuess ? html`<${Options} card=${card} choose=${choose} />
+              ${scene.is_sealed && html`<${Panels} stage=${stage} scene=${scene} panels=${scene.panels} />`}`
             : html`<div class="options"><button class="primary" onClick=${show}>Turn it<kbd>space</kbd></button>
                 </div>`}`}</div>`
       : html`<div class="round over"><${Ending} scene=${scene} name=${name} />${isGuess && html`<p
