@@ -16,8 +16,12 @@ from core.events import Frozen
 SCHEMA = 1
 """Version of a scene's JSON."""
 
-Mark = Literal["kept", "broken", "not settled", "in doubt", "set aside", "unread", "failed", "waiting", "stopped"]
-"""What came of something, for the explanation: `core.lab.shown.Means`, and *stopped* for what was not reached."""
+Mark = Literal[
+    "kept", "broken", "not settled", "in doubt", "set aside", "unread", "failed", "waiting", "stopped", "sealed"
+]
+"""What came of something, for the explanation: `core.lab.shown.Means`, *stopped* for what was not reached, and *sealed*
+for what came and is told to who has foretold it (`core.telling.sealed`).
+"""
 
 Emphasis = Literal["strong", "named", "hidden", "struck", "added", "cue", "shared"]
 """What a span of a text is: read aloud; a word that the explanation names; one that is hidden; one that an edit took
@@ -234,7 +238,7 @@ class Scene(Frozen):
     """A case. `parts` is what was asked; `one` what a card is called ("question"); `words` what its marks are; `grid`
     what the lab sets beside this case; `coming` what is being written now, by whom; `differs` says what depends on
     whose rules read the answers; `screens` tell it to an audience, in order, as far as it has come (`screens`, unless
-    the lab has an order of its own).
+    the lab has an order of its own). `is_sealed`: there is more of it than is told here.
     """
 
     schema_version: int = SCHEMA
@@ -263,6 +267,7 @@ class Scene(Frozen):
     differs: str = ""
     failure: tuple[Part, ...] = ()
     screens: tuple[Screen, ...] = ()
+    is_sealed: bool = False
 
 
 class Tile(Frozen):

@@ -15,8 +15,10 @@ from core.lab.lab import Lab
 from core.lab.spec import MOST_CASES, Spec
 from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
+from core.people.visit import SealedRun
 from core.telling.scenes import who
 from core.transcript import Transcript
+from pages import addresses
 from pages.parts import begin_side_by_side, live, rooms, session
 from pages.parts.models import short
 from pages.parts.run import problems
@@ -40,6 +42,8 @@ def draw(lab: Lab) -> None:
     run_id = st.query_params.get("run", "")
     try:
         shown = live.look(run_id) if run_id else None
+    except SealedRun:
+        st.switch_page(addresses.CASE, query_params=st.query_params.to_dict())
     except NoSuchRun as error:
         st.error(plain(str(error)), title=error.title, icon=":material/error:")
         shown = None

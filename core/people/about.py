@@ -1,11 +1,12 @@
-"""Journals about a run, `<run>~….jsonl` beside its own: what people say of it, whether it is shared, how it is kept."""
+"""Journals about a run, `<run>~….jsonl` beside its own: what people say, whether it is shared or sealed, how kept."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 from core import journal
-from core.events import Shared
+from core.events import Event, Recorded, Shared
 
 
 def said_path(path: Path, who: str) -> Path:
@@ -24,10 +25,35 @@ def kept_path(path: Path) -> Path:
     return path.with_name(f"{path.stem}~~kept.jsonl")
 
 
+def sealed_path(path: Path) -> Path:
+    """The journal of whether the run of the journal `path` is sealed."""
+    return path.with_name(f"{path.stem}~~sealed.jsonl")
+
+
+def is_sealed(path: Path) -> bool:
+    """Whether others see of the run of the journal `path` only what they have foretold. Where that cannot be read, they
+    do.
+    """
+    place = sealed_path(path)
+    said = [event.data.get("sealed") for event in events_in(place) if isinstance(event, Recorded)]
+    return bool(said[-1]) if said else place.exists()
+
+
 def is_shared(path: Path) -> bool:
     """Whether everyone may look at the run of the journal `path`."""
+    said = [event.shared for event in events_in(shared_path(path)) if isinstance(event, Shared)]
+    return bool(said) and said[-1]
+
+
+def events_in(path: Path) -> tuple[Event, ...]:
+    """What a small journal holds, read again only where it has changed; nothing where there is none."""
     try:
-        events = journal.read(shared_path(path)).events
+        now = path.stat()
     except FileNotFoundError:
-        return False
-    return next((event.shared for event in reversed(events) if isinstance(event, Shared)), False)
+        return ()
+    return _read(path, now.st_mtime_ns, now.st_size)
+
+
+@lru_cache(maxsize=2_048)
+def _read(path: Path, changed: int, size: int) -> tuple[Event, ...]:
+    return tuple(journal.read(path).events)

@@ -12,8 +12,8 @@ from typing import IO, NamedTuple
 from core import journal
 from core.events import Event, Frozen, Recorded, Shared, Started
 from core.journal import FromTheFuture, Journal
-from core.people.about import kept_path, said_path, shared_path
-from core.people.labels import BY, Kept
+from core.people.about import events_in, kept_path, said_path, sealed_path, shared_path
+from core.people.labels import BY, Kept, Sealing
 from core.people.looking import Journals, NoSuchRun, of_today
 from core.runs.run import recorded
 
@@ -29,7 +29,8 @@ class _Away(NamedTuple):
 
 
 class Keeping:
-    """Shares, titles, hides, labels and deletes the runs of `journals`; every method may be called from any thread.
+    """Shares, seals, titles, hides, labels and deletes the runs of `journals`; every method may be called from any
+    thread.
 
     `ended(run_id)` is called after each change, `forget` with what happened in a run that is deleted.
     """
@@ -62,6 +63,10 @@ class Keeping:
         said = self._said(run_id, who)
         return [event for event in journal.read(said).events if event.kind == "recorded"] if said.exists() else []
 
+    def told(self, run_id: str, who: str) -> tuple[Recorded, ...]:
+        """The same, kept in memory as long as it does not change. Raises NoSuchRun."""
+        return tuple(event for event in events_in(self._said(run_id, who)) if isinstance(event, Recorded))
+
     def labels(self, run_id: str) -> dict[str, list[Recorded]]:
         """What people say of the run's cases and trials (`core.people.labels`), by the name each says it under. Raises
         NoSuchRun.
@@ -79,6 +84,13 @@ class Keeping:
             raise NoSuchRun(f"{run_id} is a recording: everyone may look at it.")
         path = shared_path(self._journals.place(run_id))
         self._add(run_id, path, Shared(run=path.stem, shared=shared))
+
+    def seal(self, run_id: str, sealed: bool) -> None:
+        """Let others see of a run what they have foretold, or all of it again. Raises NoSuchRun."""
+        if self._journals.is_recording(run_id):
+            raise NoSuchRun(f"{run_id} is a recording: everyone may look at it.")
+        path = sealed_path(self._journals.place(run_id))
+        self._add(run_id, path, recorded(path.stem, Sealing(sealed=sealed), "run"))
 
     def keep(self, run_id: str, kept: Kept, owner: str = "") -> None:
         """Keep the run so from now on. Raises NoSuchRun."""

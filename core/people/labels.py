@@ -59,6 +59,18 @@ class Audited(Frozen):
     said: _Word | None = None
 
 
+class Foretold(Frozen):
+    """What one person expected of a card of a sealed run, by the word of it; the first is the one that holds."""
+
+    value: str
+
+
+class Sealing(Frozen):
+    """Whether others see of a run only what they have foretold. In the journal `<run>~~sealed.jsonl`."""
+
+    sealed: bool
+
+
 class Kept(Frozen):
     """How the owner keeps a run: by another title, and out of the lists. In the journal `<run>~~kept.jsonl`."""
 

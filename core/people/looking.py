@@ -14,7 +14,7 @@ from core.events import Event, Finished, Started
 from core.journal import Fault, FromTheFuture
 from core.lab.lab import Lab
 from core.lab.spec import Spec
-from core.people.about import is_shared
+from core.people.about import is_sealed, is_shared
 from core.runs.run import complaints
 from core.runs.upgrade import upgraded
 from core.transcript import Transcript, ancestors
@@ -93,6 +93,11 @@ class Journals:
     def shared(self, run_id: str) -> bool:
         """Whether everyone may look at the run. Raises NoSuchRun."""
         return self.is_recording(run_id) or is_shared(self.place(run_id))
+
+    def sealed(self, run_id: str) -> bool:
+        """Whether others see of the run only what they have foretold. Raises NoSuchRun."""
+        with of_today():
+            return not self.is_recording(run_id) and is_sealed(self.place(run_id))
 
     def events(self, run_id: str) -> list[Event]:
         """What has happened in a run so far. Raises NoSuchRun."""

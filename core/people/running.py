@@ -310,7 +310,9 @@ class Jobs(Journals):
             job.over.set()
 
     def _seen_by(self, owner: str) -> Callable[[str], bool]:
-        return lambda run: policy.allows("others") or self.owner(run) == owner or self.shared(run)
+        """Whose answers a run of the owner's may stand on: of one that is sealed, its own owner's alone."""
+        everyone = policy.allows("others")
+        return lambda run: everyone or self.owner(run) == owner or (self.shared(run) and not self.sealed(run))
 
     def _begin(self, job: Job, going: Going, resolve: Resolve | None) -> asyncio.Task[None]:
         """Begin the job's task, on the loop's thread."""

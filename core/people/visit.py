@@ -1,10 +1,12 @@
-"""Whose a run is, and what other people may do with it: nothing where the app is hosted, until its owner shares it."""
+"""Whose a run is, and what other people may do with it: nothing where the app is hosted, until its owner shares it; and
+of one that is sealed only to foretell it.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from hmac import compare_digest
 from typing import NamedTuple, ParamSpec, TypeVar
@@ -14,12 +16,14 @@ from core.events import Fork, Frozen
 from core.lab.spec import Spec
 from core.people import roles
 from core.people.allowance import TooMuch
-from core.people.labels import BY, Label
+from core.people.labels import BY, Audited, Foretold, Label
 from core.people.looking import NoSuchRun
 from core.people.running import Jobs
 from core.runs.fork import Plan
 from core.runs.run import Resolve
 from core.transcript import name_of
+
+_FORETOLD, _AUDITED = name_of(Foretold), name_of(Audited)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -29,6 +33,12 @@ class NotYours(NoSuchRun):
     """The run is somebody else's; the message says what is kept for its owner."""
 
     title = "This run is somebody else's"
+
+
+class SealedRun(NoSuchRun):
+    """The visitor may look at the run only as far as they have foretold it; the message says what to do."""
+
+    title = "This run is sealed"
 
 
 class Visitor(NamedTuple):
@@ -93,7 +103,8 @@ class Visit:
 
     The owner and the host may do everything with a run. Others may look at one that is shared, download it and say
     what they think of it; they never stop it or go on with it. For a teacher all runs are as if they were shared, and
-    a teacher shares them.
+    a teacher shares them. Who says who may look at a run also seals it: `run` then gives it to nobody else, and
+    `foretold` what they may see of it (`core.telling.sealed`).
     """
 
     def __init__(self, jobs: Jobs, visitor: Visitor) -> None:
@@ -122,6 +133,11 @@ class Visit:
         """The name that the visitor's labels bear."""
         return f"{BY}{self.visitor.name}"
 
+    @property
+    def guesser(self) -> str:
+        """The name under which the visitor foretells sealed runs."""
+        return f"guesses-{self.visitor.name}"
+
     def owns(self, run_id: str) -> bool:
         """Whether the visitor may do everything with the run; nobody may with a recording. Raises NoSuchRun."""
         if self._jobs.is_recording(run_id):
@@ -141,15 +157,59 @@ class Visit:
     def replays(self, run_id: str) -> bool:
         """Whether the visitor may ask the run's answers as if they were a model, should there be such a run."""
         try:
-            return self.sees(run_id)
+            return self.sees(run_id) and not self.is_sealed(run_id)
         except NoSuchRun:
             return False
 
+    def is_sealed(self, run_id: str) -> bool:
+        """Whether the visitor may see of the run only what they have foretold. Raises NoSuchRun."""
+        return self._jobs.sealed(run_id) and not self.shares(run_id)
+
+    def foretold(self, run_id: str, case: str) -> Mapping[str, str] | None:
+        """Of a case that the visitor may not see whole what they expected of its cards, by card; these they may see.
+        None where they may see all. Of a case with an answer that they drew for a blind audit and have not judged they
+        may see nothing that was read. Raises NoSuchRun and NotYours.
+        """
+        self._must_see(run_id)
+        if self.is_sealed(run_id):
+            said = self._jobs.keeping.told(run_id, self.guesser)
+            here = (event for event in said if (event.record, event.case) == (_FORETOLD, case))
+            # The first guess is the one that holds.
+            return {event.item: str(event.data.get("value")) for event in reversed([*here])}
+        drawn = {
+            event.item: event.data.get("said")
+            for event in self._jobs.keeping.told(run_id, self.labeller)
+            if (event.record, event.case) == (_AUDITED, case)
+        }
+        return {} if None in drawn.values() else None
+
+    def foretell(self, run_id: str, case: str, card: str, value: str, also: Frozen | None = None) -> None:
+        """Keep what the visitor expects of a card, once; and `also` what the run's lab makes of it. Raises NoSuchRun
+        and NotYours.
+        """
+        before = self.foretold(run_id, case)
+        if not self.visitor.is_in:
+            raise NotYours("Whoever says something of a run here has typed the code for it.")
+        for record in filter(None, (also, Foretold(value=value))) if card not in (before or {}) else ():
+            self._jobs.keeping.say(run_id, self.guesser, case, record, card, self.visitor.name)
+
     def run(self, run_id: str) -> Seen:
-        """The run, to be looked at. Raises NoSuchRun and NotYours."""
+        """The run, to be looked at. Raises NoSuchRun, NotYours and SealedRun."""
+        self._must_see(run_id)
+        if self.is_sealed(run_id):
+            raise SealedRun("Guess first: open it as a case, say what you expect of each card, and see what came.")
+        return Seen(self, self._jobs, run_id)
+
+    def behind_the_seal(self, run_id: str) -> Seen:
+        """The run whole, for `core.telling.sealed` alone, which leaves out what the visitor may not see. Raises
+        NoSuchRun and NotYours.
+        """
+        self._must_see(run_id)
+        return Seen(self, self._jobs, run_id)
+
+    def _must_see(self, run_id: str) -> None:
         if not self.sees(run_id):
             raise NotYours("Whoever began it has not shared it. Ask them to press Link and share it, then reload.")
-        return Seen(self, self._jobs, run_id)
 
     def own(self, run_id: str) -> Owned:
         """The run, to be changed. Raises NoSuchRun and NotYours."""
@@ -164,6 +224,12 @@ class Visit:
         if not self.shares(run_id):
             raise NotYours("Only whoever began this run, or a teacher, may share it.")
         self._jobs.keeping.share(run_id, shared)
+
+    def seal(self, run_id: str, sealed: bool) -> None:
+        """Let others see of a run only what they have foretold, or all of it again. Raises NoSuchRun and NotYours."""
+        if not self.shares(run_id):
+            raise NotYours("Only whoever began this run, or a teacher, may seal it or reveal it.")
+        self._jobs.keeping.seal(run_id, sealed)
 
     def plan(self, fork: Fork, spec: Spec | None = None) -> Plan:
         """What going on from an edited answer would ask. Raises NoSuchRun and NotYours."""
@@ -190,6 +256,7 @@ class Seen:
         self.file = partial(jobs.file, run_id)
         self.is_recording = partial(jobs.is_recording, run_id)
         self.shared = partial(jobs.shared, run_id)
+        self.sealed = partial(jobs.sealed, run_id)
         self.active = partial(jobs.active, run_id)
         self.here = partial(jobs.here, run_id)
         self.before = partial(jobs.before, run_id)

@@ -12,13 +12,13 @@ from pydantic import ValidationError
 
 from core.lab.lab import Lab
 from core.lab.shown import FACETS
-from core.people.labels import Kept, Label
+from core.people.labels import Kept, Label, Sealing
 from core.transcript import name_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-LABEL, KEPT = name_of(Label), name_of(Kept)
+SAID: dict[str, type[Label | Kept | Sealing]] = {name_of(kind): kind for kind in (Label, Kept, Sealing)}
 
 BEGUN = """
     select run, "case", cases.lab, coalesce(number, 0) as number, coalesce(runs."at", timestamp '1970-01-01') as "at",
@@ -103,12 +103,12 @@ def _labels(cursor: DuckDBPyConnection, runs: Sequence[str]) -> None:
         select run, about, "case", item, "by", record, data, records."at" from records join runs using (run)
         where run = any(?) and record = any(?) and about <> ''
         """,
-        [list(runs), [LABEL, KEPT]],
+        [list(runs), list(SAID)],
     ).fetchall()
     rows = []
     for run, about, case, trial, who, record, data, at in found:
         try:
-            said = list(_words((Label if record == LABEL else Kept).model_validate_json(data)))
+            said = list(_words(SAID[record].model_validate_json(data)))
         except ValidationError:
             continue
         rows += [(run, about, case, trial, who, kind, value, at) for kind, value in said]
@@ -116,9 +116,11 @@ def _labels(cursor: DuckDBPyConnection, runs: Sequence[str]) -> None:
         cursor.executemany("insert into labels values (?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
-def _words(said: Label | Kept) -> Iterator[tuple[str, str]]:
+def _words(said: Label | Kept | Sealing) -> Iterator[tuple[str, str]]:
     if isinstance(said, Kept):
         words = [("title", said.title), ("hidden", "yes" if said.hidden else "")]
+    elif isinstance(said, Sealing):
+        words = [("sealed", "yes" if said.sealed else "")]
     else:
         words = [("verdict", f"{name}: {word}") for name, word in said.verdicts.items()]
         words += [("should", f"{name}: {word}") for name, word in said.should.items()]

@@ -16,8 +16,13 @@ if TYPE_CHECKING:
 Alive = Callable[[str], bool]
 """Whether the run of that id is running now, in this process or another."""
 
-SEEN = "(?::varchar is null or owner = ? or recording or run in (select about from runs where shared))"
-"""The runs that a viewer may see. Both parameters are the viewer; null sees all."""
+SEEN = (
+    "(?::varchar is null or owner = ? or recording or (run in (select about from runs where shared) "
+    "and run not in (select about from labels where kind = 'sealed')))"
+)
+"""The runs that a viewer may see whole: of others' runs those that are shared and not sealed. Both parameters are the
+viewer; null sees all.
+"""
 
 
 def runs(

@@ -145,6 +145,7 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
         )
         begin_side_by_side.button(run_id, transcript)
         link(run_id)
+        _seal(run_id)
         st.download_button(
             "Download",
             lambda: visit.run(run_id).journal(),
@@ -161,6 +162,20 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
         keep.menu(run_id, transcript.started.study if transcript.started else "")
     recording.note(run_id, transcript)
     recording.ask_it_yourself(run_id, transcript)
+
+
+def _seal(run_id: str) -> None:
+    """The button of whoever says who may look at the run: others see each answer once they have guessed, or all."""
+    visit = session.runs()
+    if policy.allows("others") or not visit.shares(run_id):
+        return
+    sealed = visit.run(run_id).sealed()
+    st.button(
+        "Reveal to all" if sealed else "Seal it", icon=f":material/{'lock_open' if sealed else 'lock'}:", key="seal",
+        type="tertiary", on_click=visit.seal, args=(run_id, not sealed),
+        help="All of it is shown to everyone who may look at it, at once."
+        if sealed else "Others who may look at it see each answer once they have guessed.",
+    )  # fmt: skip
 
 
 def _sharing(runs: Sequence[str]) -> None:

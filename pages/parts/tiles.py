@@ -9,8 +9,9 @@ from typing import Literal, NamedTuple
 import streamlit as st
 
 State = Literal[
-    "kept", "broken", "not settled", "in doubt", "set aside", "unread", "failed", "stopped", "waiting", "guessed"
-]
+    "kept", "broken", "not settled", "in doubt", "set aside", "unread", "failed", "stopped", "waiting", "sealed",
+    "guessed",
+]  # fmt: skip
 
 
 class Look(NamedTuple):
@@ -35,6 +36,7 @@ LOOKS: dict[State, Look] = {
     "failed": Look("failed", "orange", ":material/error:"),
     "stopped": Look("not reached", "gray", ":material/pause_circle:"),
     "waiting": Look("under way", "gray", ":material/hourglass_empty:"),
+    "sealed": Look("sealed", "gray", ":material/lock:"),
     "guessed": Look("guessed", "blue", ":material/edit:"),
 }
 """Nothing else on the pages says kept, broken or not settled by a colour of its own."""

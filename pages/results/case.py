@@ -14,11 +14,13 @@ from core.events import Event, Scored
 from core.lab.lab import Lab
 from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
+from core.people.visit import SealedRun
 from core.runs import verify
 from core.store import versions
 from core.store.store import StoreError
 from core.telling import evidence
 from core.telling.scenes import of_case, place
+from core.telling.sealed import cases_of, scene_for
 from core.telling.story import story
 from core.text.counted import numbered, numbers
 from core.transcript import CaseLog, Transcript, name_of, transcript
@@ -311,13 +313,39 @@ def _lab_of(run_id: str) -> str:
     return next((name for name in entry.labs() if f"-{name}-" in run_id), "")
 
 
+def foretell(run_id: str) -> None:
+    """A run that is sealed for whoever looks: each card is turned once it is guessed, the end comes with the last one
+    or when all is revealed. Raises NoSuchRun.
+    """
+    cases = cases_of(session.runs(), run_id)
+    case = st.query_params.get("case", "")
+    if len(cases) > 1:
+        names = list(cases)
+        chosen = st.selectbox(
+            "Case", names, index=names.index(case) if case in cases else 0, key="sealed-case",
+            format_func=lambda one: f"{names.index(one) + 1}. {cases[one]}",
+        )  # fmt: skip
+        case = st.query_params["case"] = str(chosen)
+    scene = scene_for(session.runs(), entry.labs(), run_id, case)
+    st.caption(
+        ":material/lock: This run is sealed: you see what came of a card once you have said what you expect of it, and "
+        "the end once all are guessed or it is revealed to all. A first guess holds."
+    )
+    # While it goes on there may still be something to guess.
+    is_guess = scene.is_sealed and (scene.status in ("running", "waiting") or any(card.options for card in scene.cards))
+    stage("guess" if is_guess else "read", [scene], f"sealed-{run_id}", follow={"run": run_id, "case": scene.case})
+
+
 named = st.query_params.get("run", "")
 if not named:
     st.info("No run is named in the address. Choose one on the Browse page.", icon=":material/info:")
     st.page_link(addresses.BROWSE, label="Browse the runs", icon=":material/table_rows:")
     st.stop()
 try:
-    main(named)
+    try:
+        main(named)
+    except SealedRun:
+        foretell(named)
 except NoSuchRun as error:
     st.error(plain(str(error)), title=error.title, icon=":material/error:")
     st.page_link(addresses.BROWSE, label="Browse the runs", icon=":material/table_rows:")

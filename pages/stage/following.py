@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from core import entry
 from core.people.looking import NoSuchRun
 from core.runs.watch import Watch
+from core.scene import Scene
 from core.telling import scenes
+from core.telling.sealed import Opened, told_to
 
 PACE = 0.4
 """Seconds between two looks at a run that goes on."""
@@ -39,58 +42,117 @@ def changed(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
     return news
 
 
-class Following:
-    """One case of a run. `look` gives its scene as data, and whether it goes on."""
+@dataclass(eq=False)
+class _Watcher:
+    """Somebody who watches: `opened` gives what they may see of the case, `part` what that was last, and `told` the
+    scene as they have it.
+    """
 
-    def __init__(self, look: Callable[[], tuple[dict[str, Any], bool]]) -> None:
+    opened: Callable[[], Opened]
+    part: Opened = None
+    told: dict[str, Any] = field(default_factory=dict)
+    queue: asyncio.Queue[str] = field(default_factory=lambda: asyncio.Queue(_BEHIND))
+
+
+class Looked(NamedTuple):
+    """A case at a look: its scene, whether it goes on, and whether its run is sealed."""
+
+    scene: Scene | None
+    goes_on: bool
+    is_sealed: bool
+
+
+class Following:
+    """One case of a run, by `look`."""
+
+    def __init__(self, look: Callable[[], Looked]) -> None:
         self._look = look
-        self._watching: set[asyncio.Queue[str]] = set()
-        self._scene: dict[str, Any] = {}
+        self._watching: set[_Watcher] = set()
+        self._looked: Looked | None = None
+        self._made: dict[object, dict[str, Any]] = {}
         self._task: asyncio.Task[None] | None = None
 
-    async def told(self) -> AsyncIterator[str]:
-        """Server-sent events: the scene whole, then what changes, then `over`."""
-        queue: asyncio.Queue[str] = asyncio.Queue(_BEHIND)
-        self._watching.add(queue)
+    async def told(self, opened: Callable[[], Opened] = lambda: None) -> AsyncIterator[str]:
+        """Server-sent events: the scene whole, then what changes, then `over`; each as far as `opened` says. For
+        who may not see all of the case it is not over before they may.
+        """
+        watcher = _Watcher(opened)
+        watcher.part = await asyncio.to_thread(opened)
+        self._watching.add(watcher)
         try:
             if self._task is None or self._task.done():
                 self._task = asyncio.create_task(self._follow())
-            elif self._scene:
-                yield _event("scene", self._scene)
-            while (told := await queue.get()) != "":
+            elif self._looked is not None:
+                self._tell(self._looked, [watcher])
+            while (told := await watcher.queue.get()) != "":
                 yield told
         finally:
-            self._watching.discard(queue)
+            self._watching.discard(watcher)
 
     async def _follow(self) -> None:
         try:
-            goes_on = True
-            while goes_on and self._watching:
+            while self._watching:
                 try:
-                    now, goes_on = await asyncio.to_thread(self._look)
+                    now = await asyncio.to_thread(self._look_for_all, [*self._watching])
                 except (NoSuchRun, OSError):
                     # It was deleted, or its folder is away: who watches asks again, and is told why.
                     break
-                if news := changed(self._scene, now):
-                    self._tell(_event("changed" if self._scene else "scene", news))
-                self._scene = now
-                if goes_on:
+                self._tell(now, [*self._watching])
+                if self._watching:
                     await asyncio.sleep(max(PACE, PACE * len(_FOLLOWED) / AT_PACE))
-            else:
-                self._tell(_event("over", {}))
         finally:
-            self._tell("")
-            self._scene = {}
+            for watcher in [*self._watching]:
+                self._send(watcher, "")
+            self._looked, self._made = None, {}
 
-    def _tell(self, event: str) -> None:
-        for queue in list(self._watching):
-            try:
-                queue.put_nowait(event)
-            except asyncio.QueueFull:
-                self._watching.discard(queue)
-                with suppress(asyncio.QueueEmpty):
-                    queue.get_nowait()
-                queue.put_nowait("")
+    def _look_for_all(self, watching: Sequence[_Watcher]) -> Looked:
+        """The case as it is now; who may see what of it is asked again where not everybody may see all."""
+        now = self._look()
+        for watcher in watching:
+            if now.is_sealed or watcher.part is not None:
+                try:
+                    watcher.part = watcher.opened()
+                except NoSuchRun:
+                    # No longer shared with them.
+                    watcher.part = {}
+        return now
+
+    def _tell(self, now: Looked, watching: Sequence[_Watcher]) -> None:
+        """Send each what is new of what they may see: made once for all who may see the same."""
+        if self._looked is None or self._looked.scene is not now.scene:
+            self._made = {}
+        self._looked = now
+        news: dict[tuple[int, int], str] = {}
+        for watcher in watching:
+            key = None if watcher.part is None else frozenset(watcher.part.items())
+            if key not in self._made:
+                self._made[key] = told_to(now.scene, watcher.part).model_dump() if now.scene else {}
+            before, scene = watcher.told, self._made[key]
+            if before is not scene:
+                pair = id(before), id(scene)
+                if pair not in news:
+                    new = changed(before, scene)
+                    news[pair] = _event("changed" if before else "scene", new) if new else ""
+                watcher.told = scene
+                if news[pair]:
+                    self._send(watcher, news[pair])
+            if not now.goes_on and watcher.part is None:
+                self._send(watcher, _event("over", {}))
+                self._send(watcher, "")
+        known = {id(watcher.told) for watcher in self._watching}
+        self._made = {key: scene for key, scene in self._made.items() if id(scene) in known}
+
+    def _send(self, watcher: _Watcher, event: str) -> None:
+        """Send it; nothing, which ends it, also to who has fallen behind."""
+        try:
+            watcher.queue.put_nowait(event)
+        except asyncio.QueueFull:
+            event = ""
+            with suppress(asyncio.QueueEmpty):
+                watcher.queue.get_nowait()
+            watcher.queue.put_nowait("")
+        if not event:
+            self._watching.discard(watcher)
 
 
 def _event(name: str, data: dict[str, Any]) -> str:
@@ -112,11 +174,11 @@ def following(run: str, case: str) -> Following:
     return _FOLLOWED.setdefault((run, case), Following(_looking(run, case)))
 
 
-def _looking(run: str, case: str) -> Callable[[], tuple[dict[str, Any], bool]]:
+def _looking(run: str, case: str) -> Callable[[], Looked]:
     watch: Watch | None = None
-    before: tuple[dict[str, Any], bool] | None = None
+    before: Looked | None = None
 
-    def look() -> tuple[dict[str, Any], bool]:
+    def look() -> Looked:
         nonlocal before, watch
         # Asked first: a run that ends meanwhile is looked at once more.
         active = entry.jobs().active(run)
@@ -125,17 +187,18 @@ def _looking(run: str, case: str) -> Callable[[], tuple[dict[str, Any], bool]]:
             watch = entry.jobs().watch(run, case)
         else:
             is_news = watch.look()
-        if before is None or is_news or before[1] != active:
-            before = _scene(watch, case, active)
+        if before is None or is_news or before.goes_on != active:
+            before = Looked(_scene(watch, case, active), active, False)
+        before = before._replace(is_sealed=entry.jobs().sealed(run))
         return before
 
     return look
 
 
-def _scene(watch: Watch, case: str, active: bool) -> tuple[dict[str, Any], bool]:
-    """The scene as data, as far as the run has come, and whether it goes on."""
+def _scene(watch: Watch, case: str, active: bool) -> Scene | None:
+    """The scene, as far as the run has come."""
     state = watch.transcript
     lab = entry.labs().get(state.started.lab) if state.started else None
     if lab is None:
-        return {}, active
-    return scenes.of_case(lab, state, case or state.only, active).model_dump(), active
+        return None
+    return scenes.of_case(lab, state, case or state.only, active)

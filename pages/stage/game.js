@@ -4,8 +4,8 @@
 // It is the explanation that is on trial: what is told at the end is what it let a reader foresee.
 
 import {
-  html, useEffect, useLayoutEffect, useMemo, useRef, useState, useKeys, Bars, Ending, Face, Leave, Marked, Options,
-  Sign, Text, Tiles, against, came, capital, classOf, counted, cutText, isGoing, numberOf, titleOf, wordOf,
+  html, useEffect, useLayoutEffect, useMemo, useRef, useState, useKeys, Bars, Ending, Face, Leave, Marked, Options, Panels,
+  Sign, Text, Tiles, against, came, capital, classOf, counted, cutText, isForetold, isGoing, numberOf, titleOf, wordOf,
 } from "./stage.js";
 
 const UNKNOWN = "unknown";
@@ -236,17 +236,19 @@ function Result({ round, guess }) {
 
 /**
  * Rounds one after another: guessed, turned, a tile drops. A round has `id`, `title`, `who`, `claim`, `card`, `isCovered`,
- * `isReady` and `after`; `earlier` has guesses that were made before, by id. `end(guesses)` draws what it comes to.
+ * `isReady`, `after` and what stands `below` its options; `earlier` has guesses that were made before, by id. `end(guesses)` draws what it comes to.
  */
 function Game({ stage, rounds, earlier, head, asks, tell, end, leave, isMore, isInline }) {
   const [guesses, guess] = useState(earlier ?? {}), [current, set] = useState(""), acted = useRef(false), here = useRef(null);
   // By its name: while a run goes on a card may still be set aside, and others come.
   const first = rounds.findIndex((one) => !guesses[one.id]), named = rounds.findIndex((one) => one.id === current);
   const at = named >= 0 ? named : first >= 0 ? first : rounds.length;
-  const round = rounds[at], isTurned = Boolean(round && guesses[round.id]);
+  const round = rounds[at], isGuessed = Boolean(round && guesses[round.id]);
+  // Of a sealed one what came is told once the guess is kept.
+  const isTurned = isGuessed && round.card.mark !== "sealed";
   const go = (to) => { acted.current = true; set(rounds[to]?.id ?? ""); };
   const choose = (value) => {
-    if (!round?.isReady || isTurned) return;
+    if (!round?.isReady || isGuessed) return;
     acted.current = true;
     guess((all) => ({ ...all, [round.id]: value }));
     set(round.id);
@@ -276,7 +278,8 @@ function Game({ stage, rounds, earlier, head, asks, tell, end, leave, isMore, is
     ${round ? html`<div class="round" key=${round.id}><${Saying} round=${round} /><${Question} round=${round} />
         <div class="answer-place">${isTurned ? html`<${Result} round=${round} guess=${guesses[round.id]} />
             <div class="options"><button class="primary onward" onClick=${on}>${done.length < rounds.length || isMore ? "Next" : "What came of it"}<kbd>space</kbd></button></div>`
-          : round.isReady ? html`<${Options} card=${round.card} choose=${choose} />` : html`<p class="soft">It has not answered yet.</p>`}</div></div>`
+          : isGuessed ? html`<p class="soft">It comes once your guess is kept.</p>`
+          : round.isReady ? html`<${Options} card=${round.card} choose=${choose} />${round.below}` : html`<p class="soft">It has not answered yet.</p>`}</div></div>`
       : isMore ? html`<div class="round over"><p class="soft">These are all so far. More are on their way.</p></div>`
       : html`<div class="round over">${end(guesses)}</div>`}
     ${round && foot}</article>`;
@@ -298,15 +301,13 @@ function Question({ round }) {
 
 const isReached = (card) => card.mark !== "stopped" || Boolean(card.said);
 
-/** What a reader can foretell and see come: nothing that was set aside, and no question of a person's own. */
-const isForetold = (card) => Object.keys(card.options).length > 0 && card.mark !== "set aside" && !card.by_hand;
-
 /** The cards of a run, guessed before they turn; those without the reason first. */
 export function Guess({ stage, scene, name, leave }) {
   const cards = scene.cards.filter((card) => isReached(card) && isForetold(card));
   const without = covered(scene.cards.map((card) => card.id), scene.run);
   const rounds = [...cards.filter((card) => without.has(card.id)), ...cards.filter((card) => !without.has(card.id))].map((card) => ({
     id: card.id, title: scene.title, who: scene.who, claim: scene.claim, card, isCovered: without.has(card.id), isReady: card.mark !== "waiting",
+    below: scene.is_sealed && html`<${Panels} stage=${stage} scene=${scene} panels=${scene.panels} />`,
   }));
   const earlier = Object.fromEntries(cards.filter((card) => card.guess).map((card) => [card.id, card.guess]));
   const end = (guesses) => html`<${Ending} scene=${scene} name=${name} />

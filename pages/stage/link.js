@@ -11,21 +11,23 @@ export function follow(run, named, draw, over, lost = () => {}) {
   const source = new EventSource(address("told", run, named));
   source.addEventListener("scene", (event) => draw((scene = JSON.parse(event.data))));
   source.addEventListener("changed", (event) => {
-    const { cards, ...news } = JSON.parse(event.data);
-    scene = { ...scene, ...news };
-    if (cards) {
-      const fresh = new Map(cards.map((card) => [card.id, card]));
-      const kept = scene.cards.map((card) => fresh.get(card.id) ?? card);
-      const known = new Set(scene.cards.map((card) => card.id));
-      scene.cards = [...kept, ...cards.filter((card) => !known.has(card.id))].sort((one, other) => one.number - other.number);
-    }
-    draw(scene);
+    draw((scene = merged(scene, JSON.parse(event.data))));
     lost(false);
   });
   source.addEventListener("over", () => { source.close(); over(); });
   // The browser asks again by itself, and is then told the whole.
   source.onerror = () => lost(true);
   return () => source.close();
+}
+
+/** A scene with what is new of it; of its cards those come that are not as they were. */
+function merged(scene, { cards, ...news }) {
+  const now = { ...scene, ...news };
+  if (!cards) return now;
+  const fresh = new Map(cards.map((card) => [card.id, card])), known = new Set(scene.cards.map((card) => card.id));
+  const kept = scene.cards.map((card) => fresh.get(card.id) ?? card);
+  now.cards = [...kept, ...cards.filter((card) => !known.has(card.id))].sort((one, other) => one.number - other.number);
+  return now;
 }
 
 /** What stands behind a scene, as the stage shows it. */
@@ -122,6 +124,12 @@ const field = (name) => document.querySelector(`.st-key-act-${name} :is(input, t
 function sayer(here) {
   if (!theirs.has("sayer")) theirs.set("sayer", new Sayer());
   const one = theirs.get("sayer");
+  one.opened = (all) => {
+    for (const { run, case: named, news } of all) {
+      const is = (scene) => scene.run === run && scene.case === named;
+      if (here.scenes.some(is)) here.draw?.(here.scenes.map((scene) => (is(scene) ? merged(scene, news) : scene)));
+    }
+  };
   // Whoever plays is not told how far that is kept.
   one.told = (kept, of, why) => here.data.mode !== "play" && here.draw?.(here.scenes, { saved: why ? `${why} (saved ${kept} of ${of})` : `saved ${kept} of ${of}` });
   return one;

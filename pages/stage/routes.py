@@ -4,9 +4,9 @@ the case as it goes on; and what it says: labels and guesses. Each as the visito
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 from starlette.concurrency import run_in_threadpool
@@ -19,15 +19,14 @@ from core.events import Frozen, Recorded
 from core.lab.lab import Lab
 from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
-from core.people.visit import Seen, Visit, code_in, whoever_has
-from core.scene import as_json
-from core.telling import evidence, scenes
+from core.people.visit import Visit, code_in, whoever_has
+from core.scene import Scene, as_json
 from core.telling.game import page as game
 from core.telling.game.pack import BadPack
+from core.telling.sealed import evidence_for, scene_for, state_of
 from core.telling.stage_files import stage_files
-from core.transcript import Transcript
 from pages.middleware import COOKIE
-from pages.stage.following import TooMany, following
+from pages.stage.following import TooMany, changed, following
 
 LONGEST = 1_000_000
 """Bytes of what may be said at once."""
@@ -56,46 +55,41 @@ def _refused(answer: Answer) -> Answer:
     return answered
 
 
-def _named(request: Request) -> tuple[Seen, str]:
-    """The run that the address names, to be looked at, and the case. Raises NoSuchRun and NotYours."""
-    return visit(request).run(request.path_params["run"]), request.path_params["case"]
-
-
-def _state(run: Seen, case: str) -> tuple[Lab, Transcript, str]:
-    """The run's lab, and the run with that case whole; its first where none is named. Raises NoSuchRun."""
-    state = run.case(case) if case else run.watch().transcript
-    lab = entry.labs().get(state.started.lab) if state.started else None
-    if lab is None:
-        raise NoSuchRun(f"{run.id} holds no run of a lab of this app.")
-    if case and case not in state.cases:
-        raise NoSuchRun(f"{run.id} has no case {case[:100]!r}.")
-    return lab, state, case or state.only
-
-
 @_refused
 async def _scene(request: Request) -> Response:
-    def made() -> str:
-        run, case = _named(request)
-        active = run.active()
-        return as_json(scenes.of_case(*_state(run, case), active))
-
-    return Response(await run_in_threadpool(made), media_type="application/json", headers=_FRESH)
+    return await _json(request, scene_for)
 
 
 @_refused
 async def _evidence(request: Request) -> Response:
-    def made() -> str:
-        return as_json(evidence.of_case(*_state(*_named(request))))
+    return await _json(request, evidence_for)
 
-    return Response(await run_in_threadpool(made), media_type="application/json", headers=_FRESH)
+
+async def _json(request: Request, made: Callable[[Visit, Mapping[str, Lab], str, str], Frozen]) -> Response:
+    """What the address names, as whoever asks may see it. Raises NoSuchRun and NotYours."""
+    run, case = _place(request)
+    text = await run_in_threadpool(lambda: as_json(made(visit(request), entry.labs(), run, case)))
+    return Response(text, media_type="application/json", headers=_FRESH)
 
 
 @_refused
 async def _told(request: Request) -> Response:
-    run, case = await run_in_threadpool(_named, request)
-    return StreamingResponse(
-        following(run.id, case).told(), media_type="text/event-stream", headers={**_FRESH, "x-accel-buffering": "no"}
-    )
+    who, (run, case) = visit(request), _place(request)
+    named = await run_in_threadpool(_case_of, who, run, case)
+    told = following(run, case).told(lambda: who.foretold(run, named))
+    return StreamingResponse(told, media_type="text/event-stream", headers={**_FRESH, "x-accel-buffering": "no"})
+
+
+def _case_of(who: Visit, run: str, case: str) -> str:
+    """The case that is meant, where the address names none; none as long as the run has not begun. Raises NoSuchRun and
+    NotYours.
+    """
+    seen = who.behind_the_seal(run)
+    return case or seen.watch().transcript.only
+
+
+def _place(request: Request) -> tuple[str, str]:
+    return request.path_params["run"], request.path_params["case"]
 
 
 _FRESH = {"cache-control": "private, no-store"}
@@ -135,15 +129,42 @@ async def _say(request: Request) -> Response:
 
 
 def _keep(who: Visit, said: tuple[Saying, ...]) -> dict[str, object]:
-    """Keep each; which are kept, by id, and why the others are not."""
+    """Keep each; which are kept, by id, and why the others are not; and of sealed runs what may now be seen."""
     kept, refused = [], {}
+    before: dict[tuple[str, str], Scene] = {}
     for one in said:
         try:
-            keep(who, one)
+            if one.what == "guess" and who.is_sealed(one.run):
+                place = one.run, one.case
+                if place not in before:
+                    before[place] = scene_for(who, entry.labs(), *place)
+                foretell(who, one, before[place])
+            else:
+                keep(who, one)
             kept.append(one.id)
         except (NoSuchRun, TooMuch, ValueError) as error:
             refused[one.id] = str(error)
-    return {"kept": kept, "refused": refused}
+    opened = [{"run": run, "case": case, "news": changed(scene.model_dump(), _now(who, run, case))}
+              for (run, case), scene in before.items()]  # fmt: skip
+    return {"kept": kept, "refused": refused, **({"opened": opened} if opened else {})}
+
+
+def _now(who: Visit, run: str, case: str) -> dict[str, Any]:
+    return scene_for(who, entry.labs(), run, case).model_dump()
+
+
+def foretell(who: Visit, one: Saying, scene: Scene) -> None:
+    """Keep a guess about a sealed run, of which somebody sees that `scene`; the first of a card holds. Raises
+    NoSuchRun, NotYours and ValueError.
+    """
+    card = next((card for card in scene.cards if card.id == one.trial), None)
+    if card is None or one.value not in card.options:
+        raise ValueError("That is nothing that can be guessed here.")
+    if card.mark == "waiting":
+        raise ValueError("It has not answered yet.")
+    lab, *_ = state_of(who, entry.labs(), one.run, one.case)
+    also = lab.guessed(one.value, who.guesser) if lab.guessed is not None else None
+    who.foretell(one.run, scene.case, card.id, one.value, also)
 
 
 def keep(who: Visit, one: Saying) -> None:
@@ -152,7 +173,7 @@ def keep(who: Visit, one: Saying) -> None:
         who.own(one.run).cancel()
         return
     run = who.run(one.run)
-    lab, *_ = _state(run, one.case)
+    lab, *_ = state_of(who, entry.labs(), one.run, one.case)
     if one.what == "guess":
         if lab.guessed is None:
             raise ValueError("Guesses are not kept of this lab.")

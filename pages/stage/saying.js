@@ -2,9 +2,12 @@
 
 /**
  * What a person says of runs: kept in the browser until the app has acknowledged it, one batch under way, said again
- * after a lost connection and after the page was loaded anew. `told(kept, of, refused)` says how far that is.
+ * after a lost connection and after the page was loaded anew. `told(kept, of, refused)` says how far that is; `opened` is
+ * given what comes of a sealed run with the acknowledgement.
  */
 export class Sayer {
+  opened = () => {};
+
   constructor(told = () => {}, store = globalThis.localStorage, wait = 1_000) {
     Object.assign(this, { told, store, wait, kept: 0, said: 0, underWay: false });
     this.waiting = this.#read();
@@ -34,12 +37,13 @@ export class Sayer {
     try {
       const reply = await fetch("/said", { method: "POST", body: JSON.stringify({ said: batch }), headers: { "content-type": "application/json" } });
       if (!reply.ok && reply.status !== 400) throw new Error(reply.status);
-      const { kept = [], refused = {}, why = "" } = await reply.json();
+      const { kept = [], refused = {}, why = "", opened = [] } = await reply.json();
       const heard = new Set(reply.ok ? [...kept, ...Object.keys(refused)] : batch.map((one) => one.id));
       this.waiting = this.waiting.filter((one) => !heard.has(one.id));
       this.kept += kept.length;
       this.#write();
       this.told(this.kept, this.said, Object.values(refused)[0] ?? why);
+      this.opened(opened);
       this.underWay = false;
       const then = this.waiting.length ? null : this.then;
       if (then) this.then = null;

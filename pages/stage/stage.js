@@ -104,6 +104,7 @@ export function useKeys(stage, keys, isFrame = false) {
 const MARKS = {
   kept: "kept", broken: "broken", "not settled": "left open", "in doubt": "in doubt", "set aside": "set aside",
   unread: "could not be read", failed: "failed", waiting: "to come", stopped: "not reached",
+  sealed: "sealed",
 };
 
 const ACTIONS = {
@@ -120,10 +121,11 @@ const STATES = {
   cancelled: ["It was stopped.", "What had come until then stands below."],
   interrupted: ["It was interrupted.", "Nothing is lost: it can go on where it was."],
   done: ["It came to an end without a verdict.", ""],
+  sealed: ["What it came to is sealed.", "It comes once all that can be foretold is guessed, or all is revealed."],
 };
 
 export const isGoing = (scene) => ["waiting", "running"].includes(scene.status);
-const isOpen = (mark) => mark === "waiting" || mark === "stopped";
+const isOpen = (mark) => ["waiting", "stopped", "sealed"].includes(mark);
 const nameOf = (scene, mark) => scene.words?.[mark] || MARKS[mark];
 export const wordOf = (card, value) => (card.options?.[value] ?? value).toLowerCase();
 /** What came: where `said` is no word of the model's, the card says it otherwise. */
@@ -189,7 +191,7 @@ const SIGNS = {
   kept: "M3 8.5l3.5 3.5L13 4.5", broken: "M4 4l8 8M12 4l-8 8", "set aside": "M4 8h8", stopped: "M6 4.5v7M10 4.5v7",
   "not settled": "M5.4 6a2.6 2.6 0 1 1 3.8 2.3c-.8.5-1.2.9-1.2 1.9M8 12.8v.1", failed: "M8 3v6M8 12.6v.2",
   "in doubt": "M2.5 9c1.8-3.4 3.7 1.4 5.5-.6s3.7-2.6 5.5-.6", waiting: "M3.6 8h.1M8 8h.1M12.4 8h.1",
-  unread: "M2.5 8c2.4-4 8.6-4 11 0M4 13.5L12.5 3",
+  unread: "M2.5 8c2.4-4 8.6-4 11 0M4 13.5L12.5 3", sealed: "M4 7.5h8v5.5H4zM5.6 7.5V5.4a2.4 2.4 0 0 1 4.8 0v2.1",
 };
 
 export function Sign({ mark }) {
@@ -438,7 +440,7 @@ function Figures({ figures }) {
 }
 
 /** Things that were asked alike and follow one another. */
-function Panels({ stage, scene, panels, title }) {
+export function Panels({ stage, scene, panels, title }) {
   if (!panels?.length) return null;
   return html`${title && html`<h3 class="label">${title}</h3>`}<ol class="panels">${panels.map((panel, at) => html`
     <li class=${`panel ${classOf(panel.mark)}`} key=${`${at}-${panel.title}`}><${Panel} stage=${stage} scene=${scene}
@@ -574,9 +576,9 @@ function Plot({ scene, covered }) {
 
 /** How far it has come, where the verdict will stand. */
 function standing(scene) {
-  const [first, more] = STATES[scene.status] ?? STATES.empty;
+  const [first, more] = STATES[scene.is_sealed && !isGoing(scene) ? "sealed" : scene.status] ?? STATES.empty;
   const came = scene.cards.filter((card) => !isOpen(card.mark)).length, all = scene.cards.length;
-  const far = all && scene.status !== "waiting" ? `${came} of ${counted(all, scene.one)} answered.` : "";
+  const far = all && scene.status !== "waiting" ? `${came} of ${counted(all, scene.one)} ${scene.is_sealed ? "turned" : "answered"}.` : "";
   return [first, far, more].filter(Boolean);
 }
 
@@ -691,6 +693,8 @@ function Read({ stage, scene, name, change }) {
   const asked = (scene.parts ?? []).filter((part) => part.text && !stands.has(part.text));
   return html`<article class=${watched.current ? "read watched" : "read"} ref=${here}>
     <header><${H} dir="auto"><${Folded} text=${scene.title || scene.question || "A case"} most=${150} /></${H}>
+      ${scene.is_sealed && scene.cards.some((card) => card.mark === "sealed" && isForetold(card)) && html`<button
+          class="plain" onClick=${() => change("guess")}>${ACTIONS.guess}</button>`}
       ${scene.screens?.length > 1 && html`<button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd>
           </button>`}</header>
     <${Verdict} scene=${scene} headline=${headline} />
@@ -963,6 +967,9 @@ export function Ending({ scene, name }) {
 }
 
 // --------------------------------------------------------------------------------------------------- Foretelling
+
+/** What a reader can foretell and see come: nothing that was set aside, and no question of a person's own. */
+export const isForetold = (card) => Object.keys(card.options).length > 0 && card.mark !== "set aside" && !card.by_hand;
 
 /** The reader and the explanation over the same tests: only those that count and that both predicted. */
 export function against(cards, guesses) {

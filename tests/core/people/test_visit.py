@@ -16,11 +16,12 @@ from core.lab.shown import Cases
 from core.models.catalog import Catalog
 from core.models.errors import NoSuchModel
 from core.models.replay import Replay
+from core.people.about import sealed_path
 from core.people.allowance import TooMuch
-from core.people.labels import Kept, Label
+from core.people.labels import Audited, Kept, Label
 from core.people.looking import NoSuchRun
 from core.people.running import Jobs
-from core.people.visit import NotYours, Owned, Seen, Visit, Visitor, code_in, cookie_of, name_of_visitor
+from core.people.visit import NotYours, Owned, SealedRun, Seen, Visit, Visitor, code_in, cookie_of, name_of_visitor
 from core.store import figures, queries
 from core.store.index import Index
 from core.store.store import Store
@@ -50,6 +51,7 @@ LOOKS: dict[str, Callable[[Visit, str], object]] = {
     "say": lambda visit, run: visit.run(run).say(f"reader-of-{visit.visitor.name}", "all/1-a", SAID, "1"),
     "wait": lambda visit, run: visit.run(run).wait(1),
     "shared": lambda visit, run: visit.run(run).shared(),
+    "sealed": lambda visit, run: visit.run(run).sealed(),
     "reread": lambda visit, run: visit.run(visit.run(run).reread(Replay)).wait(10),
     "plan": lambda visit, run: visit.plan(EDIT.model_copy(update={"run": run})),
     "fork": lambda visit, run: visit.run(visit.fork(EDIT.model_copy(update={"run": run}))).wait(10),
@@ -84,6 +86,12 @@ ALONE = {
     "made",
     "came_to",
     "labeller",
+    "seal",
+    "is_sealed",
+    "behind_the_seal",
+    "foretold",
+    "foretell",
+    "guesser",
     "deleted",
     "undo",
 }
@@ -197,6 +205,75 @@ def test_what_is_shared_is_still_its_owner_s_to_change(jobs: Jobs, hosted: None,
     Visit(jobs, ANN).own(run).share(True)
     with pytest.raises(NotYours, match="Only whoever began this run"):
         DEEDS[does](Visit(jobs, BOB), run)
+
+
+@pytest.mark.parametrize("does", LOOKS)
+def test_what_is_sealed_is_looked_at_by_who_may_seal_it_alone(jobs: Jobs, hosted: None, does: str) -> None:
+    run = begun(jobs, ANN)
+    Visit(jobs, ANN).share(run, True)
+    Visit(jobs, TEACHER).seal(run, True)
+    with pytest.raises(SealedRun, match="Guess first"):
+        LOOKS[does](Visit(jobs, BOB), run)
+    for visitor in (ANN, HOST, TEACHER):
+        LOOKS[does](Visit(jobs, visitor), run)
+    Visit(jobs, ANN).seal(run, False)
+    LOOKS[does](Visit(jobs, BOB), run)
+
+
+def test_only_who_says_who_may_look_at_a_run_seals_and_reveals_it(jobs: Jobs, hosted: None) -> None:
+    run = begun(jobs, ANN)
+    Visit(jobs, ANN).share(run, True)
+    for sealed in (True, False):
+        with pytest.raises(NotYours, match="may seal it or reveal it"):
+            Visit(jobs, BOB).seal(run, sealed)
+        Visit(jobs, ANN).seal(run, sealed)
+        assert Visit(jobs, BOB).is_sealed(run) is sealed and not Visit(jobs, ANN).is_sealed(run)
+
+
+def test_a_seal_that_cannot_be_read_holds(jobs: Jobs, hosted: None) -> None:
+    run = begun(jobs, ANN)
+    Visit(jobs, ANN).share(run, True)
+    sealed_path(jobs.folder / f"{run}.jsonl").write_text("no journal")
+    assert Visit(jobs, BOB).is_sealed(run)
+
+
+def test_of_a_sealed_run_the_first_guess_holds_and_nobody_else_s_counts(jobs: Jobs, hosted: None) -> None:
+    run = begun(jobs, ANN)
+    ann, bob, eve = Visit(jobs, ANN), Visit(jobs, BOB), Visit(jobs, Visitor("eve"))
+    with pytest.raises(NotYours, match="has not shared it"):
+        bob.foretell(run, "all/1-yes", "1", "yes")
+    ann.share(run, True)
+    assert bob.foretold(run, "all/1-yes") is None
+    ann.seal(run, True)
+    assert bob.foretold(run, "all/1-yes") == {}
+    bob.foretell(run, "all/1-yes", "1", "yes", also=SAID)
+    written = (jobs.folder / f"{run}~{bob.guesser}.jsonl").read_bytes()
+    bob.foretell(run, "all/1-yes", "1", "no", also=SAID)
+    assert bob.foretold(run, "all/1-yes") == {"1": "yes"}
+    assert (jobs.folder / f"{run}~{bob.guesser}.jsonl").read_bytes() == written
+    assert bob.foretold(run, "all/2-no") == {} == eve.foretold(run, "all/1-yes")
+    assert ann.foretold(run, "all/1-yes") is None
+    with pytest.raises(NotYours, match="has not shared it"):
+        Visit(jobs, BOB._replace(is_in=False)).foretell(run, "all/1-yes", "2", "yes")
+
+
+def test_of_an_answer_drawn_for_a_blind_audit_nothing_is_told_before_it_is_judged(jobs: Jobs, hosted: None) -> None:
+    run = begun(jobs, ANN)
+    ann = Visit(jobs, ANN)
+    drawn = Audited(audit="a", judged="reading", stratum="s", population=1, drawn=1, number=1, of=1)
+    ann.run(run).say(ann.labeller, "all/1-yes", drawn, "1")
+    assert ann.foretold(run, "all/1-yes") == {} and ann.foretold(run, "all/2-no") is None
+    ann.run(run).say(ann.labeller, "all/1-yes", drawn.model_copy(update={"said": "yes"}), "1")
+    assert ann.foretold(run, "all/1-yes") is None
+
+
+def test_no_run_stands_on_the_answers_of_a_sealed_one_of_somebody_else(jobs: Jobs, hosted: None) -> None:
+    run = begun(jobs, ANN)
+    Visit(jobs, ANN).share(run, True)
+    Visit(jobs, ANN).seal(run, True)
+    prior = Prior(LAB, EchoSpec(), lambda state: EchoSpec(), wanted=True)
+    assert not list(Visit(jobs, BOB).like(LAB, EchoSpec())) and Visit(jobs, BOB).lacks(prior)
+    assert not Visit(jobs, BOB).replays(run) and Visit(jobs, ANN).replays(run)
 
 
 def test_one_that_goes_on_is_stopped_by_its_owner_only(tmp_path: Path, hosted: None) -> None:
@@ -315,6 +392,11 @@ def test_lists_hold_what_the_viewer_may_see(jobs: Jobs, hosted: None, tmp_path: 
     Visit(jobs, ANN).own(shared).share(True)
     Visit(jobs, ANN).own(hidden).share(True)
     Visit(jobs, ANN).own(hidden).share(False)
+    sealed, revealed = begun(jobs, ANN), begun(jobs, ANN)
+    for run in (sealed, revealed):
+        Visit(jobs, ANN).share(run, True)
+        Visit(jobs, ANN).seal(run, True)
+    Visit(jobs, ANN).seal(revealed, False)
     store = Store(tmp_path / "store.duckdb", {"echo": LAB})
     try:
         Index(store, tmp_path).look()
@@ -322,9 +404,10 @@ def test_lists_hold_what_the_viewer_may_see(jobs: Jobs, hosted: None, tmp_path: 
             lambda viewer: queries.runs(store, viewer=viewer),
             lambda viewer: figures.of_cases(store, "echo", Cases((LAB.metrics[0].name,)), viewer=viewer),
         ):
-            assert set(listed("bob")["run"]) == {mine, shared}
-            assert set(listed(None)["run"]) == {mine, shared, hidden}
-            assert set(listed("nobody")["run"]) == {shared}
+            assert set(listed("bob")["run"]) == {mine, shared, revealed}
+            assert set(listed(None)["run"]) == {mine, shared, hidden, sealed, revealed}
+            assert set(listed("nobody")["run"]) == {shared, revealed}
+            assert set(listed("ann")["run"]) == {shared, hidden, sealed, revealed}
     finally:
         store.close()
 

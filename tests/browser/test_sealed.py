@@ -1,0 +1,82 @@
+"""Two browsers on one sealed case: each sees what it has foretold, and both see all once its owner reveals it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from core import entry
+from core.people.keeping import Keeping
+from core.people.looking import Journals
+from core.people.visit import name_of_visitor
+from core.scene import Scene
+from tests.attacks.wire import cookie, send
+from tests.browser.conftest import Server, settle
+from tests.sealed_runs import CANARY, laid
+
+pytestmark = pytest.mark.browser
+
+
+def heard(page: Page) -> list[bytes]:
+    """All that the app sends over the page's socket from now on."""
+    frames: list[bytes] = []
+
+    def take(frame: str | bytes) -> None:
+        frames.append(frame.encode() if isinstance(frame, str) else frame)
+
+    page.on("websocket", lambda socket: socket.on("framereceived", take))
+    return frames
+
+
+def test_two_browsers_on_one_sealed_case(browser: Browser, serve: Callable[..., Server]) -> None:
+    server = serve(EXPLAIN_HOSTS="class.example.org")
+    given = cookie(server)
+    name, _, value = given.partition("=")
+    folder = Path(server._environment["EXPLAIN_HOME"], "journals")
+    run = laid(folder, "simulatability", name_of_visitor(value.rpartition(".")[0]))
+    Keeping(Journals(folder, entry.labs())).share(run, True)
+    owner, *others = contexts = [browser.new_context() for _ in range(3)]
+    try:
+        owner.add_cookies([{"name": name, "value": value, "url": server.url}])
+        host = owner.new_page()
+        host.goto(f"{server.url}/case?run={run}")
+        settle(host)
+        host.get_by_role("button", name="Seal it").click()
+        expect(host.get_by_role("button", name="Reveal to all")).to_be_visible()
+        whole = Scene.model_validate_json(send(server, "GET", f"/scene/{run}/", Cookie=given).words)
+        assert whole.verdict is not None
+        ann, bob = (context.new_page() for context in others)
+        frames = heard(bob)
+        for page in (ann, bob):
+            page.goto(f"{server.url}/case?run={run}")
+            page.locator(".stage .game .options button").first.wait_for()
+            assert whole.verdict.headline.text not in page.locator(".stage").inner_text()
+        ann.keyboard.press("Escape")
+        expect(ann.locator(".stage .cards .card.sealed")).to_have_count(len(whole.cards))
+        ann.get_by_role("button", name="Your turn: guess").click()
+        ann.locator(".stage .game .options button").first.wait_for()
+        ann.keyboard.press("1")
+        turned = ann.locator(".stage .turned")
+        expect(turned).to_be_visible()
+        expect(turned).to_contain_text("You said")
+        expect(ann.locator(".stage .dropped .tile")).to_have_count(1)
+        ann.reload()
+        expect(ann.locator(".stage .hint")).to_contain_text(f"2 of {len(whole.cards)}")
+        expect(ann.locator(".stage .dropped .tile")).to_have_count(1)
+        expect(bob.locator(".stage .hint")).to_contain_text(f"1 of {len(whole.cards)}")
+        expect(bob.locator(".stage .turned")).to_have_count(0)
+        bob.reload()
+        expect(bob.locator(".stage .game .options button").first).to_be_visible()
+        expect(bob.locator(".stage .dropped .tile")).to_have_count(0)
+        said = b"".join(frames)
+        assert frames and CANARY.encode() not in said and whole.verdict.headline.text.encode() not in said
+        host.get_by_role("button", name="Reveal to all").click()
+        for page in (ann, bob):
+            expect(page.locator(".stage .verdict h3")).to_contain_text(whole.verdict.headline.text)
+            expect(page.locator(".stage .game")).to_have_count(0)
+    finally:
+        for context in contexts:
+            context.close()
