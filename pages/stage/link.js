@@ -95,6 +95,7 @@ export class Sayer {
 
 const mounts = new WeakMap();
 const theirs = new Map();
+let opening = null;
 
 /**
  * The stage as a component of Streamlit. `component.data` is what `stage.mount` takes, and besides: `follow` ({run, case}
@@ -110,12 +111,14 @@ export async function mounted(component, version) {
     known.component = component;
     const isOther = JSON.stringify(known.followed) !== JSON.stringify(followed);
     if (isOther || !followed) known.draw(data.scenes, { ...data, scenes: undefined });
+    arrive(place, data);
     if (isOther) hear(known, followed);
     return known.end;
   }
   const here = { component, data };
   // What was said before the page was loaded anew may still be on its way, and the app's scene does not have it.
-  data.scenes = here.scenes = data.scenes.map((scene) => withGuesses(scene, sayer(here).waiting, data.reader));
+  if (data.mode !== "all") data.scenes = data.scenes.map((scene) => withGuesses(scene, sayer(here).waiting, data.reader));
+  here.scenes = data.scenes;
   mounts.set(place, here);
   const from = (name) => new URL(`/stage/${name}?v=${version}`, location.origin).href;
   const { mount } = await import(from("stage.js"));
@@ -130,6 +133,10 @@ export async function mounted(component, version) {
     },
     step: (on) => here.component.setTriggerValue("went", on),
     cancel: () => sayer(here).say({ what: "cancel", run: scene().run }),
+    case: (on) => {
+      opening = on;
+      here.component.setTriggerValue("went", `case ${on}`);
+    },
     open: (on) => location.assign(`/case?${new URLSearchParams({ run: on })}`),
     // The page knows the endpoints that were named in it, so it is not loaded anew.
     fork: (on) => here.component.setTriggerValue("went", `fork ${on}`),
@@ -145,7 +152,7 @@ export async function mounted(component, version) {
   // These have a field of their own on the page, under the stage.
   for (const name of ["question", "input", "draw"]) does[name] = () => field(name)?.focus();
   here.stage = mount(place, {
-    ...data, evidence, library: from("preact.js"),
+    ...data, evidence, keys: data.mode !== "all", library: from("preact.js"),
     act: (name, on, value) => does[name]?.(on, value),
   });
   here.draw = (scenes, { scenes: _, ...more } = {}) => here.stage.update((here.scenes = scenes), more);
@@ -153,6 +160,13 @@ export async function mounted(component, version) {
   await here.stage.ready;
   hear(here, followed);
   return here.end;
+}
+
+/** Who chose a case among all has it before their eyes, and the focus on its verdict. */
+function arrive(place, { mode, scenes }) {
+  if (opening === null || mode === "all" || scenes[0].case !== opening) return;
+  opening = null;
+  requestAnimationFrame(() => place.querySelector("h3[tabindex]")?.focus());
 }
 
 /** Hear what goes on, or nothing more. At the end the page is drawn anew, with what can be done then. */

@@ -1,5 +1,6 @@
-// The stage draws a scene (core/scene.py) in six ways: read, tell, guess, play, beside, tried. It asks no server for anything
-// but what its caller hands in, and what models and people wrote becomes text nodes, never markup.
+// The stage draws a scene (core/scene.py) in six ways: read, tell, guess, play, beside, tried; and of a run of several
+// cases what they came to: all. It asks no server for anything but what its caller hands in, and what models and people
+// wrote becomes text nodes, never markup.
 //
 // On Preact and htm: a scene comes again and again while a run goes on, and what a reader has opened, typed or focused
 // must stay. The library is handed in, as a module or as its address: the same file serves an app and a page on a disk.
@@ -9,13 +10,14 @@ let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
 /**
  * Draw scenes into an element.
  *
- * - `mode`: read, tell, guess, play, beside, or tried (beside a form: only what was tried so far). `scenes`: one scene, or several for *beside*.
+ * - `mode`: read, tell, guess, play, beside, tried (beside a form: only what was tried so far), or all. `scenes`: one
+ *   scene, several for *beside*, or for *all* that of a run.
  * - `library`: Preact's module with htm (`html`, `render`, hooks), or the address of one.
  * - `evidence`: what stands behind the scenes, `{calls: {id: {title, parts: [{label, text}]}}}`, or a function of a
  *   scene that promises it; asked when it is first opened.
  * - `act(name, on, value)`: called when a person does something: the names of a scene's actions, and *guess*, *bet*,
- *   *judge* (on: a card, value: [name, word]), *place* (on: a screen of the telling), *open* (on: another run), *mode*. Where it
- *   returns true for *mode*, the caller changes it.
+ *   *judge* (on: a card, value: [name, word]), *place* (on: a screen of the telling), *open* (on: another run), *case* (on: another case of the
+ *   run), *mode*. Where it returns true for *mode*, the caller changes it.
  * - `rows`: of *beside* which cards meet: of each row their ids in the scenes' order, null where there is none, and in
  *   words what differs there. `names`: who is who, where a letter does not tell.
  * - `keys: false`: listen to no keys. `place`: the screen a telling begins at. `level`: of the title's heading.
@@ -147,14 +149,11 @@ function pieces({ text, spans }) {
   return [...found, { text: points.slice(at).join("") }].filter((one) => one.text);
 }
 
-/** The first code points of a part, with the spans that lie in them. */
+/** The first code points of a part, up to the end of a word, with the spans that lie in them. */
 function cut(part, most) {
-  const spans = (part.spans ?? []).filter((one) => one.start < most);
-  return {
-    ...part,
-    text: Array.from(part.text).slice(0, most).join("") + " …",
-    spans: spans.map((one) => ({ ...one, end: Math.min(one.end, most) })),
-  };
+  const text = [...part.text].slice(0, most).join("").replace(/\s\S{0,30}$/, ""), end = lengthOf(text);
+  const spans = (part.spans ?? []).filter((one) => one.start < end);
+  return { ...part, text: `${text} …`, spans: spans.map((one) => ({ ...one, end: Math.min(one.end, end) })) };
 }
 
 const TAGS = { strong: "strong", struck: "del", added: "ins" };
@@ -174,8 +173,7 @@ function Text({ part, most = 420, quoted }) {
     ${part.label && html`<div class="label">${part.label}</div>`}
     <p dir="auto"><${Marked} part=${shown} /></p>
     ${isLong && html`<button class="link" aria-expanded=${isWhole} onClick=${() => open(!isWhole)}>
-      ${isWhole ? "Show less" : `Show all ${counted(length, "character")}`}</button>`}
-  </div>`;
+      ${isWhole ? "Show less" : `Show all ${counted(length, "character")}`}</button>`}</div>`;
 }
 
 // ------------------------------------------------------------------------------------------------- Small drawings
@@ -243,27 +241,25 @@ function Claim({ scene, name, most }) {
     ${claim?.domain && html`<p class="small" dir="auto">For: ${claim.domain}</p>`}
     ${claim?.code && html`<pre tabindex="0" dir="ltr">${claim.code}</pre>`}
     ${(claim?.gold || claim?.note) && html`<p class="small">${claim.gold && `The right answer is ${claim.gold}. `}
-        ${claim.note}</p>`}
-  </div>`;
+        ${claim.note}</p>`}</div>`;
 }
 
-/** The shares that decide, to one scale, in units where these can be counted; a line goes down where its own ends. */
+/** The shares that decide, to one scale, in units where these can be counted; a line goes down where the one of its own
+ * ends. */
 function Bars({ bars }) {
-  const own = bars.find((one) => one.own && one.n), isCountable = Math.max(...bars.map((one) => one.n)) <= 24;
+  const [own, another] = bars.filter((one) => one.own && one.n), isCountable = Math.max(...bars.map((one) => one.n)) <= 24;
   return html`<ul class="bars">${bars.map((bar) => html`
     <li class=${["own", "wins", "limit", "faint"].filter((one) => bar[one]).join(" ")}>
       <span class="name">${bar.label}${bar.limit && html`<span class="aloud"> (the most that can be had)</span>`}</span>
       <span class="track" aria-hidden="true">
-        ${isCountable
-          ? Array.from({ length: bar.n }, (_, at) => html`<i class=${at < bar.hits ? "full" : ""}></i>`)
+        ${isCountable ? Array.from({ length: bar.n }, (_, at) => html`<i class=${at < bar.hits ? "full" : ""}></i>`)
           : html`<i style=${`flex:${bar.n}`}><i class="full" style=${`width:${(100 * bar.hits) / (bar.n || 1)}%`}></i>
               </i>`}
         ${bar.low != null && bar.high != null && html`<u
           style=${`left:${100 * bar.low}%;width:${100 * (bar.high - bar.low)}%`}></u>`}
-        ${own && html`<s style=${`left:${(100 * own.hits) / own.n}%`}></s>`}</span>
+        ${own && !another && html`<s style=${`left:${(100 * own.hits) / own.n}%`}></s>`}</span>
       <span class="count"><b>${bar.hits}</b> of ${bar.n}${bar.wins &&
-        html`<span class="aloud"> (as good as with the explanation, or better)</span>`}</span>
-    </li>`)}</ul>`;
+        html`<span class="aloud"> (as good as with the explanation, or better)</span>`}</span></li>`)}</ul>`;
 }
 
 /** How many came of each kind, in words: what the tiles show, for who does not see them. */
@@ -273,16 +269,18 @@ function tally(scene) {
   return Object.keys(MARKS).filter((mark) => counts.has(mark)).map((mark) => [mark, counts.get(mark)]);
 }
 
-const FEW = 40;
+const FEW = 40, MANY = 120;
 
-/** A tile a test. Few are buttons that lead to their cards; many are small, and a picture with its words. */
-function Tiles({ scene, go, only }) {
-  const cards = only ?? scene.cards, isMany = cards.length > FEW;
+/** A tile a test. Few (`most` of them) are buttons that lead to their cards; more are small, a picture with its words. */
+function Tiles({ scene, go, only, most = FEW, shown }) {
+  const cards = only ?? scene.cards, isMany = cards.length > most;
   if (!cards.length) return null;
   const tile = (card) => {
-    const words = `${card.number}: ${nameOf(scene, card.mark)}`, look = `tile ${classOf(card.mark)}`;
+    const words = `${[card.number, card.title].filter(Boolean).join(" · ")}: ${nameOf(scene, card.mark)}`;
+    const look = `tile ${classOf(card.mark)}`;
     return go && !isMany
-      ? html`<li key=${card.id}><button class=${look} title=${words} aria-label=${words} onClick=${() => go(card.id)}>
+      ? html`<li key=${card.id}><button class=${look} aria-label=${words}
+          title=${[words, card.sentence?.text].filter(Boolean).join("\n")} aria-current=${shown === card.id ? "true" : null} onClick=${() => go(card.id)}>
           <${Sign} mark=${card.mark} /></button></li>`
       : html`<li key=${card.id} class=${look} aria-label=${words} title=${words}><${Sign} mark=${card.mark} /></li>`;
   };
@@ -338,24 +336,20 @@ function Card({ stage, scene, card, isOpened, toggle, judged, judge }) {
       <div class="about">
         <h4 dir="auto">${shown?.text ? html`<${Marked} part=${shown} />` : html`<span
             class="soft">${capital(scene.one)} ${card.number}</span>`}</h4>
-        ${!isOpened && (card.reason || card.doubt
-          ? html`<p class="small" dir="auto">${card.reason || card.doubt}</p>`
+        ${!isOpened && (card.reason || card.doubt ? html`<p class="small" dir="auto">${card.reason || card.doubt}</p>`
           : card.text && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`)}
-        ${card.guess && html`<p class="small">You said <b>${wordOf(card, card.guess)}</b>${cameTrue(card)}.</p>`}
-      </div>
+        ${card.guess && html`<p class="small">You said <b>${wordOf(card, card.guess)}</b>${cameTrue(card)}.</p>`}</div>
       <${Expected} card=${card} />
       <${Came} card=${card} />
       <${Outcome} scene=${scene} card=${card} />
       <button class="open" aria-expanded=${isOpened}
           aria-label=${`${isOpened ? "Close" : "Open"} ${scene.one} ${card.number}`}
         onClick=${toggle}><svg viewBox="0 0 16 16" aria-hidden="true"><path
-            d=${isOpened ? "M3 10l5-5 5 5" : "M3 6l5 5 5-5"} /></svg></button>
-    </div>
+            d=${isOpened ? "M3 10l5-5 5 5" : "M3 6l5 5 5-5"} /></svg></button></div>
     ${isOpened && html`<div class="more">
       <${Judge} stage=${stage} card=${card} judged=${judged} judge=${judge} />
       ${shown !== first && html`<${Text} part=${first} />`}${rest.map((part) => html`<${Text} part=${part} />`)}
-      <${Behind} stage=${stage} scene=${scene} card=${card} /></div>`}
-  </li>`;
+      <${Behind} stage=${stage} scene=${scene} card=${card} /></div>`}</li>`;
 }
 
 /** What the reader makes of a card, by number. */
@@ -365,7 +359,7 @@ function Judge({ stage, card, judged, judge }) {
       onClick=${() => judge(card.id, name, word)}>${word}<kbd>${2 * place + at + 1}</kbd></button>`)}</div>`);
 }
 
-const cutText = (text, most) => (lengthOf(text) > most ? [...text].slice(0, most).join("") + " …" : text);
+const cutText = (text, most) => (lengthOf(text) > most ? cut({ text }, most).text : text);
 
 /** What stands behind a card: who expected what, what it said in its words, why it counts or not, and the calls. */
 function Behind({ stage, scene, card }) {
@@ -410,8 +404,7 @@ function Calls({ stage, scene, calls }) {
       <h5>${found.calls?.[id]?.title ?? "This call is not there."}</h5>
       ${(found.calls?.[id]?.parts ?? []).map((part) => html`<${Text} part=${part} most=${900} />`)}
       ${found.calls?.[id] && scene.actions?.some((one) => one.name === "fork") && html`<button class="link"
-          onClick=${() => stage.act("fork", id)}>${ACTIONS.fork}</button>`}</section>`)}
-  </details>`;
+          onClick=${() => stage.act("fork", id)}>${ACTIONS.fork}</button>`}</section>`)}</details>`;
 }
 
 /** All figures of the case and its run, and what it was made with. */
@@ -557,12 +550,10 @@ function Plot({ scene, covered }) {
         style=${`left:${left}%;top:${top}%`}>${curve.label}</span>`)}
       ${at.xs.map(([x, written]) => html`<span class="tick along" style=${`left:${at.x(x)}%`}>${written}</span>`)}
       ${at.ys.map(([y, written]) => html`<span class="tick up" style=${`top:${at.y(y)}%`}>${written}</span>`)}
-      <span class="axis x">${plot.x_label}</span><span class="axis y">${plot.y_label}</span>
-    </div>
+      <span class="axis x">${plot.x_label}</span><span class="axis y">${plot.y_label}</span></div>
     <figcaption>${many > 0 && html`<span><i class="point"></i>asked</span>`}
       ${said.map((one) => html`<span class=${`key key-interval ${one.kind} ${classOf(one.mark)}`}><i></i><span dir="auto">${one.words}</span></span>`)}
-      ${(plot.left_out ?? []).map((one) => html`<p dir="auto">${one}</p>`)}</figcaption>
-  </figure>`;
+      ${(plot.left_out ?? []).map((one) => html`<p dir="auto">${one}</p>`)}</figcaption></figure>`;
 }
 
 // -------------------------------------------------------------------------------------------------------- Verdict
@@ -587,7 +578,7 @@ function Verdict({ scene, headline }) {
       ${scene.failure?.map((part) => html`<${Text} part=${part} most=${240} />`)}</div>
       <${Progress} scene=${scene} /></div>`;
   }
-  const size = lengthOf(verdict.headline.text) > 64 ? "long" : "short";
+  const length = lengthOf(verdict.headline.text), size = length > 200 ? "long wordy" : length > 64 ? "long" : "short";
   return html`<div class=${`verdict ${classOf(verdict.mark)}`}>
     <div><h3 ref=${headline} tabindex="-1" class=${size} dir="auto">
       ${verdict.mark && html`<span class=${`tile ${classOf(verdict.mark)}`}><${Sign} mark=${verdict.mark} /></span>`}
@@ -623,7 +614,7 @@ const FIRST = 40;
 
 function Read({ stage, scene, name, change }) {
   const [opened, open] = useState(stage.card), [isWhole, whole] = useState(false);
-  const here = useRef(null), headline = useRef(null), had = useRef(Boolean(scene.verdict));
+  const here = useRef(null), headline = useRef(null);
   const H = `h${stage.level}`, at = useRef(stage.card), watched = useRef(false);
   watched.current ||= isGoing(scene);
   const go = (id) => {
@@ -659,13 +650,7 @@ function Read({ stage, scene, name, change }) {
     ...(opened ? { Escape: () => open("") } : stage.steps ? { Escape: () => stage.act("step", "close") } : {}),
     ...Object.fromEntries(Array.from({ length: 2 * stage.judgements.length }, (_, n) => [String(n + 1), () => byNumber(n + 1)])),
   });
-  // A verdict that comes while one looks has the focus, unless one is doing something.
-  useEffect(() => {
-    if (scene.verdict && !had.current && here.current.getRootNode().activeElement?.closest?.(FIELDS) == null) {
-      headline.current?.focus({ preventScroll: true });
-    }
-    had.current = Boolean(scene.verdict);
-  }, [Boolean(scene.verdict)]);
+  useArrival(Boolean(scene.verdict), headline);
   const cards = isWhole ? scene.cards : scene.cards.slice(0, FIRST);
   // What is drawn already and has not changed is handed over as it is, and not compared again.
   const kept = useMemo(() => new Map(), [scene]);
@@ -700,8 +685,7 @@ function Read({ stage, scene, name, change }) {
         ${scene.claim && scene.coming?.map((part) => html`<div class="coming"><div
             class="label">being written${part.label && `: ${part.label}`}</div>
           <p dir="auto">${Array.from(part.text).slice(-240).join("")}</p></div>`)}
-        <${Calls} stage=${stage} scene=${scene} calls=${scene.claim?.calls} />
-      </section>
+        <${Calls} stage=${stage} scene=${scene} calls=${scene.claim?.calls} /></section>
       <section class="right" aria-label="What it did">
         ${tiles}
         ${scene.plot && html`<${Plot} scene=${scene} covered=${false} />`}
@@ -711,11 +695,39 @@ function Read({ stage, scene, name, change }) {
           ${[1, 2, 3, 4].map(() => html`<div class="card waiting ghost"></div>`)}</div>`}
         <ol class="cards">${cards.map(drawn)}</ol>
         ${cards.length < scene.cards.length && html`<button class="plain" onClick=${() => whole(true)}>
-          Show all ${counted(scene.cards.length, scene.one)}</button>`}
-      </section>
-    </div>
+          Show all ${counted(scene.cards.length, scene.one)}</button>`}</section></div>
     <${Rest} stage=${stage} scene=${scene} />
   </article>`;
+}
+
+/** A verdict that comes while one looks has the focus, unless one is doing something. */
+function useArrival(isThere, headline) {
+  const had = useRef(isThere);
+  useEffect(() => {
+    const at = headline.current;
+    if (isThere && !had.current && !at?.getRootNode().activeElement?.closest?.(FIELDS)) at?.focus({ preventScroll: true });
+    had.current = isThere;
+  }, [isThere]);
+}
+
+/** What all cases of a run came to: the verdict with the bars that decide, a tile a case, and how many came to what. */
+function All({ stage, scene }) {
+  const [isWhole, whole] = useState(false), headline = useRef(null), { verdict, tiles, ledger, figures } = scene;
+  useArrival(scene.status !== "running", headline);
+  const cards = tiles.map((one) => ({ ...one, id: one.case })), few = isWhole ? cards : cards.slice(0, MANY);
+  return html`<article class="read all">
+    <${Verdict} scene=${scene} headline=${headline} />
+    <section aria-label=${capital(`${scene.one}s`)}>
+      <${Tiles} scene=${scene} only=${few} most=${few.length} shown=${stage.card} go=${(id) => stage.act("case", id)} />
+      ${few.length < cards.length && html`<button class="plain" onClick=${() => whole(true)}>
+        Show all ${counted(cards.length, scene.one)}</button>`}
+      <ul class="legend">${ledger.map((one) => html`<li class=${`is-${classOf(one.mark)}`} dir="auto">
+        <${Sign} mark=${one.mark} />${`${one.n} ${one.words}${one.reason && ` (${one.reason})`}`}</li>`)}</ul></section>
+    ${verdict.more.map((part) => html`<${Text} part=${part} />`)}
+    <footer>${verdict.meaning && html`<details><summary>What this says, and what it does not</summary>
+        <${Text} part=${{ text: verdict.meaning }} most=${2_000} /></details>`}
+      ${figures.length > 0 && html`<details><summary>All figures of the run (${figures.length})</summary>
+        <${Figures} figures=${figures} /></details>`}</footer></article>`;
 }
 
 /** What was tried so far, the newest first, and nothing that gives away what it is. */
@@ -810,8 +822,7 @@ function Told({ head, at, all, go, leave, hint, children, shows, whole }) {
     <footer><button class="turn" onClick=${() => go(at - 1)} disabled=${at === 0} aria-label="Back">←</button>
       <span class="hint"><progress value=${at + 1} max=${all} aria-label="How far"></progress>
           ${at + 1} of ${all}${hint && html`<span class="by-key">${hint}</span>`}</span>
-      <button class="turn" onClick=${() => go(at + 1)} disabled=${at === all - 1}
-        aria-label="Next">→</button></footer>
+      <button class="turn" onClick=${() => go(at + 1)} disabled=${at === all - 1} aria-label="Next">→</button></footer>
   </article>`;
 }
 
@@ -876,8 +887,7 @@ const spoken = (scene, screen, card) => ({
   card: card && titleOf(card).join(" "), turned: card && cameOf(scene, card), verdict: scene.verdict?.headline.text,
 })[screen.shows] ?? "";
 
-const sizeOf = (text, most = 70) =>
-  lengthOf(text) > 3 * most ? "long" : lengthOf(text) > most ? "middle" : "short";
+const sizeOf = (text, most = 70) => lengthOf(text) > 3 * most ? "long" : lengthOf(text) > most ? "middle" : "short";
 
 function Screen({ stage, scene, name, screen, card, bets, choose }) {
   const bet = bets[screen.of], foretold = against(scene.cards, bets);
@@ -1145,7 +1155,7 @@ function Stage({ stage, scenes, mode, place, series, saved }) {
   return html`
     ${!scene ? html`<p class="soft">There is nothing to show.</p>`
       : now === "tell" ? (scenes.length > 1 && !series ? html`<${TellBeside} ...${all} />` : html`<${Tell} ...${all} />`)
-      : now === "tried" ? html`<${Tried} ...${all} />`
+      : now === "tried" ? html`<${Tried} ...${all} />` : now === "all" ? html`<${All} ...${all} />`
       : now === "guess" || now === "play" ? html`<${Game} key=${now + whose} isGuess=${now === "guess"} ...${all} />`
       : now === "beside" && scenes.length > 1 ? html`<${Beside} ...${all} />` : html`<${Read} key=${whose} ...${all} />`}
     <div class="aloud" role="status" aria-live="polite">${said}</div>
