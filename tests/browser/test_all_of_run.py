@@ -31,7 +31,7 @@ def address(app: Server) -> str:
 def test_a_tile_opens_its_case_which_has_the_focus(address: str, page: Page, width: int, height: int) -> None:
     page.set_viewport_size({"width": width, "height": height})
     page.goto(address)
-    tiles = page.locator(".stage .all .tile")
+    tiles = page.locator(".stage .all .tiles .tile")
     expect(tiles).to_have_count(30)
     expect(page.locator(".stage .all .bars li")).to_have_count(4)
     settle(page)
