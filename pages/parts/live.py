@@ -171,8 +171,12 @@ def around(lab: Lab, state: Transcript, run_id: str, active: bool) -> None:
         return
     left_out(state)
     if _several(state):
-        wanted = of_all(lab, state, run_id, active)
-        if (case := room.choose(state)) != chosen(state) or (wanted and wanted != case):
+        above = st.container()
+        # Which case is shown at first may be settled by the choice itself.
+        case = room.choose(state)
+        with above:
+            wanted = of_all(lab, state, run_id, active)
+        if case != chosen(state) or (wanted and wanted != case):
             # Another one of many is to be seen: the page begins again and keeps that one whole.
             st.query_params["case"] = wanted or case
             st.rerun(scope="app")

@@ -35,6 +35,10 @@ def test_a_tile_opens_its_case_which_has_the_focus(address: str, page: Page, wid
     expect(tiles).to_have_count(30)
     expect(page.locator(".stage .all .bars li")).to_have_count(4)
     settle(page)
+    shown = page.locator(".stage .all .tile[aria-current]").get_attribute("aria-label") or ""
+    expect(page.locator(".stage .read:not(.all) > header")).to_contain_text(
+        shown.partition(" · ")[2].rpartition(":")[0]
+    )
     for number, opens in ((5, "click"), (9, "Enter")):
         tile = page.locator(f".stage .all .tile[aria-label^='{number} · ']")
         title = (tile.get_attribute("aria-label") or "").removeprefix(f"{number} · ").rpartition(":")[0]
