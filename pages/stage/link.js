@@ -15,7 +15,8 @@ export function follow(run, named, draw, over, lost = () => {}) {
       const fresh = new Map(cards.map((card) => [card.id, card]));
       const kept = scene.cards.map((card) => fresh.get(card.id) ?? card);
       const known = new Set(scene.cards.map((card) => card.id));
-      scene.cards = [...kept, ...cards.filter((card) => !known.has(card.id))].sort((one, other) => one.number - other.number);
+      const all = [...kept, ...cards.filter((card) => !known.has(card.id))];
+      scene.cards = all.sort((one, other) => one.number - other.number);
     }
     draw(scene);
     lost(false);
@@ -65,7 +66,8 @@ export class Sayer {
     this.underWay = true;
     const batch = this.waiting.slice(0, 100);
     try {
-      const reply = await fetch("/said", { method: "POST", body: JSON.stringify({ said: batch }), headers: { "content-type": "application/json" } });
+      const headers = { "content-type": "application/json" }, body = JSON.stringify({ said: batch });
+      const reply = await fetch("/said", { method: "POST", body, headers });
       if (!reply.ok && reply.status !== 400) throw new Error(reply.status);
       const { kept = [], refused = {}, why = "" } = await reply.json();
       const heard = new Set(reply.ok ? [...kept, ...Object.keys(refused)] : batch.map((one) => one.id));
@@ -98,8 +100,8 @@ const theirs = new Map();
 let opening = null;
 
 /**
- * The stage as a component of Streamlit. `component.data` is what `stage.mount` takes, and besides: `follow` ({run, case}
- * of what goes on) and `reader`, under whose name guesses are kept. Streamlit calls this again with each drawing of the
+ * The stage as a component of Streamlit. `component.data` is what `stage.mount` takes, and besides: `follow` ({run,
+ * case} of what goes on) and `reader`, under whose name guesses are kept. Streamlit calls this again with each drawing of the
  * page.
  */
 export async function mounted(component, version) {
@@ -117,39 +119,41 @@ export async function mounted(component, version) {
   }
   const here = { component, data };
   // What was said before the page was loaded anew may still be on its way, and the app's scene does not have it.
-  if (data.mode !== "all") data.scenes = data.scenes.map((scene) => withGuesses(scene, sayer(here).waiting, data.reader));
+  const guessed = (scene) => withGuesses(scene, sayer(here).waiting, data.reader);
+  if (data.mode !== "all") data.scenes = data.scenes.map(guessed);
   here.scenes = data.scenes;
   mounts.set(place, here);
   const from = (name) => new URL(`/stage/${name}?v=${version}`, location.origin).href;
   const { mount } = await import(from("stage.js"));
-  const scene = () => here.scenes[0];
+  const say = (what, more) => sayer(here).say({ what, run: here.scenes[0].run, case: here.scenes[0].case, ...more });
+  const went = (what) => here.component.setTriggerValue("went", what);
   const does = {
-    guess: (on, value) => sayer(here).say({ what: "guess", run: scene().run, case: scene().case, trial: on, value, reader: here.data.reader }),
+    guess: (on, value) => say("guess", { trial: on, value, reader: here.data.reader }),
     judge(on, [about, value]) {
-      sayer(here).say({ what: "judge", run: scene().run, case: scene().case, trial: on, about, value });
+      say("judge", { trial: on, about, value });
       // What else may be said of it stands on the page, which is drawn anew once the keys rest.
       clearTimeout(here.resting);
-      here.resting = setTimeout(() => sayer(here).afterwards(() => here.component.setTriggerValue("went", "judged")), 1_500);
+      here.resting = setTimeout(() => sayer(here).afterwards(() => went("judged")), 1_500);
     },
-    step: (on) => here.component.setTriggerValue("went", on),
-    cancel: () => sayer(here).say({ what: "cancel", run: scene().run }),
+    step: went,
+    cancel: () => say("cancel"),
     case(on, left = 4) {
       opening = on;
-      here.component.setTriggerValue("went", `case ${on}`);
+      went(`case ${on}`);
       // A page that is being drawn loses what it is told.
       const again = () => opening === on && does.case(on, left - 1);
       if (left) setTimeout(again, 1_500);
     },
     open: (on) => location.assign(`/case?${new URLSearchParams({ run: on })}`),
     // The page knows the endpoints that were named in it, so it is not loaded anew.
-    fork: (on) => here.component.setTriggerValue("went", `fork ${on}`),
+    fork: (on) => went(`fork ${on}`),
     // The address says where one is, so that a reload comes back to it.
     place: (at) => inAddress({ at: String(at + 1) }),
     mode(to) {
       if (data.series) return location.assign(data.series.leave), true;
       inAddress(to === "tell" ? { present: "1" } : { present: "", at: "" });
       // What stands around a case that was guessed comes with the page, which knows of a guess once it is kept.
-      if (here.data.mode === "guess") sayer(here).afterwards(() => here.component.setTriggerValue("went", "guessed"));
+      if (here.data.mode === "guess") sayer(here).afterwards(() => went("guessed"));
     },
   };
   // These have a field of their own on the page, under the stage.
@@ -179,11 +183,13 @@ function hear(here, followed) {
   // What may be done with it the page knows.
   const { actions } = here.scenes[0];
   const draw = (scene) => here.draw([{ ...scene, actions }]);
-  here.stop = followed && follow(followed.run, followed.case, draw, () => here.component.setTriggerValue("went", "over"));
+  const over = () => here.component.setTriggerValue("went", "over");
+  here.stop = followed && follow(followed.run, followed.case, draw, over);
 }
 
 function withGuesses(scene, waiting, reader) {
-  const mine = waiting.filter((one) => one.what === "guess" && one.run === scene.run && one.case === scene.case && one.reader === reader);
+  const isOfCase = (one) => one.run === scene.run && one.case === scene.case;
+  const mine = waiting.filter((one) => one.what === "guess" && one.reader === reader && isOfCase(one));
   const guesses = new Map(mine.map((one) => [one.trial, one.value]));
   return { ...scene, cards: scene.cards.map((card) => ({ ...card, guess: guesses.get(card.id) ?? card.guess })) };
 }
@@ -193,13 +199,16 @@ const field = (name) => document.querySelector(`.st-key-act-${name} :is(input, t
 function sayer(here) {
   if (!theirs.has("sayer")) theirs.set("sayer", new Sayer());
   const one = theirs.get("sayer");
-  one.told = (kept, of, why) => here.draw?.(here.scenes, { saved: why ? `${why} (saved ${kept} of ${of})` : `saved ${kept} of ${of}` });
+  one.told = (kept, of, why) => {
+    const far = `saved ${kept} of ${of}`;
+    here.draw?.(here.scenes, { saved: why ? `${why} (${far})` : far });
+  };
   return one;
 }
 
 /** Set these in the page's address, without asking the server; what is empty is taken out. */
 function inAddress(named) {
   const now = new URL(location.href);
-  for (const [name, value] of Object.entries(named)) value ? now.searchParams.set(name, value) : now.searchParams.delete(name);
+  for (const [name, value] of Object.entries(named)) now.searchParams[value ? "set" : "delete"](name, value);
   history.replaceState(history.state, "", now);
 }
