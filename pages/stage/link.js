@@ -101,8 +101,8 @@ let opening = null;
 
 /**
  * The stage as a component of Streamlit. `component.data` is what `stage.mount` takes, and besides: `follow` ({run,
- * case} of what goes on) and `reader`, under whose name guesses are kept. Streamlit calls this again with each drawing of the
- * page.
+ * case} of what goes on) and `reader`, under whose name guesses are kept. Streamlit calls this again with each
+ * drawing of the page.
  */
 export async function mounted(component, version) {
   const place = component.parentElement.querySelector(".stage-place");

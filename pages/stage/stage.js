@@ -22,7 +22,8 @@ let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
  *   words what differs there. `names`: who is who, where a letter does not tell.
  * - `keys: false`: listen to no keys. `place`: the screen a telling begins at. `level`: of the title's heading.
  * - `judgements`: what may be judged of a card by keys: [name, what it is called, good word, bad word] each;
- *   `judged` what was, by card and name. `card`: the one that is open at first. `steps`: J, K and Esc lead from row to row of a list beside
+ *   `judged` what was, by card and name. `card`: the one that is open at first.
+ * - `steps`: J, K and Esc lead from row to row of a list beside
  *   it, and back (*step*).
  * - `saved`: how far what was said is kept, in words.
  * - `series`: *tell* several scenes one after another, and end on `{head, headline, words, links: [[words, address]],
@@ -277,7 +278,7 @@ function tally(scene) {
 
 const FEW = 40, MANY = 120;
 
-/** A tile a test. Few (`most` of them) are buttons that lead to their cards; more are small, and a picture with words. */
+/** A tile a test. Few (`most` of them) are buttons that lead to their cards; more are small, a picture with words. */
 function Tiles({ scene, go, only, most = FEW, shown }) {
   const cards = only ?? scene.cards, isMany = cards.length > most;
   if (!cards.length) return null;
@@ -662,7 +663,7 @@ function Read({ stage, scene, name, change }) {
   useKeys(stage, {
     j: () => lead(1, "next"), k: () => lead(-1, "previous"), t: () => change("tell"),
     ...(opened ? { Escape: () => open("") } : stage.steps ? { Escape: () => stage.act("step", "close") } : {}),
-    ...Object.fromEntries(stage.judgements.flatMap((_, n) => [2 * n + 1, 2 * n + 2].map((at) => [at, () => byNumber(at)]))),
+    ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8].map((n) => [n, () => byNumber(n)])),
   });
   useArrival(Boolean(scene.verdict), headline);
   const cards = isWhole ? scene.cards : scene.cards.slice(0, FIRST);
@@ -730,7 +731,8 @@ function All({ stage, scene }) {
   const [isWhole, whole] = useState(false), headline = useRef(null), { verdict, tiles, ledger, figures } = scene;
   useArrival(scene.status !== "running", headline);
   const came = tiles.filter((one) => !isOpen(one.mark)).length;
-  const far = scene.status === "done" ? "" : `${came} of ${counted(Math.max(scene.planned, tiles.length), scene.one)} done.`;
+  const of = counted(Math.max(scene.planned, tiles.length), scene.one);
+  const far = scene.status === "done" ? "" : `${came} of ${of} done.`;
   const cards = tiles.map((one) => ({ ...one, id: one.case })), few = isWhole ? cards : cards.slice(0, MANY);
   return html`<article class="read all">
     <${Verdict} scene=${scene} headline=${headline} />
@@ -792,7 +794,7 @@ function Rest({ stage, scene }) {
 
 // ----------------------------------------------------------------------------------------------------------- Tell
 
-/** One screen of a telling. Its `key` is what it shows, of which scene: a run that goes on may put screens before it. */
+/** A screen of a telling. Its `key` is what it shows, of which scene: a run that goes on may put screens before it. */
 const keyOf = (screen) => `${screen.nth ?? 0} ${screen.shows} ${screen.of}`;
 
 function useScreens(stage, screens, place, leave, more = {}) {
@@ -844,7 +846,7 @@ function Told({ head, at, all, go, leave, hint, children, shows, whole }) {
   </article>`;
 }
 
-/** What the hall bet of a scene, by card. The browser keeps it: who leaves a telling and comes back has lost nothing. */
+/** What the hall bet of a scene, by card. The browser keeps it: who leaves a telling and comes back has lost none. */
 const betsOf = (scene) => `bets ${scene.run} ${scene.case}`;
 const kept = (name) => { try { return JSON.parse(sessionStorage.getItem(name)) ?? {}; } catch { return {}; } };
 const keep = (name, bets) => {
@@ -933,7 +935,8 @@ function Screen({ stage, scene, name, screen, card, bets, choose }) {
       <${Turned} scene=${scene} card=${card} who="You" guess=${bet} />`;
     case "tiles": return html`<${Tiles} scene=${scene} />`;
     case "bars": return html`<${Bars} bars=${scene.verdict?.bars ?? []} />`;
-    default: return html`<${Ending} scene=${scene} name=${name} />${foretold && html`<p class="words">${foretold}</p>`}`;
+    default: return html`<${Ending} scene=${scene} name=${name} />
+      ${foretold && html`<p class="words">${foretold}</p>`}`;
   }
 }
 
@@ -1069,7 +1072,7 @@ function against(cards, guesses) {
 
 // --------------------------------------------------------------------------------------------------------- Beside
 
-/** The rows that are handed in, each with its cards; those of the app know better than texts which tests are the same. */
+/** The rows that are handed in, each with its cards; the app knows better than texts which tests are the same. */
 function rowsOf(scenes, given = []) {
   const cards = scenes.map((scene) => new Map(scene.cards.map((card) => [card.id, card])));
   return given.map(([ids, differs]) => {
@@ -1099,7 +1102,8 @@ function Row({ scenes, names, row, stage }) {
   return html`<h4 dir="auto"><${Folded} text=${title} most=${220} /></h4>
     ${row.differs && html`<p class="small parting">${capital(row.differs)}.</p>`}
     <div class="across">${row.cells.map((card, at) => html`<div class=${`cell card ${classOf(card?.mark)}`}>
-      <span class="whose">${names[at]}</span><${Cell} scene=${scenes[at]} card=${card} title=${row.title} /></div>`)}</div>`;
+      <span class="whose">${names[at]}</span>
+      <${Cell} scene=${scenes[at]} card=${card} title=${row.title} /></div>`)}</div>`;
 }
 
 function Beside({ stage, scenes, names, change }) {
@@ -1178,10 +1182,11 @@ function Stage({ stage, scenes, mode, place, series, saved }) {
   const all = { stage, scene, scenes, name, names, place, series, change, leave };
   return html`
     ${!scene ? html`<p class="soft">There is nothing to show.</p>`
-      : now === "tell" ? (scenes.length > 1 && !series ? html`<${TellBeside} ...${all} />` : html`<${Tell} ...${all} />`)
+      : now === "tell" ? html`<${scenes.length > 1 && !series ? TellBeside : Tell} ...${all} />`
       : now === "tried" ? html`<${Tried} ...${all} />` : now === "all" ? html`<${All} ...${all} />`
       : now === "guess" || now === "play" ? html`<${Game} key=${now + whose} isGuess=${now === "guess"} ...${all} />`
-      : now === "beside" && scenes.length > 1 ? html`<${Beside} ...${all} />` : html`<${Read} key=${whose} ...${all} />`}
+      : now === "beside" && scenes.length > 1 ? html`<${Beside} ...${all} />`
+      : html`<${Read} key=${whose} ...${all} />`}
     <div class="aloud" role="status" aria-live="polite">${said}</div>
     ${saved && html`<p class="saved" aria-live="off">${saved}</p>`}
     ${isHelp && html`<aside class="keys" aria-label="Keys"><dl>${KEYS.map(([key, does]) =>

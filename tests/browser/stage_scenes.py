@@ -451,7 +451,9 @@ def run(count: int, **changed: object) -> RunScene:
 
 def runs() -> dict[str, RunScene]:
     """All runs that are looked at, by name."""
-    marks = ("kept", "broken", "not settled", "in doubt", "set aside", "unread", "failed", "waiting", "stopped")
+    marks: tuple[Mark, ...] = (
+        *("kept", "broken", "not settled", "in doubt", "set aside", "unread", "failed", "waiting", "stopped"),
+    )
     each = tuple(Tile(case=mark, number=at, title=mark, mark=mark) for at, mark in enumerate(marks, start=1))
     nothing = Verdict(headline=told("Not judged yet."))
     odd = tuple(Tile(case=HOSTILE, number=at, title=HOSTILE + RIGHT_TO_LEFT, mark="kept") for at in (1, 2))
