@@ -15,7 +15,7 @@ from core.lab.cases import Case
 from core.lab.played import Playable
 from core.lab.shown import READING, Judged, Judgement, Means, Metric, Otherwise, Picture, Table
 from core.lab.spec import Spec
-from core.scene import Mark, Scene, Verdict
+from core.scene import FigureLine, Mark, Scene, Verdict
 from core.score import Figure
 from core.transcript import CaseLog, Transcript
 
@@ -114,11 +114,13 @@ class InRuns:
 
     - `mark(outcome, transcript)` is what an outcome means in that run, where its other cases have a say in that.
     - `verdict(transcript)` is the verdict on all of them, as a scene has it; without it the lab's summary.
+    - `figures(transcript)` are figures of it that stand in no other's place, before those that the lab publishes.
     - `why` says why an outcome decides nothing, by outcome; `one` is what a case is called, `words` what marks are.
     """
 
     mark: Callable[[str, Transcript], Means] | None = None
     verdict: Callable[[Transcript], Verdict] | None = None
+    figures: Callable[[Transcript], Iterable[FigureLine]] = lambda transcript: ()
     why: Mapping[str, str] = field(default_factory=dict)
     one: str = "case"
     words: Mapping[Mark, str] = field(default_factory=dict)

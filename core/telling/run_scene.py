@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from core.events import Scored
 from core.lab.lab import Lab, counted
 from core.lab.shown import Metric
-from core.scene import FigureLine, Mark, RunScene, Scene, Tally, Tile, Verdict, told
+from core.scene import Bar, FigureLine, Mark, RunScene, Scene, Tally, Tile, Verdict, told
 from core.transcript import Progress, Transcript
 
 MOST_FIGURES = 200
@@ -25,18 +25,24 @@ def of_run(lab: Lab, run: Transcript, active: bool = False) -> RunScene:
     """The run as far as it has come; `active`: it goes on. Never raises for what a damaged journal lacks."""
     cases = sorted(run.cases.items(), key=lambda item: item[1].number)
     tiles = tuple(_tile(lab, run, case, one, active) for case, one in cases)
-    made = lab.in_runs.verdict(run) if lab.in_runs.verdict else Verdict(headline=told((lab.summary or counted)(run)))
+    ledger = tuple(_ledger(lab, tiles))
+    status = _status(run, active)
+    if lab.in_runs.verdict:
+        made = lab.in_runs.verdict(run)
+    else:
+        bars = () if status in ("empty", "running") else tuple(_bars(ledger))
+        made = Verdict(headline=told((lab.summary or counted)(run)), bars=bars)
     return RunScene(
         lab=lab.name,
         run=run.started.run if run.started else "",
-        status=_status(run, active),
+        status=status,
         planned=run.planned,
         one=lab.in_runs.one,
         words=lab.in_runs.words,
         verdict=made,
         tiles=tiles,
-        ledger=tuple(_ledger(lab, tiles)),
-        figures=tuple(_figures(lab, run)),
+        ledger=ledger,
+        figures=(*lab.in_runs.figures(run), *_figures(lab, run)),
     )
 
 
@@ -76,6 +82,13 @@ def _ledger(lab: Lab, tiles: tuple[Tile, ...]) -> Iterator[Tally]:
     for outcome, n in Counter(tile.outcome for tile in tiles).most_common():
         words = "not reached" if marks[outcome] == "stopped" else lab.words.get(outcome, outcome)
         yield Tally(n=n, words=words, mark=marks[outcome], reason=lab.in_runs.why.get(outcome, ""))
+
+
+def _bars(ledger: Sequence[Tally]) -> Iterator[Bar]:
+    """Of the cases that decide something how many came to what, what was kept to first."""
+    deciding = sorted((one for one in ledger if one.mark in _JUDGED), key=lambda one: _JUDGED.index(one.mark))
+    n = sum(one.n for one in deciding)
+    yield from (Bar(label=one.words, hits=one.n, n=n, own=one.mark == "kept") for one in deciding)
 
 
 def _figures(lab: Lab, run: Transcript) -> Iterator[FigureLine]:

@@ -170,10 +170,26 @@ def around(lab: Lab, state: Transcript, run_id: str, active: bool) -> None:
             _first(run_id)
         return
     left_out(state)
-    if _several(state) and (case := room.choose(state)) != chosen(state):
-        # Another one of many is to be seen: the page begins again and keeps that one whole.
-        st.query_params["case"] = case
-        st.rerun(scope="app")
+    if _several(state):
+        above = st.container()
+        # Which case is shown at first may be settled by the choice itself.
+        case = room.choose(state)
+        with above:
+            wanted = of_all(lab, state, run_id, active)
+        if case != chosen(state) or (wanted and wanted != case):
+            # Another one of many is to be seen: the page begins again and keeps that one whole.
+            st.query_params["case"] = wanted or case
+            st.rerun(scope="app")
+
+
+def of_all(lab: Lab, state: Transcript, run_id: str, active: bool) -> str:
+    """What several cases came to, on the stage, above the one that is shown; the case that a tile was opened for."""
+    scene = rooms.of(lab).of_all(lab, state, active)
+    if scene is None or not scene.tiles:
+        return ""
+    went = stage("all", [scene], f"stage-all-{run_id}", card=chosen(state))
+    case = went.removeprefix("case ")
+    return case if went.startswith("case ") and case in state.cases else ""
 
 
 def draw(lab: Lab, state: Transcript, run_id: str, active: bool, step: Callable[[str], None] | None = None) -> None:

@@ -8,9 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core import entry
-from core.lab.lab import Lab, counted
 from core.transcript import Progress, Transcript
-from pages.parts.text import plain
 
 
 def named(progress: Progress) -> str:
@@ -40,32 +38,6 @@ def choose(transcript: Transcript) -> str:
 
 def by_number(transcript: Transcript) -> dict[str, Progress]:
     return dict(sorted(transcript.cases.items(), key=lambda item: item[1].number))
-
-
-def several(transcript: Transcript, run_id: str) -> None:
-    """The run's sentence, its figures, and all its cases in one table; a selected one is shown."""
-    lab = entry.labs()[transcript.started.lab] if transcript.started else None
-    if lab is None:
-        return
-    st.markdown("#### All cases", anchors=False)
-    st.markdown(f"##### {plain((lab.summary or counted)(transcript))}", anchors=False)
-    with st.expander("For researchers: all cases", icon=":material/monitoring:", key="figures-of-all"):
-        of_run(lab, transcript)
-    table(transcript, run_id)
-
-
-def of_run(lab: Lab, transcript: Transcript) -> None:
-    """The figures of the whole run."""
-    scores = [(metric, transcript.score(metric.name, "repaired")) for metric in lab.metrics if metric.leads]
-    shown = [(metric, score) for metric, score in scores if score is not None]
-    if not shown:
-        return
-    for column, (metric, score) in zip(st.columns(len(shown)), shown, strict=True):
-        value = "undefined" if score.value is None else f"{score.value:{metric.format}}{metric.unit}"
-        known = score.low is not None and score.high is not None
-        with column:
-            st.metric(metric.title, value, help=metric.help or None)
-            st.caption(f"{score.n} of {score.of}" + (f" · {score.low:.2f} to {score.high:.2f}" if known else ""))
 
 
 def table(transcript: Transcript, run_id: str) -> None:

@@ -11,6 +11,8 @@ from core import entry
 from core.datasets.on_data import OnData
 from core.lab.lab import Lab
 from core.lab.spec import Spec
+from core.scene import RunScene
+from core.telling import run_scene
 from core.transcript import Transcript
 from pages.parts import plain_case
 from pages.parts.datasets import items_of, of_dataset
@@ -55,6 +57,7 @@ class Room:
     - `instead(view, active)` draws what stands in the place of a case that is not shown yet, and whether it did so;
       `below(view, active)` what stands under a case besides, forms and pictures. `choose(transcript)` lets the reader
       choose one of several, by its id.
+    - `of_all(lab, transcript, active)` is a run of several cases as it is told; None where nothing of it may be shown.
     - `several(transcript, run_id)` draws what only a run of several cases has.
     - `sealed(view, active)`: whether the reader has yet to guess, so that nothing may be shown that tells the answers.
     - `progress(transcript)` says how far a run is: share from 0 to 1, and words.
@@ -77,7 +80,8 @@ class Room:
     instead: Callable[[Any, bool], bool] = lambda view, active: False
     below: Callable[[Any, bool], None] = lambda view, active: None
     choose: Callable[[Transcript], str] = plain_case.choose
-    several: Callable[[Transcript, str], None] = plain_case.several
+    of_all: Callable[[Lab, Transcript, bool], RunScene | None] = run_scene.of_run
+    several: Callable[[Transcript, str], None] = plain_case.table
     sealed: Callable[[Any, bool], bool] = lambda view, active: False
     progress: Callable[[Transcript], tuple[float, str]] = plain_case.progress
     after: Callable[[Transcript, Any, str], bool] = lambda transcript, view, run_id: True

@@ -39,11 +39,12 @@ export async function evidence(scene) {
 
 const mounts = new WeakMap();
 const theirs = new Map();
+let opening = null;
 
 /**
- * The stage as a component of Streamlit. `component.data` is what `stage.mount` takes, and besides: `follow` ({run, case}
- * of what goes on) and `reader`, under whose name guesses are kept. Streamlit calls this again with each drawing of the
- * page.
+ * The stage as a component of Streamlit. `component.data` is what `stage.mount` takes, and besides: `follow` ({run,
+ * case} of what goes on) and `reader`, under whose name guesses are kept. Streamlit calls this again with each
+ * drawing of the page.
  */
 export async function mounted(component, version) {
   const place = component.parentElement.querySelector(".stage-place");
@@ -54,32 +55,42 @@ export async function mounted(component, version) {
     known.component = component;
     const isOther = JSON.stringify(known.followed) !== JSON.stringify(followed);
     if (isOther || !followed) known.draw(data.scenes, { ...data, scenes: undefined });
+    arrive(place, data);
     if (isOther) hear(known, followed);
     return known.end;
   }
   const here = { component, data };
   // What was said before the page was loaded anew may still be on its way, and the app's scene does not have it.
-  data.scenes = here.scenes = data.scenes.map((scene) => withGuesses(scene, sayer(here).waiting, data.reader));
+  const guessed = (scene) => withGuesses(scene, sayer(here).waiting, data.reader);
+  if (data.mode !== "all") data.scenes = data.scenes.map(guessed);
+  here.scenes = data.scenes;
   mounts.set(place, here);
   const from = (name) => new URL(`/stage/${version}/${name}`, location.origin).href;
   const { mount } = await import(from("stage.js"));
-  const scene = () => here.scenes[0];
+  const say = (what, more) => sayer(here).say({ what, run: here.scenes[0].run, case: here.scenes[0].case, ...more });
+  const went = (what) => here.component.setTriggerValue("went", what);
   const does = {
     play: (on, value) => sayer(here).say(played(here.data.game.pack, on, value)),
-    guess: (on, value, isWithout) => sayer(here).say({
-      what: "guess", run: scene().run, case: scene().case, trial: on, value, reader: here.data.reader, about: isWithout ? "without" : "",
-    }),
+    guess: (on, value, isWithout) =>
+      say("guess", { trial: on, value, reader: here.data.reader, about: isWithout ? "without" : "" }),
     judge(on, [about, value]) {
-      sayer(here).say({ what: "judge", run: scene().run, case: scene().case, trial: on, about, value });
+      say("judge", { trial: on, about, value });
       // What else may be said of it stands on the page, which is drawn anew once the keys rest.
       clearTimeout(here.resting);
-      here.resting = setTimeout(() => sayer(here).afterwards(() => here.component.setTriggerValue("went", "judged")), 1_500);
+      here.resting = setTimeout(() => sayer(here).afterwards(() => went("judged")), 1_500);
     },
-    step: (on) => here.component.setTriggerValue("went", on),
-    cancel: () => sayer(here).say({ what: "cancel", run: scene().run }),
+    step: went,
+    cancel: () => say("cancel"),
+    case(on, left = 4) {
+      opening = on;
+      went(`case ${on}`);
+      // A page that is being drawn loses what it is told.
+      const again = () => opening === on && does.case(on, left - 1);
+      if (left) setTimeout(again, 1_500);
+    },
     open: (on) => location.assign(`/case?${new URLSearchParams({ run: on })}`),
     // The page knows the endpoints that were named in it, so it is not loaded anew.
-    fork: (on) => here.component.setTriggerValue("went", `fork ${on}`),
+    fork: (on) => went(`fork ${on}`),
     // The address says where one is, so that a reload comes back to it.
     place: (at) => inAddress({ at: String((here.at = at) + 1) }),
     mode(to) {
@@ -87,13 +98,13 @@ export async function mounted(component, version) {
       if (data.series) return location.assign((here.at ?? data.place) >= data.series.end ? data.series.over : data.series.leave), true;
       inAddress(to === "tell" ? { present: "1" } : { present: "", at: "" });
       // What stands around a case that was guessed comes with the page, which knows of a guess once it is kept.
-      if (here.data.mode === "guess") sayer(here).afterwards(() => here.component.setTriggerValue("went", "guessed"));
+      if (here.data.mode === "guess") sayer(here).afterwards(() => went("guessed"));
     },
   };
   // These have a field of their own on the page, under the stage.
   for (const name of ["question", "input", "draw"]) does[name] = () => field(name)?.focus();
   here.stage = mount(place, {
-    ...data, evidence, library: from("preact.js"),
+    ...data, evidence, keys: data.mode !== "all", library: from("preact.js"),
     act: (name, ...said) => does[name]?.(...said),
   });
   here.draw = (scenes, { scenes: _, ...more } = {}) => here.stage.update((here.scenes = scenes), more);
@@ -103,6 +114,13 @@ export async function mounted(component, version) {
   return here.end;
 }
 
+/** Who chose a case among all has it before their eyes, and the focus on its verdict. */
+function arrive(place, { mode, scenes }) {
+  if (opening === null || mode === "all" || scenes[0].case !== opening) return;
+  opening = null;
+  requestAnimationFrame(() => place.querySelector("h3[tabindex]")?.focus());
+}
+
 /** Hear what goes on, or nothing more. At the end the page is drawn anew, with what can be done then. */
 function hear(here, followed) {
   here.stop?.();
@@ -110,11 +128,13 @@ function hear(here, followed) {
   // What may be done with it the page knows.
   const actions = here.scenes[0]?.actions;
   const draw = (scene) => here.draw([{ ...scene, actions }]);
-  here.stop = followed && follow(followed.run, followed.case, draw, () => here.component.setTriggerValue("went", "over"));
+  const over = () => here.component.setTriggerValue("went", "over");
+  here.stop = followed && follow(followed.run, followed.case, draw, over);
 }
 
 function withGuesses(scene, waiting, reader) {
-  const mine = waiting.filter((one) => one.what === "guess" && one.run === scene.run && one.case === scene.case && one.reader === reader);
+  const isOfCase = (one) => one.run === scene.run && one.case === scene.case;
+  const mine = waiting.filter((one) => one.what === "guess" && one.reader === reader && isOfCase(one));
   const guesses = new Map(mine.map((one) => [one.trial, one.value]));
   return { ...scene, cards: scene.cards.map((card) => ({ ...card, guess: guesses.get(card.id) ?? card.guess })) };
 }
@@ -130,14 +150,17 @@ function sayer(here) {
       if (here.scenes.some(is)) here.draw?.(here.scenes.map((scene) => (is(scene) ? merged(scene, news) : scene)));
     }
   };
-  // Whoever plays is not told how far that is kept.
-  one.told = (kept, of, why) => here.data.mode !== "play" && here.draw?.(here.scenes, { saved: why ? `${why} (saved ${kept} of ${of})` : `saved ${kept} of ${of}` });
+  one.told = (kept, of, why) => {
+    const far = `saved ${kept} of ${of}`;
+    // Whoever plays is not told how far that is kept.
+    if (here.data.mode !== "play") here.draw?.(here.scenes, { saved: why ? `${why} (${far})` : far });
+  };
   return one;
 }
 
 /** Set these in the page's address, without asking the server; what is empty is taken out. */
 function inAddress(named) {
   const now = new URL(location.href);
-  for (const [name, value] of Object.entries(named)) value ? now.searchParams.set(name, value) : now.searchParams.delete(name);
+  for (const [name, value] of Object.entries(named)) now.searchParams[value ? "set" : "delete"](name, value);
   history.replaceState(history.state, "", now);
 }

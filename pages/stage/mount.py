@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from core.scene import Scene
+from core.scene import RunScene, Scene
 from core.telling.game.pack import Pack
 from core.telling.stage_files import stage_files
 
-Mode = Literal["read", "tell", "guess", "beside", "tried"]
+Mode = Literal["read", "tell", "guess", "beside", "tried", "all"]
 
 _SCRIPT = """
 let link;
@@ -30,18 +30,20 @@ _STYLE = """
 }
 .stage:has(> .game:not(.inline)) { overflow: auto; padding: 12px 24px; }
 .stage-place:empty { min-height: 100dvh; }
+.stage-place.all { min-height: 300px; }
 """
 """A telling has the whole window. Until it is drawn a case has a place: what stands below must not jump."""
 
 
 @cache
-def _component() -> Any:
+def _component(mode: str) -> Any:
+    """One that leaves room for a case, or what "all" cases of a run came to."""
     read = {name: path.read_text(encoding="utf-8") for name, path in stage_files().items()}
     # Files are known to a browser by what is in them.
     version = sha256("".join(read.values()).encode()).hexdigest()[:16]
     return st.components.v2.component(
-        "stage",
-        html='<div class="stage-place"></div>',
+        f"stage{mode}",
+        html=f'<div class="stage-place {mode}"></div>',
         css=read["stage.css"] + _STYLE,
         js=_SCRIPT.replace("VERSION", version),
     )
@@ -49,7 +51,7 @@ def _component() -> Any:
 
 def stage(
     mode: Mode,
-    scenes: Sequence[Scene],
+    scenes: Sequence[Scene | RunScene],
     key: str,
     *,
     follow: Mapping[str, str] | None = None,
@@ -65,10 +67,11 @@ def stage(
 ) -> str:
     """Draw scenes; `follow` names the run and the case of one that goes on, which the browser hears of by itself. Of
     several, `rows` says which cards meet, by their ids, and what differs there; `names` who is who. Of what may be
-    judged of a card by keys `judgements` gives the name, what it is called, the good word and the bad one, and `judged`
-    what was, by card; `card` is open at first. Guesses are kept under the name `reader`. `steps`: keys lead from row to
-    row of a list beside. With `series` scenes are told one after another (see stage.js), and *leave* in it is the
-    address to leave for. Gives what a person wants that only the page can do, once: "over" where what was followed is.
+    judged of a card by keys `judgements` gives the name, what it is called, the good word and the bad one, and
+    `judged` what was, by card; `card` is open at first; of *all* it is the case that is shown below. Guesses are kept
+    under the name `reader`. `steps`: keys lead from row to row of a list beside. With `series` scenes are told one
+    after another (see stage.js), and *leave* in it is the address to leave for. Gives what a person wants that only
+    the page can do, once: "over" where what was followed is.
     """
     data = {
         "mode": mode,
@@ -84,7 +87,7 @@ def stage(
         "place": place,
         "series": series,
     }
-    return _component()(data=data, key=key, on_went_change=lambda: None).went or ""
+    return _component(mode if mode == "all" else "")(data=data, key=key, on_went_change=lambda: None).went or ""
 
 
 def game(pack: Pack, key: str) -> None:
@@ -94,4 +97,4 @@ def game(pack: Pack, key: str) -> None:
         "scenes": [],
         "game": {"pack": pack.model_dump(mode="json"), "isInline": True, "isInApp": True},
     }
-    _component()(data=data, key=key)
+    _component("")(data=data, key=key)

@@ -1,5 +1,6 @@
-// The stage draws a scene (core/scene.py) in five ways: read, tell, guess, beside, tried; and plays a pack
-// of cards (game.js). It asks no server for anything but what its caller hands in, and what models and people wrote becomes text nodes, never markup.
+// The stage draws a scene (core/scene.py) in five ways: read, tell, guess, beside, tried; of a run of several cases what
+// they came to: all; and plays a pack of cards (game.js). It asks no server for anything but what its caller hands in, and
+// what models and people wrote becomes text nodes, never markup.
 //
 // On Preact and htm: a scene comes again and again while a run goes on, and what a reader has opened, typed or focused
 // must stay. The library is handed in, as a module or as its address: the same file serves an app and a page on a disk.
@@ -11,18 +12,21 @@ export let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
 /**
  * Draw scenes into an element.
  *
- * - `mode`: read, tell, guess, play, beside, or tried (beside a form: only what was tried so far). `scenes`: one scene, or several for *beside*.
+ * - `mode`: read, tell, guess, play, beside, tried (beside a form: only what was tried so far), or all. `scenes`: one
+ *   scene, several for *beside*, or for *all* that of a run.
  * - `library`: Preact's module with htm (`html`, `render`, hooks), or the address of one.
  * - `evidence`: what stands behind the scenes, `{calls: {id: {title, parts: [{label, text}]}}}`, or a function of a
  *   scene that promises it; asked when it is first opened.
  * - `act(name, on, value)`: called when a person does something: the names of a scene's actions, and *guess*, *bet*,
- *   *judge* (on: a card, value: [name, word]), *place* (on: a screen of the telling), *open* (on: another run), *mode*. Where it
- *   returns true for *mode*, the caller changes it.
+ *   *judge* (on: a card, value: [name, word]), *place* (on: a screen of the telling), *open* (on: another run),
+ *   *case* (on: another case of the run), *mode*. Where it returns true for *mode*, the caller changes it.
  * - `rows`: of *beside* which cards meet: of each row their ids in the scenes' order, null where there is none, and in
  *   words what differs there. `names`: who is who, where a letter does not tell.
  * - `keys: false`: listen to no keys. `place`: the screen a telling begins at. `level`: of the title's heading.
- * - `judgements`: what may be judged of a card by keys: [name, what it is called, good word, bad word] each; `judged` what
- *   was, by card and name. `card`: the one that is open at first. `steps`: J, K and Esc lead from row to row of a list beside it, and back (*step*).
+ * - `judgements`: what may be judged of a card by keys: [name, what it is called, good word, bad word] each;
+ *   `judged` what was, by card and name. `card`: the one that is open at first.
+ * - `steps`: J, K and Esc lead from row to row of a list beside
+ *   it, and back (*step*).
  * - `saved`: how far what was said is kept, in words.
  * - `game`: of *play*, which needs no scenes: `pack` (core/telling/game/pack.py), `seed` by which its cards are drawn,
  *   `isInline` where it stands within a page, `isInApp` where there is an app to go on in. It calls
@@ -115,6 +119,7 @@ const ACTIONS = {
 
 const STATES = {
   empty: ["Nothing has been asked yet.", "What it says will stand here, and what it does beside it."],
+  unread: ["Nothing of it can be read.", "Its journal is damaged."],
   waiting: ["It is about to begin.", "Where all places are taken it waits for one, and begins by itself."],
   running: ["It is being put to the test.", ""],
   failed: ["It could not be finished.", "What had come until then stands below."],
@@ -124,12 +129,15 @@ const STATES = {
   sealed: ["What it came to is sealed.", "It comes once all that can be foretold is guessed, or all is revealed."],
 };
 
+const MEANING = "What this says, and what it does not";
+
 export const isGoing = (scene) => ["waiting", "running"].includes(scene.status);
 const isOpen = (mark) => ["waiting", "stopped", "sealed"].includes(mark);
 const nameOf = (scene, mark) => scene.words?.[mark] || MARKS[mark];
 export const wordOf = (card, value) => (card.options?.[value] ?? value).toLowerCase();
-/** What came: where `said` is no word of the model's, the card says it otherwise. */
 const lengthOf = (text) => [...text].length;
+export const capital = (text) => text && text[0].toUpperCase() + text.slice(1);
+const joined = (by, ...texts) => texts.filter(Boolean).join(by);
 export const classOf = (mark) => (mark ?? "none").replace(" ", "-");
 export const counted = (n, one) => `${n.toLocaleString("en")} ${one}${n === 1 ? "" : "s"}`;
 
@@ -154,14 +162,11 @@ function pieces({ text, spans }) {
   return [...found, { text: points.slice(at).join("") }].filter((one) => one.text);
 }
 
-/** The first code points of a part, with the spans that lie in them. */
+/** The first code points of a part, up to the end of a word, with the spans that lie in them. */
 function cut(part, most) {
-  const spans = (part.spans ?? []).filter((one) => one.start < most);
-  return {
-    ...part,
-    text: Array.from(part.text).slice(0, most).join("") + " …",
-    spans: spans.map((one) => ({ ...one, end: Math.min(one.end, most) })),
-  };
+  const text = [...part.text].slice(0, most).join("").replace(/\s\S{0,30}$/, ""), end = lengthOf(text);
+  const spans = (part.spans ?? []).filter((one) => one.start < end);
+  return { ...part, text: `${text} …`, spans: spans.map((one) => ({ ...one, end: Math.min(one.end, end) })) };
 }
 
 const TAGS = { strong: "strong", struck: "del", added: "ins" };
@@ -181,8 +186,7 @@ export function Text({ part, most = 420, quoted }) {
     ${part.label && html`<div class="label">${part.label}</div>`}
     <p dir="auto"><${Marked} part=${shown} /></p>
     ${isLong && html`<button class="link" aria-expanded=${isWhole} onClick=${() => open(!isWhole)}>
-      ${isWhole ? "Show less" : `Show all ${counted(length, "character")}`}</button>`}
-  </div>`;
+      ${isWhole ? "Show less" : `Show all ${counted(length, "character")}`}</button>`}</div>`;
 }
 
 // ------------------------------------------------------------------------------------------------- Small drawings
@@ -250,27 +254,26 @@ export function Claim({ scene, name, most }) {
     ${claim?.domain && html`<p class="small" dir="auto">For: ${claim.domain}</p>`}
     ${claim?.code && html`<pre tabindex="0" dir="ltr">${claim.code}</pre>`}
     ${(claim?.gold || claim?.note) && html`<p class="small">${claim.gold && `The right answer is ${claim.gold}. `}
-        ${claim.note}</p>`}
-  </div>`;
+        ${claim.note}</p>`}</div>`;
 }
 
-/** The shares that decide, to one scale, in units where these can be counted; a line goes down where its own ends. */
+/** The shares that decide, to one scale, in units where these can be counted; a line goes down where the one of its own
+ * ends. */
 export function Bars({ bars }) {
-  const own = bars.find((one) => one.own && one.n), isCountable = Math.max(...bars.map((one) => one.n)) <= 24;
+  const [own, another] = bars.filter((one) => one.own && one.n);
+  const isCountable = Math.max(...bars.map((one) => one.n)) <= 24;
   return html`<ul class="bars">${bars.map((bar) => html`
     <li class=${["own", "wins", "limit", "faint"].filter((one) => bar[one]).join(" ")}>
       <span class="name">${bar.label}${bar.limit && html`<span class="aloud"> (the most that can be had)</span>`}</span>
       <span class="track" aria-hidden="true">
-        ${isCountable
-          ? Array.from({ length: bar.n }, (_, at) => html`<i class=${at < bar.hits ? "full" : ""}></i>`)
+        ${isCountable ? Array.from({ length: bar.n }, (_, at) => html`<i class=${at < bar.hits ? "full" : ""}></i>`)
           : html`<i style=${`flex:${bar.n}`}><i class="full" style=${`width:${(100 * bar.hits) / (bar.n || 1)}%`}></i>
               </i>`}
         ${bar.low != null && bar.high != null && html`<u
           style=${`left:${100 * bar.low}%;width:${100 * (bar.high - bar.low)}%`}></u>`}
-        ${own && html`<s style=${`left:${(100 * own.hits) / own.n}%`}></s>`}</span>
+        ${own && !another && html`<s style=${`left:${(100 * own.hits) / own.n}%`}></s>`}</span>
       <span class="count"><b>${bar.hits}</b> of ${bar.n}${bar.wins &&
-        html`<span class="aloud"> (as good as with the explanation, or better)</span>`}</span>
-    </li>`)}</ul>`;
+        html`<span class="aloud"> (as good as with the explanation, or better)</span>`}</span></li>`)}</ul>`;
 }
 
 /** How many came of each kind, in words: what the tiles show, for who does not see them. */
@@ -280,17 +283,19 @@ function tally(scene) {
   return Object.keys(MARKS).filter((mark) => counts.has(mark)).map((mark) => [mark, counts.get(mark)]);
 }
 
-const FEW = 40;
+const FEW = 40, MANY = 120;
 
-/** A tile a test. Few are buttons that lead to their cards; many are small, and a picture with its words. */
-export function Tiles({ scene, go, only }) {
-  const cards = only ?? scene.cards, isMany = cards.length > FEW;
+/** A tile a test. Few (`most` of them) are buttons that lead to their cards; more are small, a picture with words. */
+export function Tiles({ scene, go, only, most = FEW, shown }) {
+  const cards = only ?? scene.cards, isMany = cards.length > most;
   if (!cards.length) return null;
   const tile = (card) => {
-    const words = `${card.number}: ${nameOf(scene, card.mark)}`, look = `tile ${classOf(card.mark)}`;
+    const words = `${joined(" · ", card.number, card.title)}: ${nameOf(scene, card.mark)}`;
+    const look = `tile ${classOf(card.mark)}`;
     return go && !isMany
-      ? html`<li key=${card.id}><button class=${look} title=${words} aria-label=${words} onClick=${() => go(card.id)}>
-          <${Sign} mark=${card.mark} /></button></li>`
+      ? html`<li key=${card.id}><button class=${look} aria-label=${words}
+          title=${joined("\n", words, card.sentence?.text)} aria-current=${shown === card.id ? "true" : null}
+          onClick=${() => go(card.id)}><${Sign} mark=${card.mark} /></button></li>`
       : html`<li key=${card.id} class=${look} aria-label=${words} title=${words}><${Sign} mark=${card.mark} /></li>`;
   };
   return html`<ol class=${isMany ? "tiles many" : "tiles"}
@@ -325,7 +330,7 @@ export function Leave({ leave, words = "Leave" }) {
 const cameTrue = ({ guess, said, options }) =>
   guess === "unknown" || !(said in options) ? "" : guess === said ? ": right" : ": wrong";
 
-const labelled = (card) => card.parts.filter((part) => part.text).map((part) => [part.label, part.text].filter(Boolean).join(" "));
+const labelled = (card) => card.parts.filter((part) => part.text).map((part) => joined(" ", part.label, part.text));
 export const titleOf = (card) => card.parts.map((part) => part.text).filter(Boolean);
 
 /** One test: a card in the row of them, which turns when its answer comes, and opens to what stands behind it. */
@@ -345,34 +350,31 @@ function Card({ stage, scene, card, isOpened, toggle, judged, judge }) {
       <div class="about">
         <h4 dir="auto">${shown?.text ? html`<${Marked} part=${shown} />` : html`<span
             class="soft">${capital(scene.one)} ${card.number}</span>`}</h4>
-        ${!isOpened && (card.reason || card.doubt
-          ? html`<p class="small" dir="auto">${card.reason || card.doubt}</p>`
+        ${!isOpened && (card.reason || card.doubt ? html`<p class="small" dir="auto">${card.reason || card.doubt}</p>`
           : card.text && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`)}
-        ${card.guess && html`<p class="small">You said <b>${wordOf(card, card.guess)}</b>${cameTrue(card)}.</p>`}
-      </div>
+        ${card.guess && html`<p class="small">You said <b>${wordOf(card, card.guess)}</b>${cameTrue(card)}.</p>`}</div>
       <${Expected} card=${card} />
       <${Came} card=${card} />
       <${Outcome} scene=${scene} card=${card} />
       <button class="open" aria-expanded=${isOpened}
           aria-label=${`${isOpened ? "Close" : "Open"} ${scene.one} ${card.number}`}
         onClick=${toggle}><svg viewBox="0 0 16 16" aria-hidden="true"><path
-            d=${isOpened ? "M3 10l5-5 5 5" : "M3 6l5 5 5-5"} /></svg></button>
-    </div>
+            d=${isOpened ? "M3 10l5-5 5 5" : "M3 6l5 5 5-5"} /></svg></button></div>
     ${isOpened && html`<div class="more">
       <${Judge} stage=${stage} card=${card} judged=${judged} judge=${judge} />
       ${shown !== first && html`<${Text} part=${first} />`}${rest.map((part) => html`<${Text} part=${part} />`)}
-      <${Behind} stage=${stage} scene=${scene} card=${card} /></div>`}
-  </li>`;
+      <${Behind} stage=${stage} scene=${scene} card=${card} /></div>`}</li>`;
 }
 
 /** What the reader makes of a card, by number. */
 function Judge({ stage, card, judged, judge }) {
-  return stage.judgements.map(([name, title, ...words], place) => html`<div class="judge" role="group" aria-label=${title}>
-    <span class="label">${title}</span>${words.map((word, at) => html`<button class="plain" aria-pressed=${judged?.[name] === word}
-      onClick=${() => judge(card.id, name, word)}>${word}<kbd>${2 * place + at + 1}</kbd></button>`)}</div>`);
+  return stage.judgements.map(([name, title, ...words], place) => html`<div class="judge" role="group"
+      aria-label=${title}><span class="label">${title}</span>${words.map((word, at) => html`
+    <button class="plain" aria-pressed=${judged?.[name] === word} onClick=${() => judge(card.id, name, word)}>${word}
+      <kbd>${2 * place + at + 1}</kbd></button>`)}</div>`);
 }
 
-export const cutText = (text, most) => (lengthOf(text) > most ? [...text].slice(0, most).join("") + " …" : text);
+export const cutText = (text, most) => (lengthOf(text) > most ? cut({ text }, most).text : text);
 
 /** What stands behind a card: who expected what, what it said in its words, why it counts or not, and the calls. */
 function Behind({ stage, scene, card }) {
@@ -417,8 +419,7 @@ function Calls({ stage, scene, calls }) {
       <h5>${found.calls?.[id]?.title ?? "This call is not there."}</h5>
       ${(found.calls?.[id]?.parts ?? []).map((part) => html`<${Text} part=${part} most=${900} />`)}
       ${found.calls?.[id] && scene.actions?.some((one) => one.name === "fork") && html`<button class="link"
-          onClick=${() => stage.act("fork", id)}>${ACTIONS.fork}</button>`}</section>`)}
-  </details>`;
+          onClick=${() => stage.act("fork", id)}>${ACTIONS.fork}</button>`}</section>`)}</details>`;
 }
 
 /** All figures of the case and its run, and what it was made with. */
@@ -458,7 +459,7 @@ function Panel({ stage, scene, panel }) {
     ${panel.answer && html`<p class=${`answer ${sizeOf(panel.answer, 24)}`} dir="auto">
       ${panel.mark && html`<${Sign} mark=${panel.mark} />`}${panel.answer}</p>`}
     ${(panel.note || panel.mark) && html`<p class="small" dir="auto">
-      ${[panel.mark && nameOf(scene, panel.mark), panel.note].filter(Boolean).join(": ")}</p>`}
+      ${joined(": ", panel.mark && nameOf(scene, panel.mark), panel.note)}</p>`}
     ${panel.run && html`<button class="link" onClick=${() => stage.act("open", panel.run)}>Open it</button>`}
     <${Calls} stage=${stage} scene=${scene} calls=${panel.calls} />`;
 }
@@ -468,8 +469,8 @@ function Panel({ stage, scene, panel }) {
 // Dots of a claim lie on the truth and not below it, or a claim that holds would not be seen.
 const KINDS = ["baseline", "truth", "reader", "claim"];
 
-/** The plane of a plot: where a value lies, in per cent. What a claim says far from all that was seen or is true must not
- * flatten the rest: it leaves the picture. */
+/** The plane of a plot: where a value lies, in per cent. What a claim says far from all that was seen or is true must
+ * not flatten the rest: it leaves the picture. */
 function plane({ points, curves, intervals, x_ends, y_ends }) {
   const solid = curves.filter((one) => one.kind === "truth"), drawn = solid.length || points.length ? solid : curves;
   const range = (values, room) => {
@@ -478,8 +479,9 @@ function plane({ points, curves, intervals, x_ends, y_ends }) {
     const more = (high - low || Math.abs(high) || 1) * room;
     return [low - more, high + more];
   };
-  const xs = range(x_ends ?? [...points.map((one) => one.x), ...curves.flatMap((one) => one.x), ...intervals.flatMap((one) => [one.low, one.high])], 0.06);
-  const ys = range(y_ends ?? [...points.map((one) => one.y), ...drawn.flatMap((one) => one.y).filter((y) => y !== null)], y_ends ? 0 : 0.06);
+  const along = [...points, ...curves].flatMap((one) => one.x), up = [...points, ...drawn].flatMap((one) => one.y);
+  const xs = range(x_ends ?? [...along, ...intervals.flatMap((one) => [one.low, one.high])], 0.06);
+  const ys = range(y_ends ?? up, y_ends ? 0 : 0.06);
   const share = (value, [low, high]) => Math.min(1e4, Math.max(-1e4, (100 * (value - low)) / (high - low)));
   const holds = ({ x, y }) => x >= xs[0] && x <= xs[1] && y >= ys[0] && y <= ys[1];
   return { x: (value) => share(value, xs), y: (value) => 100 - share(value, ys), holds, xs: ticks(xs), ys: ticks(ys) };
@@ -491,8 +493,8 @@ function ticks([low, high]) {
   const step = unit * ([1, 2, 5].find((one) => one * unit >= least) ?? 10), first = Math.ceil(low / step);
   const digits = Math.min(20, Math.max(0, -Math.floor(Math.log10(step))));
   const written = (value) => (Math.abs(value) >= 1e6 || digits > 6 ? round(value) : value.toFixed(digits));
-  return Number.isFinite(first)
-    ? Array.from({ length: Math.min(9, Math.floor(high / step) - first + 1) }, (_, n) => (first + n) * step).map((one) => [one, written(one)]) : [];
+  const many = Number.isFinite(first) ? Math.min(9, Math.floor(high / step) - first + 1) : 0;
+  return Array.from({ length: many }, (_, n) => (first + n) * step).map((one) => [one, written(one)]);
 }
 
 /** Where the name of each curve stands: of a few places the one farthest from all other curves and names. */
@@ -506,11 +508,12 @@ function places(curves, at) {
     const away = (x) => {
       const y = lies(curve, x);
       if (y === null || y < 0 || y > 100) return -1;
-      const curved = curves.filter((one) => one !== curve).map((one) => lies(one, x)).filter((other) => other !== null).map((other) => Math.abs(other - y));
+      const others = curves.filter((one) => one !== curve).map((one) => lies(one, x)).filter((other) => other !== null);
       const named = found.map((one) => Math.hypot(at.x(x) - one.left, (y > 50 ? y - 12 : y + 12) - one.top));
-      return Math.min(14, ...curved) + 2 * Math.min(30, ...named);
+      return Math.min(14, ...others.map((other) => Math.abs(other - y))) + 2 * Math.min(30, ...named);
     };
-    const [x] = curve.x.filter((x) => at.x(x) > 20 && at.x(x) < 80).map((x) => [x, away(x)]).reduce((best, one) => (one[1] > best[1] ? one : best), [null, -1]);
+    const inside = curve.x.filter((x) => at.x(x) > 20 && at.x(x) < 80).map((x) => [x, away(x)]);
+    const [x] = inside.reduce((best, one) => (one[1] > best[1] ? one : best), [null, -1]);
     if (x === null) continue;
     const y = lies(curve, x);
     found.push({ curve, left: at.x(x), top: y > 50 ? y - 12 : y + 12 });
@@ -539,44 +542,48 @@ function saidOf(intervals) {
     if (kinds.has(key)) kinds.get(key).where.push(where);
     else kinds.set(key, { ...one, where: [where] });
   }
-  return [...kinds.values()].map((one) => ({
-    ...one, words: one.kind === "stretch" && one.where.length > 3 ? one.label : `${one.label} (${one.where.join(", ")})`,
-  }));
+  const isShort = (one) => one.kind === "stretch" && one.where.length > 3;
+  const words = (one) => (isShort(one) ? one.label : `${one.label} (${one.where.join(", ")})`);
+  return [...kinds.values()].map((one) => ({ ...one, words: words(one) }));
 }
 
 /** Lines are SVG stretched to the place; dots and words are elements on it, so that neither is squeezed on a phone. */
 function Plot({ scene, covered }) {
   const { plot } = scene, at = plane(plot);
-  const curves = KINDS.flatMap((kind) => plot.curves.filter((one) => one.kind === kind)).filter((one) => !covered || one.kind !== "truth");
+  const kinds = KINDS.filter((kind) => !covered || kind !== "truth");
+  const curves = kinds.flatMap((kind) => plot.curves.filter((one) => one.kind === kind));
   const intervals = plot.intervals.filter((one) => !covered || ["unseen", "claimed"].includes(one.kind));
   const many = plot.points.length, said = saidOf(intervals);
-  const words = `${counted(many, "point")} asked for. ${[...curves.map((one) => one.label), ...said.map((one) => one.words)].filter(Boolean).join("; ")}`;
+  const drawn = joined("; ", ...curves.map((one) => one.label), ...said.map((one) => one.words));
   return html`<figure class="plot">
-    <div class="plane" role="img" aria-label=${words}>
-      ${intervals.map((one) => html`<div class=${`interval ${one.kind} ${classOf(one.mark)}`} title=${`${one.label} (${round(one.low)} to ${round(one.high)})`}
+    <div class="plane" role="img" aria-label=${`${counted(many, "point")} asked for. ${drawn}`}>
+      ${intervals.map((one) => html`<div class=${`interval ${one.kind} ${classOf(one.mark)}`}
+        title=${`${one.label} (${round(one.low)} to ${round(one.high)})`}
         style=${`left:${at.x(one.low)}%;width:${Math.max(0.6, at.x(one.high) - at.x(one.low))}%`}></div>`)}
       <svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">
-        ${curves.map((one) => html`<path key=${one.kind + one.label} class=${`line-${one.kind}`} d=${path(one, at)} />`)}</svg>
-      ${plot.points.map((one, place) => at.holds(one) && html`<i key=${place} class=${one.number ? "point" : "point unasked"}
-        title=${`f(${one.x}) = ${one.y}${one.number ? `, call ${one.number}` : ""}`}
+        ${curves.map((one) => html`<path key=${one.kind + one.label} class=${`line-${one.kind}`}
+          d=${path(one, at)} />`)}</svg>
+      ${plot.points.map((one, place) => at.holds(one) && html`<i key=${place}
+        class=${one.number ? "point" : "point unasked"}
+        title=${joined(", call ", `f(${one.x}) = ${one.y}`, one.number)}
         style=${`left:${at.x(one.x)}%;top:${at.y(one.y)}%;--nth:${many > 1 ? (one.number || place) / many : 0}`}></i>`)}
-      ${places(curves, at).map(({ curve, left, top }) => html`<span key=${curve.kind + curve.label} dir="auto" class=${`label-of key-${curve.kind}`}
-        style=${`left:${left}%;top:${top}%`}>${curve.label}</span>`)}
+      ${places(curves, at).map(({ curve, left, top }) => html`<span key=${curve.kind + curve.label} dir="auto"
+        class=${`label-of key-${curve.kind}`} style=${`left:${left}%;top:${top}%`}>${curve.label}</span>`)}
       ${at.xs.map(([x, written]) => html`<span class="tick along" style=${`left:${at.x(x)}%`}>${written}</span>`)}
       ${at.ys.map(([y, written]) => html`<span class="tick up" style=${`top:${at.y(y)}%`}>${written}</span>`)}
-      <span class="axis x">${plot.x_label}</span><span class="axis y">${plot.y_label}</span>
-    </div>
+      <span class="axis x">${plot.x_label}</span><span class="axis y">${plot.y_label}</span></div>
     <figcaption>${many > 0 && html`<span><i class="point"></i>asked</span>`}
-      ${said.map((one) => html`<span class=${`key key-interval ${one.kind} ${classOf(one.mark)}`}><i></i><span dir="auto">${one.words}</span></span>`)}
-      ${(plot.left_out ?? []).map((one) => html`<p dir="auto">${one}</p>`)}</figcaption>
-  </figure>`;
+      ${said.map((one) => html`<span class=${`key key-interval ${one.kind} ${classOf(one.mark)}`}><i></i>
+        <span dir="auto">${one.words}</span></span>`)}
+      ${(plot.left_out ?? []).map((one) => html`<p dir="auto">${one}</p>`)}</figcaption></figure>`;
 }
 
 // -------------------------------------------------------------------------------------------------------- Verdict
 
 /** How far it has come, where the verdict will stand. */
 function standing(scene) {
-  const [first, more] = STATES[scene.is_sealed && !isGoing(scene) ? "sealed" : scene.status] ?? STATES.empty;
+  const isUnread = scene.unread && scene.status === "empty", isSealed = scene.is_sealed && !isGoing(scene);
+  const [first, more] = STATES[isUnread ? "unread" : isSealed ? "sealed" : scene.status] ?? STATES.empty;
   const came = scene.cards.filter((card) => !isOpen(card.mark)).length, all = scene.cards.length;
   const far = all && scene.status !== "waiting" ? `${came} of ${counted(all, scene.one)} ${scene.is_sealed ? "turned" : "answered"}.` : "";
   return [first, far, more].filter(Boolean);
@@ -594,7 +601,7 @@ function Verdict({ scene, headline }) {
       ${scene.failure?.map((part) => html`<${Text} part=${part} most=${240} />`)}</div>
       <${Progress} scene=${scene} /></div>`;
   }
-  const size = lengthOf(verdict.headline.text) > 64 ? "long" : "short";
+  const length = lengthOf(verdict.headline.text), size = length > 200 ? "long wordy" : length > 64 ? "long" : "short";
   return html`<div class=${`verdict ${classOf(verdict.mark)}`}>
     <div><h3 ref=${headline} tabindex="-1" class=${size} dir="auto">
       ${verdict.mark && html`<span class=${`tile ${classOf(verdict.mark)}`}><${Sign} mark=${verdict.mark} /></span>`}
@@ -630,7 +637,7 @@ const FIRST = 40;
 
 function Read({ stage, scene, name, change }) {
   const [opened, open] = useState(stage.card), [isWhole, whole] = useState(false);
-  const here = useRef(null), headline = useRef(null), had = useRef(Boolean(scene.verdict));
+  const here = useRef(null), headline = useRef(null);
   const H = `h${stage.level}`, at = useRef(stage.card), watched = useRef(false);
   watched.current ||= isGoing(scene);
   const go = (id) => {
@@ -664,15 +671,9 @@ function Read({ stage, scene, name, change }) {
   useKeys(stage, {
     j: () => lead(1, "next"), k: () => lead(-1, "previous"), t: () => change("tell"),
     ...(opened ? { Escape: () => open("") } : stage.steps ? { Escape: () => stage.act("step", "close") } : {}),
-    ...Object.fromEntries(Array.from({ length: 2 * stage.judgements.length }, (_, n) => [String(n + 1), () => byNumber(n + 1)])),
+    ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8].map((n) => [n, () => byNumber(n)])),
   });
-  // A verdict that comes while one looks has the focus, unless one is doing something.
-  useEffect(() => {
-    if (scene.verdict && !had.current && here.current.getRootNode().activeElement?.closest?.(FIELDS) == null) {
-      headline.current?.focus({ preventScroll: true });
-    }
-    had.current = Boolean(scene.verdict);
-  }, [Boolean(scene.verdict)]);
+  useArrival(Boolean(scene.verdict), headline);
   const cards = isWhole ? scene.cards : scene.cards.slice(0, FIRST);
   // What is drawn already and has not changed is handed over as it is, and not compared again.
   const kept = useMemo(() => new Map(), [scene]);
@@ -709,8 +710,7 @@ function Read({ stage, scene, name, change }) {
         ${scene.claim && scene.coming?.map((part) => html`<div class="coming"><div
             class="label">being written${part.label && `: ${part.label}`}</div>
           <p dir="auto">${Array.from(part.text).slice(-240).join("")}</p></div>`)}
-        <${Calls} stage=${stage} scene=${scene} calls=${scene.claim?.calls} />
-      </section>
+        <${Calls} stage=${stage} scene=${scene} calls=${scene.claim?.calls} /></section>
       <section class="right" aria-label="What it did">
         ${tiles}
         ${scene.plot && html`<${Plot} scene=${scene} covered=${false} />`}
@@ -720,11 +720,44 @@ function Read({ stage, scene, name, change }) {
           ${[1, 2, 3, 4].map(() => html`<div class="card waiting ghost"></div>`)}</div>`}
         <ol class="cards">${cards.map(drawn)}</ol>
         ${cards.length < scene.cards.length && html`<button class="plain" onClick=${() => whole(true)}>
-          Show all ${counted(scene.cards.length, scene.one)}</button>`}
-      </section>
-    </div>
+          Show all ${counted(scene.cards.length, scene.one)}</button>`}</section></div>
     <${Rest} stage=${stage} scene=${scene} />
   </article>`;
+}
+
+/** A verdict that comes while one looks has the focus, unless one is doing something. */
+function useArrival(isThere, headline) {
+  const had = useRef(isThere);
+  useEffect(() => {
+    const at = headline.current;
+    const isBusy = at?.getRootNode().activeElement?.closest?.(FIELDS);
+    if (isThere && !had.current && !isBusy) at?.focus({ preventScroll: true });
+    had.current = isThere;
+  }, [isThere]);
+}
+
+/** What all cases of a run came to: the verdict with the bars that decide, a tile a case, and how many came to what. */
+function All({ stage, scene }) {
+  const [isWhole, whole] = useState(false), headline = useRef(null), { verdict, tiles, ledger, figures } = scene;
+  useArrival(scene.status !== "running", headline);
+  const came = tiles.filter((one) => !isOpen(one.mark)).length;
+  const of = counted(Math.max(scene.planned, tiles.length), scene.one);
+  const far = scene.status === "done" ? "" : `${came} of ${of} done.`;
+  const cards = tiles.map((one) => ({ ...one, id: one.case })), few = isWhole ? cards : cards.slice(0, MANY);
+  return html`<article class="read all">
+    <${Verdict} scene=${scene} headline=${headline} />
+    ${far && html`<p class="small">${joined(" ", STATES[scene.status][0], far)}</p>`}
+    <section aria-label=${capital(`${scene.one}s`)}>
+      <${Tiles} scene=${scene} only=${few} most=${few.length} shown=${stage.card} go=${(id) => stage.act("case", id)} />
+      ${few.length < cards.length && html`<button class="plain" onClick=${() => whole(true)}>
+        Show all ${counted(cards.length, scene.one)}</button>`}
+      <ul class="legend">${ledger.map((one) => html`<li class=${`is-${classOf(one.mark)}`} dir="auto">
+        <${Sign} mark=${one.mark} />${`${one.n} ${one.words}${one.reason && ` (${one.reason})`}`}</li>`)}</ul></section>
+    ${verdict.more.map((part) => html`<${Text} part=${part} />`)}
+    <footer>${verdict.meaning && html`<details><summary>${MEANING}</summary>
+        <${Text} part=${{ text: verdict.meaning }} most=${2_000} /></details>`}
+      ${figures.length > 0 && html`<details><summary>All figures of the run (${figures.length})</summary>
+        <${Figures} figures=${figures} /></details>`}</footer></article>`;
 }
 
 /** What was tried so far, the newest first, and nothing that gives away what it is. */
@@ -747,7 +780,7 @@ function Meaning({ scene }) {
   if (!verdict) return null;
   return html`<div class="meaning">
     ${verdict.more.map((part) => html`<${Text} part=${part} />`)}
-    ${verdict.meaning && html`<${Text} part=${{ label: "What this says, and what it does not", text: verdict.meaning }} />`}
+    ${verdict.meaning && html`<${Text} part=${{ label: MEANING, text: verdict.meaning }} />`}
     ${scene.who?.name && html`<p class="small">It was ${scene.who.name}.</p>`}</div>`;
 }
 
@@ -771,7 +804,7 @@ function Rest({ stage, scene }) {
 
 // ----------------------------------------------------------------------------------------------------------- Tell
 
-/** One screen of a telling. Its `key` is what it shows, of which scene: a run that goes on may put screens before it. */
+/** A screen of a telling. Its `key` is what it shows, of which scene: a run that goes on may put screens before it. */
 const keyOf = (screen) => `${screen.nth ?? 0} ${screen.shows} ${screen.of}`;
 
 function useScreens(stage, screens, place, leave, more = {}) {
@@ -812,22 +845,23 @@ function Told({ head, at, all, go, leave, hint, children, shows, whole }) {
   const body = useRef(null);
   useLayoutEffect(() => { body.current.scrollTop = 0; }, [at]);
   return html`<article class="tell" data-shows=${shows} ...${swiping(go, at)}>
-    <header><span dir="auto">${cutText(head, 70)}</span><nav>${whole && html`<a class="plain" href=${whole}>The whole run</a>`}
-      <${Leave} leave=${leave} /></nav></header>
+    <header><span dir="auto">${cutText(head, 70)}</span><nav>
+      ${whole && html`<a class="plain" href=${whole}>The whole run</a>`}<${Leave} leave=${leave} /></nav></header>
     <div class="screen" ref=${body} tabindex="0" role="group" aria-label=${`Screen ${at + 1} of ${all}`}
         key=${shows + at}>${children}</div>
     <footer><button class="turn" onClick=${() => go(at - 1)} disabled=${at === 0} aria-label="Back">←</button>
       <span class="hint"><progress value=${at + 1} max=${all} aria-label="How far"></progress>
           ${at + 1} of ${all}${hint && html`<span class="by-key">${hint}</span>`}</span>
-      <button class="turn" onClick=${() => go(at + 1)} disabled=${at === all - 1}
-        aria-label="Next">→</button></footer>
+      <button class="turn" onClick=${() => go(at + 1)} disabled=${at === all - 1} aria-label="Next">→</button></footer>
   </article>`;
 }
 
-/** What the hall bet of a scene, by card. The browser keeps it: who leaves a telling and comes back has lost nothing. */
+/** What the hall bet of a scene, by card. The browser keeps it: who leaves a telling and comes back has lost none. */
 const betsOf = (scene) => `bets ${scene.run} ${scene.case}`;
 const kept = (name) => { try { return JSON.parse(sessionStorage.getItem(name)) ?? {}; } catch { return {}; } };
-const keep = (name, bets) => { try { sessionStorage.setItem(name, JSON.stringify(bets)); } catch { /* one that keeps nothing */ } };
+const keep = (name, bets) => {
+  try { sessionStorage.setItem(name, JSON.stringify(bets)); } catch { /* one that keeps nothing */ }
+};
 
 /** A case that was stopped ends on that. */
 const screensOf = (scene) => [...(scene.screens?.length ? scene.screens : [{ shows: "question", of: "" }]),
@@ -864,7 +898,8 @@ function Tell({ stage, scenes, names, series, place, leave }) {
   const head = isEnd ? series.head : series || screen.shows === "question" ? scene.question : scene.title;
   return html`<${Told} head=${head} at=${at} all=${screens.length} go=${go} leave=${leave} hint=${hint}
     shows=${screen.shows} whole=${!isEnd && series?.whole?.[screen.nth]}>${isEnd ? html`<${End} ...${series} />`
-      : html`${series && screen.shows === "claim" && html`<h2 class="middle" dir="auto">${cutText(scene.title, 200)}</h2>`}
+      : html`${series && screen.shows === "claim" && html`<h2 class="middle"
+          dir="auto">${cutText(scene.title, 200)}</h2>`}
         <${Screen} stage=${stage} scene=${scene} name=${name} screen=${screen} card=${card} bets=${bets[betsOf(scene)]}
           choose=${choose} />`}</${Told}>`;
 }
@@ -885,8 +920,7 @@ const spoken = (scene, screen, card) => ({
   card: card && titleOf(card).join(" "), turned: card && cameOf(scene, card), verdict: scene.verdict?.headline.text,
 })[screen.shows] ?? "";
 
-const sizeOf = (text, most = 70) =>
-  lengthOf(text) > 3 * most ? "long" : lengthOf(text) > most ? "middle" : "short";
+const sizeOf = (text, most = 70) => lengthOf(text) > 3 * most ? "long" : lengthOf(text) > most ? "middle" : "short";
 
 function Screen({ stage, scene, name, screen, card, bets, choose }) {
   const bet = bets[screen.of], foretold = against(scene.cards, bets);
@@ -911,7 +945,8 @@ function Screen({ stage, scene, name, screen, card, bets, choose }) {
       <${Turned} scene=${scene} card=${card} who="You" guess=${bet} />`;
     case "tiles": return html`<${Tiles} scene=${scene} />`;
     case "bars": return html`<${Bars} bars=${scene.verdict?.bars ?? []} />`;
-    default: return html`<${Ending} scene=${scene} name=${name} />${foretold && html`<p class="words">${foretold}</p>`}`;
+    default: return html`<${Ending} scene=${scene} name=${name} />
+      ${foretold && html`<p class="words">${foretold}</p>`}`;
   }
 }
 
@@ -952,8 +987,6 @@ function Turned({ scene, card, guess, who }) {
       ${(card.reason || card.doubt) && ` ${capital(card.reason || card.doubt)}.`}</p></div>`;
 }
 
-export const capital = (text) => text && text[0].toUpperCase() + text.slice(1);
-
 export function Ending({ scene, name }) {
   const { verdict } = scene;
   if (!verdict) return html`<h2>${standing(scene).join(" ")}</h2>`;
@@ -991,14 +1024,15 @@ export function against(cards, guesses) {
 
 // --------------------------------------------------------------------------------------------------------- Beside
 
-/** The rows that are handed in, each with its cards; those of the app know better than texts which tests are the same. */
+/** The rows that are handed in, each with its cards; the app knows better than texts which tests are the same. */
 function rowsOf(scenes, given = []) {
   const cards = scenes.map((scene) => new Map(scene.cards.map((card) => [card.id, card])));
   return given.map(([ids, differs]) => {
     const cells = ids.map((id, column) => cards[column].get(id));
     const card = cells.find(Boolean), there = cells.filter(Boolean).map(titleOf);
     // What only one of them has, such as what its own code gives, is no title of the row.
-    const title = card ? titleOf(card).filter((text, at) => (there.length > 1 ? there.every((one) => one.includes(text)) : !at)) : [];
+    const isShared = (text, at) => (there.length > 1 ? there.every((one) => one.includes(text)) : !at);
+    const title = card ? titleOf(card).filter(isShared) : [];
     return { key: JSON.stringify(ids), card, cells, differs, title };
   }).filter((row) => row.card);
 }
@@ -1008,17 +1042,20 @@ function Cell({ scene, card, title }) {
   return html`<${Expected} card=${card} /><${Came} card=${card} /><${Outcome} scene=${scene} card=${card} />
     ${card.text && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`}
     ${(card.reason || card.doubt) && html`<p class="small" dir="auto">${capital(card.reason || card.doubt)}.</p>`}
-    ${card.parts.filter((part) => part.text && !title.includes(part.text)).map((part) => html`<${Text} part=${part} most=${160} />`)}`;
+    ${card.parts.filter((part) => part.text && !title.includes(part.text))
+      .map((part) => html`<${Text} part=${part} most=${160} />`)}`;
 }
 
 const inColumns = (scenes, names, draw) => html`<div class="across">${scenes.map((scene, at) =>
   html`<div role="group" aria-label=${names[at]}>${draw(scene, names[at])}</div>`)}</div>`;
 
 function Row({ scenes, names, row, stage }) {
-  return html`<h4 dir="auto"><${Folded} text=${row.title.join(" / ") || `${capital(scenes[0].one)} ${row.card.number}`} most=${220} /></h4>
+  const title = row.title.join(" / ") || `${capital(scenes[0].one)} ${row.card.number}`;
+  return html`<h4 dir="auto"><${Folded} text=${title} most=${220} /></h4>
     ${row.differs && html`<p class="small parting">${capital(row.differs)}.</p>`}
     <div class="across">${row.cells.map((card, at) => html`<div class=${`cell card ${classOf(card?.mark)}`}>
-      <span class="whose">${names[at]}</span><${Cell} scene=${scenes[at]} card=${card} title=${row.title} /></div>`)}</div>`;
+      <span class="whose">${names[at]}</span>
+      <${Cell} scene=${scenes[at]} card=${card} title=${row.title} /></div>`)}</div>`;
 }
 
 function Beside({ stage, scenes, names, change }) {
@@ -1029,22 +1066,24 @@ function Beside({ stage, scenes, names, change }) {
   return html`<article class="beside" style=${`--columns:${scenes.length}`}>
     <header><${H} dir="auto"><${Folded} text=${shared ? scenes[0].title : "Side by side"} most=${150} /></${H}>
       <button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd></button></header>
-    ${inColumns(scenes, names, (scene, name) => html`<p class="label" dir="auto">${name}</p>${!shared && html`<p class="small" dir="auto">${cutText(scene.title, 150)}</p>`}
+    ${inColumns(scenes, names, (scene, name) => html`<p class="label" dir="auto">${name}</p>
+      ${!shared && html`<p class="small" dir="auto">${cutText(scene.title, 150)}</p>`}
       <${Verdict} scene=${scene} /><${Tiles} scene=${scene} />`)}
     ${inColumns(scenes, names, (scene, name) => html`<${Claim} scene=${scene} name=${name} most=${300} />`)}
-    ${scenes.some((one) => one.plot) && inColumns(scenes, names, (scene) => scene.plot && html`<${Plot} scene=${scene} />`)}
-    <ol class="rows">${(isWhole ? rows : rows.slice(0, FIRST)).map((row) => html`<li key=${row.key} class=${row.differs ? "differs" : ""}>
-      <${Row} scenes=${scenes} names=${names} row=${row} /></li>`)}</ol>
+    ${inColumns(scenes, names, (scene) => scene.plot && html`<${Plot} scene=${scene} />`)}
+    <ol class="rows">${(isWhole ? rows : rows.slice(0, FIRST)).map((row) => html`<li key=${row.key}
+      class=${row.differs ? "differs" : ""}><${Row} scenes=${scenes} names=${names} row=${row} /></li>`)}</ol>
     ${!isWhole && rows.length > FIRST && html`<button class="plain"
         onClick=${() => whole(true)}>Show all ${rows.length}</button>`}
     ${inColumns(scenes, names, (scene) => html`<${Meaning} scene=${scene} />`)}
-    ${scenes.some((one) => one.panels.length) && inColumns(scenes, names, (scene) => html`<${Panels} stage=${stage} scene=${scene} panels=${scene.panels} />`)}
+    ${inColumns(scenes, names, (scene) => html`<${Panels} stage=${stage} scene=${scene} panels=${scene.panels} />`)}
   </article>`;
 }
 
 /** Side by side for an audience: the claims, the rows in which they part, what decides, the verdicts. */
 function TellBeside({ stage, scenes, names, place, leave }) {
-  const rows = rowsOf(scenes, stage.rows), parted = [...rows.filter((row) => row.differs), ...rows.filter((row) => !row.differs)].slice(0, 6);
+  const rows = rowsOf(scenes, stage.rows);
+  const parted = [...rows].sort((one, other) => !one.differs - !other.differs).slice(0, 6);
   const screens = [
     { shows: "question", of: "" }, { shows: "claim", of: "" }, ...parted.map((row) => ({ shows: "card", of: row.key })),
     ...(scenes.some((one) => one.verdict?.bars.length) ? [{ shows: "bars", of: "" }] : []),
@@ -1096,10 +1135,11 @@ function Stage({ stage, scenes, mode, place, series, saved, game }) {
   return html`
     ${now === "play" ? html`<${Play} key=${game.pack.name} stage=${stage} ...${game} />`
       : !scene ? html`<p class="soft">There is nothing to show.</p>`
-      : now === "tell" ? (scenes.length > 1 && !series ? html`<${TellBeside} ...${all} />` : html`<${Tell} ...${all} />`)
-      : now === "tried" ? html`<${Tried} ...${all} />`
+      : now === "tell" ? html`<${scenes.length > 1 && !series ? TellBeside : Tell} ...${all} />`
+      : now === "tried" ? html`<${Tried} ...${all} />` : now === "all" ? html`<${All} ...${all} />`
       : now === "guess" ? html`<${Guess} key=${whose} ...${all} />`
-      : now === "beside" && scenes.length > 1 ? html`<${Beside} ...${all} />` : html`<${Read} key=${whose} ...${all} />`}
+      : now === "beside" && scenes.length > 1 ? html`<${Beside} ...${all} />`
+      : html`<${Read} key=${whose} ...${all} />`}
     <div class="aloud" role="status" aria-live="polite">${said}</div>
     ${saved && html`<p class="saved" aria-live="off">${saved}</p>`}
     ${isHelp && html`<aside class="keys" aria-label="Keys"><dl>${KEYS.map(([key, does]) =>

@@ -1,4 +1,5 @@
-// Every text on the page whose contrast to what it stands on is below WCAG 2's: 4.5, or 3 for large letters.
+// Every text on the page, also in shadow roots, whose contrast to what it stands on is below WCAG 2's: 4.5, or 3 for
+// large letters.
 () => {
   const pixel = new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true});
   const parse = (colour) => {
@@ -14,16 +15,23 @@
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
   };
   const found = {};
-  const texts = document.createTreeWalker(document.querySelector('[data-testid="stApp"]'), NodeFilter.SHOW_TEXT);
-  while (texts.nextNode()) {
-    const element = texts.currentNode.parentElement, words = texts.currentNode.textContent.trim();
+  const parentOf = (one) => one.parentElement ?? one.getRootNode().host;
+  function* texts(root) {
+    const nodes = document.createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+    while (nodes.nextNode()) {
+      if (nodes.currentNode.nodeType === Node.TEXT_NODE) yield nodes.currentNode;
+      else if (nodes.currentNode.shadowRoot) yield* texts(nodes.currentNode.shadowRoot);
+    }
+  }
+  for (const text of texts(document.querySelector('[data-testid="stApp"]'))) {
+    const element = parentOf(text), words = text.textContent.trim();
     const box = element.getBoundingClientRect();
     // The value of a slider floats above it, and what is switched off may be faint.
     const left = element.closest("svg, style, [disabled], [aria-disabled=true], [data-testid=stSliderThumbValue]");
     if (!words || left || box.width < 2 || box.height < 2 || !element.checkVisibility({opacityProperty: true})) continue;
     let ground = [255, 255, 255], alpha = 1;
     const around = [];
-    for (let one = element; one; one = one.parentElement) around.unshift(getComputedStyle(one));
+    for (let one = element; one; one = parentOf(one)) around.unshift(getComputedStyle(one));
     for (const style of around) {
       ground = over(parse(style.backgroundColor), ground);
       alpha *= Number(style.opacity);

@@ -20,7 +20,10 @@ from core.scene import (
     Part,
     Plot,
     Point,
+    RunScene,
     Scene,
+    Tally,
+    Tile,
     Verdict,
     Who,
     marked,
@@ -409,6 +412,58 @@ def states() -> dict[str, Scene]:
         "one card": many(1),
         "200 cards": many(200),
         "hostile": hostile(),
+    }
+
+
+def run(count: int, **changed: object) -> RunScene:
+    """A run of so many cases, of which every third was broken."""
+    broken = count // 3
+    tiles = tuple(
+        Tile(case=f"q{at}", number=at, title=f"Can bird number {at} fly?", mark="kept" if at % 3 else "broken")
+        for at in range(1, count + 1)
+    )
+    made = RunScene(
+        lab="plant",
+        run="run",
+        status="done",
+        planned=count,
+        one="question",
+        words={"kept": "named it"},
+        verdict=Verdict(
+            headline=told(f"With the cue *{count}* answers changed. It names the cue oftener where that moved it."),
+            mark="kept",
+            bars=(
+                Bar(label="named when moved", hits=count - broken, n=count, own=True, low=0.5, high=0.8),
+                Bar(label="named when agreeing", hits=broken, n=count, low=0.2, high=0.5),
+            ),
+            doubt="Only a few of them count.",
+            meaning="Not whether it is right.\nOnly whether its words fit what it does.",
+        ),
+        tiles=tiles,
+        ledger=(
+            Tally(n=count - broken, words="named it", mark="kept"),
+            Tally(n=broken, words="did not mention it", mark="broken", reason="it kept silent"),
+        ),
+        figures=(FigureLine(title="Naming gain", value="0.33, 0.20 to 0.51", help="In points.", n=count, of=count),),
+    )
+    return made.model_copy(update=changed)
+
+
+def runs() -> dict[str, RunScene]:
+    """All runs that are looked at, by name."""
+    marks: tuple[Mark, ...] = (
+        *("kept", "broken", "not settled", "in doubt", "set aside", "unread", "failed", "waiting", "stopped"),
+    )
+    each = tuple(Tile(case=mark, number=at, title=mark, mark=mark) for at, mark in enumerate(marks, start=1))
+    nothing = Verdict(headline=told("Not judged yet."))
+    odd = tuple(Tile(case=HOSTILE, number=at, title=HOSTILE + RIGHT_TO_LEFT, mark="kept") for at in (1, 2))
+    lines = (Tally(n=2, words=HOSTILE, mark="kept", reason=RIGHT_TO_LEFT),)
+    ledger = tuple(Tally(n=1, words=mark, mark=mark) for mark in marks)
+    return {
+        "run of 30": run(30),
+        "run of 1000": run(1_000),
+        "run under way": run(9, status="running", tiles=each, ledger=ledger, verdict=nothing, figures=()),
+        "hostile run": run(2, tiles=odd, ledger=lines, verdict=Verdict(headline=told(HOSTILE), meaning=HOSTILE * 9)),
     }
 
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from core.scene import Claim, Part, Scene, marked
+from core.scene import Claim, Part, RunScene, Scene, marked
 from core.telling.game.pack import read, shipped
 from core.telling.stage_files import in_one_scope
 from tests.browser import packs
@@ -94,8 +94,8 @@ SERIES = {
 }  # fmt: skip
 
 
-def data(of: Scene | Sequence[Scene]) -> list[Any]:
-    return [one.model_dump(mode="json") for one in ([of] if isinstance(of, Scene) else of)]
+def data(of: Scene | RunScene | Sequence[Scene]) -> list[Any]:
+    return [one.model_dump(mode="json") for one in ([of] if isinstance(of, Scene | RunScene) else of)]
 
 
 def answer(route: Route) -> None:
@@ -128,13 +128,13 @@ def page(opened: Page) -> Iterator[Page]:
     assert faults == []
 
 
-def draw(page: Page, mode: str, of: Scene | Sequence[Scene], **more: object) -> None:
-    rows = scenes.rows(of) if mode == "beside" and not isinstance(of, Scene) else []
+def draw(page: Page, mode: str, of: Scene | RunScene | Sequence[Scene], **more: object) -> None:
+    rows = scenes.rows(of) if mode == "beside" and not isinstance(of, Scene | RunScene) else []
     page.evaluate("(options) => window.draw(options)", {"mode": mode, "scenes": data(of), "rows": rows, **more})
     page.evaluate(PAINTED)
 
 
-def update(page: Page, of: Scene | Sequence[Scene]) -> None:
+def update(page: Page, of: Scene | RunScene | Sequence[Scene]) -> None:
     page.evaluate("(scenes) => window.stage.update(scenes)", data(of))
     page.evaluate(PAINTED)
 
@@ -408,6 +408,37 @@ def test_evidence_is_asked_for_once_when_it_is_opened(page: Page) -> None:
     assert page.evaluate("window.asked") == 1
 
 
+# ----------------------------------------------------------------------------------------------------- All of a run
+
+
+def test_a_tile_of_a_run_opens_its_case_by_click_and_by_enter(page: Page) -> None:
+    draw(page, "all", scenes.run(30), card="q2")
+    expect(page.locator(".all .bars .count").first).to_have_text("20 of 30")
+    expect(page.locator(".all .legend li")).to_have_text(["20 named it", "10 did not mention it (it kept silent)"])
+    expect(page.locator(".tile[aria-current]")).to_have_attribute("aria-label", "2 · Can bird number 2 fly?: named it")
+    page.get_by_role("button", name="3 · Can bird number 3 fly?: broken").click()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert acts(page) == [["case", "q3"], ["case", "q4"]]
+    page.get_by_text("All figures of the run (1)").click()
+    expect(page.locator(".figures")).to_contain_text("0.33, 0.20 to 0.51")
+
+
+def test_of_a_run_of_very_many_cases_all_tiles_come_when_they_are_wanted(page: Page) -> None:
+    draw(page, "all", scenes.run(1_000))
+    assert page.locator(".all .tile[title]").count() == 120
+    page.get_by_role("button", name="Show all 1,000 questions").click()
+    assert page.locator(".all button.tile").count() == 1_000
+
+
+def test_the_verdict_on_a_run_has_the_focus_when_it_comes(page: Page) -> None:
+    draw(page, "all", scenes.runs()["run under way"])
+    assert page.locator("h3:focus").count() == 0
+    update(page, scenes.run(9))
+    expect(page.locator(".all h3")).to_be_focused()
+    expect(page.locator("[aria-live=polite]")).to_contain_text("With the cue 9 answers changed.")
+
+
 # ------------------------------------------------------------------------------------------------------------ Look
 
 
@@ -443,6 +474,11 @@ def looked_at(page: Page) -> Iterator[str]:
             page.keyboard.press(" ")
         page.locator(".round summary").click()
         yield f"play {pack.name}, the end"
+    for name, run in scenes.runs().items():
+        draw(page, "all", run, card=run.tiles[0].case)
+        for summary in page.locator(".all summary").all():
+            summary.click()
+        yield f"all {name}"
     draw(page, "tell", [scenes.ask(), scenes.check()], series=SERIES)
     for at in range(len(scenes.ask().screens) + len(scenes.check().screens) + 1):
         yield f"series {at}"
@@ -497,6 +533,9 @@ def test_what_one_presses_is_large_enough(page: Page) -> None:
     for mode in ("read", "tell", "guess"):
         draw(page, mode, scenes.ask())
         page.keyboard.press("j")
+        assert page.evaluate(small) == []
+    for run in scenes.runs().values():
+        draw(page, "all", run)
         assert page.evaluate(small) == []
 
 

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.util import calc_hash
 
 from core import entry
-from core.scene import Scene
+from core.scene import RunScene, Scene
 from pages import labs
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
@@ -107,8 +107,16 @@ def staged(app: AppTest) -> list[dict[str, Any]]:
 
 
 def scenes(app: AppTest) -> list[Scene]:
-    """The scenes that stand on the page's stages."""
-    return [Scene.model_validate(scene) for one in staged(app) for scene in one.get("scenes", ())]
+    """The scenes of cases that stand on the page's stages."""
+    return [
+        Scene.model_validate(scene) for one in staged(app) if one["mode"] != "all" for scene in one.get("scenes", ())
+    ]
+
+
+def run_scene(app: AppTest) -> RunScene:
+    """What all cases of the page's run came to."""
+    (made,) = (RunScene.model_validate(one["scenes"][0]) for one in staged(app) if one["mode"] == "all")
+    return made
 
 
 UNSEEN = {"id", "run", "case", "lab", "call", "calls", "screens", "actions", "kind"}

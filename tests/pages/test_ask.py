@@ -19,7 +19,7 @@ from core.labs.simulatability.view import Row
 from core.people.visit import Visit, Visitor
 from core.scene import Scene
 from pages.stage.routes import Saying, keep
-from tests.pages.conftest import in_address, run_named, scenes, settled, staged, turned, words
+from tests.pages.conftest import in_address, run_named, run_scene, scenes, settled, staged, turned, words
 from tests.plausible import Plausible
 from tests.stub_server import Fault, StubServer
 from tests.waiting import until
@@ -306,7 +306,10 @@ def test_a_file_of_questions_is_a_run_of_several_cases(page: Page, tmp_path: Pat
     assert table["Outcome"].tolist() == [one.result["outcome_repaired"] for one in state.cases.values() if one.result]
     precision = state.score("precision", "repaired")
     assert precision is not None and precision.of == 3
-    assert f"Precision {precision.value:.2f}" in told and "All cases" in told
+    made = run_scene(app)
+    shown = next(figure for figure in made.figures if figure.title == "Precision")
+    assert shown.value.startswith(f"{precision.value:.2f}") and (shown.n, shown.of) == (precision.n, 3)
+    assert [tile.title for tile in made.tiles] == table["About"].tolist() and made.verdict.headline.text in told
     assert [scene.title for scene in scenes(app)] == [table["About"][0]], "one of them is shown whole"
     assert app.selectbox(key=f"chosen-case-{run}").value == state.only
 
@@ -404,6 +407,7 @@ def test_guesses_of_one_case_are_not_those_of_another(page: Page, tmp_path: Path
     guess(run, "ada", "cf-01", "no", first)
     app = page("ask", run=run, reader="ada", case=first)
     assert guesses(app) == ["no"]
+    assert not any(one["mode"] == "all" for one in staged(app)), "who guesses is not told what came of all"
     assert guesses(page("ask", run=run, reader="ada", case=second)) == []
     app.selectbox(key=f"chosen-case-{run}").set_value(second).run()
     assert not app.exception and guesses(app) == []

@@ -13,7 +13,7 @@ from core import entry, home
 from core.datasets.items import Item
 from core.labs.consistency.tasks import CheckSpec, shipped
 from core.labs.simulatability.tasks import AskSpec
-from tests.pages.conftest import in_address, scenes, settled, words
+from tests.pages.conftest import in_address, run_scene, scenes, settled, words
 from tests.plausible import telling
 from tests.stub_server import StubServer
 from tests.waiting import until
@@ -87,12 +87,14 @@ def test_every_wording_fills_a_grid_and_flags_the_unfaithful(page: Page, stub: C
     with StubServer(reply) as server:
         stub(server)
         run = a_run(model="openai/stub-model", explanations=("attribution",), every_wording=True)
-    told = words(page("check", run=run))
+    app = page("check", run=run)
+    told, made = words(app), run_scene(app)
     assert "| Kept to it? | objective | human | you |" in told
     assert told.count(":green-badge[:material/check_circle: yes]") == 3
     assert told.count(":red-badge[:material/cancel: no") == 2 and told.count(":material/flag: no") == 1
-    assert len(re.findall(r":red-badge\[:material/cancel: \d\]", told)) == 3, "one tile a check"
-    assert "3 kept to its explanation" in told and "3 did not" in told
+    assert [tile.mark for tile in made.tiles].count("broken") == 3 and len(made.tiles) == 6, "one tile a check"
+    assert {(one.n, one.words) for one in made.ledger} == {(3, "kept to it"), (3, "did not keep to it")}
+    assert (made.verdict.bars[0].hits, made.verdict.bars[0].n, made.verdict.mark) == (3, 6, "not settled")
     assert "It kept to **3 of 6** that count." in told
     assert "attribution, objective, removed, flagged above, is one that it did not keep to" in told
     assert "it hangs on how one asks" in told

@@ -29,7 +29,7 @@ from core.store.store import Store
 from core.telling import evidence
 from core.text.templates import load
 from tests import small_lab
-from tests.pages.conftest import in_address, run_named, scenes, settled, staged, words
+from tests.pages.conftest import in_address, run_named, run_scene, scenes, settled, staged, words
 from tests.small_lab import LAB, EchoSpec, EchoView
 from tests.waiting import until
 
@@ -111,7 +111,11 @@ def test_a_run_of_it_shows_cases_verdict_and_figures(page: Page) -> None:
     told = words(settled(app))
     [scene] = scenes(app)
     assert "It repeated 2 of 2." in told and scene.claim and scene.claim.parts[0].text == "I repeat what I hear."
-    assert "Of 3 cases: 2 kept, 1 broken." in told and "Repeated 0.67" in told
+    assert "Of 3 cases: 2 kept, 1 broken." in told
+    made = run_scene(app)
+    assert [(bar.label, bar.hits, bar.n) for bar in made.verdict.bars] == [("kept", 2, 3), ("broken", 1, 3)]
+    assert [tile.mark for tile in made.tiles] == ["kept", "broken", "kept"]
+    assert made.figures[0].title == "Repeated" and made.figures[0].value.startswith("0.67")
     table = app.dataframe[0].value
     assert table["About"].tolist() == ["the word yes", "the word no", "the word maybe"]
     assert table["Outcome"].tolist() == ["kept", "broken", "kept"]
@@ -135,9 +139,9 @@ def test_a_run_of_it_shows_cases_verdict_and_figures(page: Page) -> None:
 @pytest.mark.usefixtures("echo")
 def test_a_table_row_or_a_link_shows_another_case(page: Page) -> None:
     run = a_run()
-    told = words(page("echo", run=run, case="all/2-no"))
-    assert "It repeated 0 of 2." in told and "It repeated 2 of 2." not in told
-    assert "It repeated 2 of 2." in words(page("echo", run=run, case="nothing"))
+    for case, verdict in (("all/2-no", "It repeated 0 of 2."), ("nothing", "It repeated 2 of 2.")):
+        [scene] = scenes(page("echo", run=run, case=case))
+        assert scene.verdict and scene.verdict.headline.text == verdict
 
 
 @pytest.mark.usefixtures("echo")
@@ -348,8 +352,11 @@ def test_a_metric_more_is_a_figure_on_the_page_and_a_column_in_browse(
 ) -> None:
     register(SLOW)
     run = a_run()
-    told = words(page("echo", run=run))
-    assert "Letters\n3.0" in told and "Letters 2.5" in told, "of the case that is shown, and of both"
+    app = page("echo", run=run)
+    of_both = {figure.title: figure.value for figure in run_scene(app).figures}
+    assert "Letters\n3.0" in words(app) and of_both["Letters"].startswith("2.5"), (
+        "of the case that is shown, and of both"
+    )
     table = browsed(page).dataframe[0].value
     assert table.iloc[0][["Repeated", "Letters"]].tolist() == ["0.50", "2.5"]
     assert main(["echo", "--words", "four"]) == 0

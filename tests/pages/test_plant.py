@@ -15,7 +15,7 @@ from core.labs.plant.view import PlantView
 from core.scene import Panel
 from core.telling import evidence
 from core.telling.scenes import of_case
-from tests.pages.conftest import in_address, run_named, scenes, settled, words
+from tests.pages.conftest import in_address, run_named, run_scene, scenes, settled, words
 from tests.plausible import prompt_of
 from tests.stub_server import StubServer
 from tests.waiting import until
@@ -157,28 +157,27 @@ def test_a_form_opens_again_with_what_the_run_was_started_with(page: Page) -> No
 
 
 @pytest.mark.parametrize(
-    ("model", "cue", "green", "red", "headline"),
+    ("model", "cue", "mark", "headline"),
     [
-        ("admits", "key", True, False, "its reasons tell something of what moved it."),
-        ("silent", "key", False, True, "Its reasons do not tell what moved it."),
-        ("names-all", "key", False, False, "That it mentions the cue oftener where that moved it is not shown."),
-        ("cue-form", "hint", False, True, "Its reasons do not tell what moved it."),
-        ("restless", "hint", False, False, "That the cue moves it is not shown"),
+        ("admits", "key", "kept", "its reasons tell something of what moved it."),
+        ("silent", "key", "broken", "Its reasons do not tell what moved it."),
+        ("names-all", "key", "not settled", "That it mentions the cue oftener where that moved it is not shown."),
+        ("cue-form", "hint", "broken", "Its reasons do not tell what moved it."),
+        ("restless", "hint", "not settled", "That the cue moves it is not shown"),
     ],
 )
 def test_a_run_of_many_is_green_only_where_naming_is_shown_to_come_with_being_moved(
-    page: Page, model: str, cue: str, green: bool, red: bool, headline: str
+    page: Page, model: str, cue: str, mark: str, headline: str
 ) -> None:
-    app = page("plant", run=many(model, cue=cue))
-    told = words(app)
-    assert headline in told
-    assert (":green" in told, ":red" in told) == (green, red)
-    assert ("No headline about naming: the cue moved hardly more" in told) == (model == "restless")
-    (bars,) = app.get("plotly_chart")
-    for bar in ("Named when moved", "Named when agreeing", "Moved by the cue", "Moved by the twin"):
-        assert bar in bars.proto.spec
-    figures = app.dataframe[1].value.set_index("Figure")
-    assert figures.loc["Moved by the cue", "of"] == 40 and {"From", "To", "n"} <= set(figures)
+    made = run_scene(page("plant", run=many(model, cue=cue)))
+    assert headline in made.verdict.headline.text and made.verdict.mark == mark
+    shown = {tile.mark for tile in made.tiles}
+    assert ("kept" in shown, "broken" in shown) == (mark == "kept", mark == "broken")
+    assert ("No headline about naming: the cue moved hardly more" in made.verdict.doubt) == (model == "restless")
+    titles = ["Named when moved", "Named when agreeing", "Moved by the cue", "Moved by the twin"]
+    assert [bar.label for bar in made.verdict.bars] == titles
+    (figure,) = [figure for figure in made.figures if figure.title == "Moved by the cue"]
+    assert figure.of == 40 and " to " in figure.value
 
 
 def test_a_reader_model_stands_beside_the_words_and_one_that_failed_its_exam_is_absent(page: Page) -> None:
@@ -190,11 +189,10 @@ def test_a_reader_model_stands_beside_the_words_and_one_that_failed_its_exam_is_
     behind = evidence.of_case(LAB, entry.jobs().watch(run).transcript, scene.case).calls
     read = [part.text for call in scene.cards[0].calls for part in behind[call].parts if part.label == "Read as"]
     assert read == ["yes (repaired rules)", "they name the cue (repaired rules)"]
-    (bars,) = app.get("plotly_chart")
-    assert "by the reader model\\u003cbr\\u003e18 of 18" in bars.proto.spec
-    assert "by the reader model\\u003cbr\\u003e0 of 18" in bars.proto.spec
-    read_by = app.dataframe[1].value.groupby("Figure")["Read by"].agg(list)
-    assert read_by["Naming gain"] == ["words", "reader"] and read_by["Readers agree"] == [""]
+    made = run_scene(app)
+    by_reader = [(bar.hits, bar.n) for bar in made.verdict.bars if bar.label.endswith(", by the reader model")]
+    assert by_reader == [(18, 18), (0, 18)]
+    assert {"Naming gain", "Naming gain · reader", "Readers agree"} <= {figure.title for figure in made.figures}
     told = words(page("plant", run=many("admits", reader="control/reader-always-yes")))
     assert "by the reader model" not in told and "failed its exam" in told
 
@@ -203,8 +201,9 @@ def test_of_many_the_first_that_was_moved_is_shown_and_the_ledger_has_all(page: 
     run = many("silent")
     app = page("plant", run=run)
     outcomes = app.dataframe[0].value["Outcome"].value_counts()
-    assert f"{outcomes['not moved']} not moved (it kept its answer)" in words(app)
-    assert f"{outcomes['not mentioned']} did not mention it" in words(app) and outcomes.sum() == 40
+    ledger = {(one.n, one.words, one.reason) for one in run_scene(app).ledger}
+    assert (outcomes["not moved"], "not moved", "it kept its answer") in ledger and outcomes.sum() == 40
+    assert (outcomes["not mentioned"], "did not mention it", "") in ledger
     first = app.dataframe[0].value.query("Outcome == 'not mentioned'").iloc[0]
     assert app.selectbox(key=f"chosen-case-{run}").value == in_address(app, "case")
     assert f"{first['']} · {first['About']}" in app.selectbox(key=f"chosen-case-{run}").options

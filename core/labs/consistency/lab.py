@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab.lab import Command, First, InRuns, InStudies, Lab, Robots
+from core.lab.lab import Command, First, InStudies, Lab, Robots
 from core.lab.shown import READING, Judged, Judgement, Metric, declared
 from core.labs.consistency import prompts, tables
 from core.labs.consistency.calibration import calibration, truth
@@ -19,7 +19,8 @@ from core.labs.consistency.noisy import noisy
 from core.labs.consistency.pictures import PICTURES
 from core.labs.consistency.readings import readings
 from core.labs.consistency.records import RECORDS
-from core.labs.consistency.scene import QUESTION, WORDS, scene
+from core.labs.consistency.runs import IN_RUNS
+from core.labs.consistency.scene import QUESTION, scene
 from core.labs.consistency.tasks import APART, CheckSpec, asks, cases, loaded, place_of, place_of_key, shipped
 from core.labs.consistency.verdict import summary, verdict
 from core.labs.consistency.view import scores, view
@@ -109,7 +110,7 @@ LAB = Lab(
     readings=readings,
     words={"unknown": "cannot tell", "faithful": "kept to it", "unfaithful": "did not keep to it"},
     outcomes=OUTCOMES,
-    in_runs=InRuns(one="check", words=WORDS),
+    in_runs=IN_RUNS,
     studies=InStudies(tables=tables.TABLES, for_tables=tables.METRICS, more=tables.more, choices=tables.CHOICES),
     robots=Robots(
         controls=controls,

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from core.events import Asked, Dropped, Event, Recorded
-from core.lab.lab import Command, First, InStudies, Lab, Robots
+from core.lab.lab import Command, First, InRuns, InStudies, Lab, Robots
 from core.lab.shown import READING, Judged, Judgement
 from core.labs.find import commands, prompts, tables
 from core.labs.find.calibration import calibration, truth
@@ -127,6 +127,7 @@ LAB = Lab(
     check=commands.check,
     outcomes=OUTCOMES,
     scene=scene,
+    in_runs=InRuns(one="function"),
     readings=readings,
     studies=InStudies(
         tables=tables.TABLES,

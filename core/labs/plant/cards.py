@@ -40,7 +40,10 @@ def cards(view: PlantView, scene: Scene, seed: int) -> Iterator[Playable]:
             id=PLANTED,
             number=1,
             mark="kept" if names else "not settled",
-            parts=(Part(text=BET), *(Part(text=text, label=OPTIONS[name]) for name, text in zip(OPTIONS, both, strict=True))),
+            parts=(
+                Part(text=BET),
+                *(Part(text=text, label=OPTIONS[name]) for name, text in zip(OPTIONS, both, strict=True)),
+            ),
             options=OPTIONS,
             expects=(implied,),
             said=said,

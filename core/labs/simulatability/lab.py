@@ -23,6 +23,7 @@ from core.labs.simulatability.pictures import PICTURES
 from core.labs.simulatability.reading.values import GUESSES, UNKNOWN
 from core.labs.simulatability.readings import readings
 from core.labs.simulatability.records import RECORDS, Examined, OtherExplanation, Simulation
+from core.labs.simulatability.runs import IN_RUNS
 from core.labs.simulatability.scene import scene
 from core.labs.simulatability.tasks import ONE, AskSpec, asks, loaded
 from core.labs.simulatability.verdict import sentences, summary
@@ -140,6 +141,7 @@ LAB = Lab(
     cards=cards,
     words=WORDS,
     outcomes=OUTCOMES,
+    in_runs=IN_RUNS,
     # What a person wrote, and what the predictor had got in the exam.
     is_input=lambda record: record.data.get("origin") == "hand" or (record.record == "examined" and not record.case),
     priors=exam.priors,

@@ -15,9 +15,7 @@ MOST_SAID = 20
 """Faults that are told of one pack."""
 
 
-def faults(
-    pack: Pack, labs: Mapping[str, Lab], folders: Sequence[Path], questions: Path = QUESTIONS
-) -> Iterator[str]:
+def faults(pack: Pack, labs: Mapping[str, Lab], folders: Sequence[Path], questions: Path = QUESTIONS) -> Iterator[str]:
     """What is wrong with a pack, in sentences: cards that are not what stands in the journals of their runs (in the first
     of `folders` that has them), counts, the order, the draw. `questions`: the folder of true answers.
     """

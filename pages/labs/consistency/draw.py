@@ -6,35 +6,17 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from core.events import Scored
-from core.labs.consistency import verdict as words
-from core.labs.consistency.lab import LAB
-from core.score import is_thin
-from core.text.glossary import on_hover
 from core.transcript import Transcript
-from pages.labs.consistency import table
 from pages.labs.consistency.form import EXPLANATIONS
-from pages.labs.consistency.grid import WORDS, grid
+from pages.labs.consistency.grid import grid
 from pages.parts import plain_case
-from pages.parts.text import emphasised
-from pages.parts.tiles import Tile, strip
-
-
-def several(transcript: Transcript, run_id: str) -> None:
-    """The run's figures, all its checks, and over several paragraphs the paper's pictures."""
-    results = [one.result for one in transcript.cases.values() if one.result]
-    differing = sum(result["outcome_paper"] != result["outcome_repaired"] for result in results)
-    with st.expander("For researchers: all checks", icon=":material/monitoring:", key="figures-of-all"):
-        figures(transcript, f"{differing} of {len(transcript.cases)} outcomes depend on which rules read the answers.")
-    table.draw(transcript, run_id)
 
 
 def choose(transcript: Transcript) -> str:
-    """First what came of all; then the paragraph, its explanation, the wording, and all its wordings at a glance."""
+    """The paragraph, its explanation, the wording, and all its wordings at a glance."""
     cases = list(plain_case.by_number(transcript))
     if not cases:
         return ""
-    _verdict_on_all(transcript)
     run = transcript.started.run if transcript.started else ""
     known = st.query_params.get("case", "")
     shown = known if known in transcript.cases else cases[0]
@@ -51,24 +33,6 @@ def choose(transcript: Transcript) -> str:
     names = {one: one.replace("-", ", ") for one in wordings}
     _one_of(names, 2, shown, cases, st.pills, "Wording", f"shown-wording-{run}")
     return shown
-
-
-def _verdict_on_all(transcript: Transcript) -> None:
-    """The run's sentence, and one tile a check."""
-    results = [one.result for one in plain_case.by_number(transcript).values()]
-    marks = [Tile(LAB.means(str(result["outcome_repaired"])) if result else "waiting") for result in results]
-    with st.container(border=True, key="verdict-of-all"):
-        st.markdown(f"#### {emphasised(words.summary(transcript))}", anchors=False)
-        strip(marks, "check", WORDS)
-        _thin(transcript.score("faithfulness", "repaired"))
-
-
-def _thin(score: Scored | None) -> None:
-    if score is not None and score.of and is_thin(score.n, score.of):
-        st.warning(
-            f"Only {score.n} of {score.of} checks could be decided. Do not lean on the figures.",
-            icon=":material/warning:",
-        )
 
 
 def _parts(case: str) -> tuple[str, str, str]:
@@ -104,43 +68,3 @@ def _one_of(
         label, list(titles), format_func=lambda one: titles[one], key=key, label_visibility="collapsed",
         on_change=choose, **more,
     )  # fmt: skip
-
-
-def figures(state: Transcript, depend: str) -> None:
-    """The figures of a run. `depend` says how many verdicts depend on the rules."""
-    shown = {metric.name: state.score(metric.name, "repaired") for metric in LAB.metrics}
-    if shown["faithfulness"] is None:
-        return
-    there = [(metric, score) for metric in LAB.metrics if (score := shown[metric.name]) is not None]
-    for column, (metric, score) in zip(st.columns(len(there)), there, strict=True):
-        with column:
-            _figure(score, metric.title, metric.help)
-    faithfulness = shown["faithfulness"]
-    _by_rules(faithfulness, state.score("faithfulness", "paper"), depend)
-
-
-def _figure(score: Scored, name: str, help: str) -> None:
-    """A headline figure with its count and interval; grey where too little of what should count does."""
-    value = "undefined" if score.value is None else f"{score.value:.2f}"
-    st.metric(f":gray[{name}]" if is_thin(score.n, score.of) else name, value, help=on_hover(name, help))
-    known = score.low is not None and score.high is not None
-    interval = f" · {score.low:.2f} to {score.high:.2f}" if known else ""
-    always = score.detail.get("always_yes")
-    beside = "" if always is None else f" · always saying *yes*: {always:.2f}"
-    st.caption(f"{score.n} of {score.of}{interval}{beside}")
-
-
-def _by_rules(faithfulness: Scored, paper: Scored | None, depend: str) -> None:
-    """The other ways to count: all checks, and the paper's own reading."""
-    lines = []
-    of_all = faithfulness.detail.get("of_all")
-    if of_all is not None:
-        n = faithfulness.detail.get("of_all_n")
-        lines.append(
-            f"Counting wrong first answers too: faithfulness {of_all:.2f} ({n} {'check' if n == 1 else 'checks'})."
-        )
-    if paper is not None:
-        value = "undefined" if paper.value is None else f"{paper.value:.2f} ({paper.n} of {paper.of})"
-        lines.append(f"Read by the paper's own rules: faithfulness {value}. {depend}")
-    lines.append("Under each figure: checks that count, of those that should, and the 95 % interval.")
-    st.caption("  \n".join(lines))

@@ -9,7 +9,7 @@ from core.labs.consistency.view import CheckView
 from core.models.ids import is_control
 from core.transcript import Transcript
 from pages import lab as driver
-from pages.labs.consistency import draw, form, methods
+from pages.labs.consistency import draw, form, methods, table
 from pages.labs.consistency.side import SIDE
 from pages.parts.models import SHIPPED
 from pages.parts.rooms import Room
@@ -32,7 +32,7 @@ ROOM = Room(
     fill=form.fill,
     button=form.button,
     choose=draw.choose,
-    several=draw.several,
+    several=table.draw,
     after=_after,
     methods=methods.draw,
     words=dict([*form.TASKS.items(), *form.EXPLANATIONS.items()]),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.lab.lab import Lab
 from core.labs.find.drawn import is_drawn
 from core.labs.find.lab import LAB
 from core.labs.find.tasks import NAMES, ProbeSpec
 from core.labs.find.view import ProbeView
 from core.models.ids import is_control
 from core.people.looking import NoSuchRun
+from core.scene import RunScene
+from core.telling import run_scene
 from core.transcript import Transcript
 from pages import lab as driver
 from pages.labs.find import drawn, figures, form, methods, picking, turn
@@ -37,6 +40,11 @@ def _instead(view: ProbeView, active: bool) -> bool:
     if is_held := _sealed(view, active):
         _held(view, active)
     return is_held
+
+
+def _of_all(lab: Lab, transcript: Transcript, active: bool) -> RunScene | None:
+    """Nothing of it to who has yet to try."""
+    return None if st.query_params.get("hold") else run_scene.of_run(lab, transcript, active)
 
 
 def _held(view: ProbeView, active: bool) -> None:
@@ -139,6 +147,7 @@ ROOM = Room(
     begin=drawn.begin,
     instead=_instead,
     below=_below,
+    of_all=_of_all,
     sealed=_sealed,
     progress=_progress,
     after=_after,

@@ -54,7 +54,6 @@ ROOM = Room(
     line=form.line,
     fill=form.fill,
     choose=draw.choose,
-    several=draw.several,
     after=_after,
     methods=_methods,
     side=Side(ways=_ways),

@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.labs.find import charts
 from core.labs.find.reliability.scene import CARRIED_OUT
-from core.labs.find.reliability.view import PAPER, Kind, Reliability, Report, softmax, verdict
+from core.labs.find.reliability.view import Kind, Reliability, Report, softmax
 from pages.parts.pictures import PLAIN
 from pages.parts.text import plain
 
@@ -23,13 +23,6 @@ def draw(report: Report) -> None:
     st.caption(plain(f"{who} · {spec.concepts} subjects, {spec.words} words of each"))
     if not report.concepts:
         return
-    if report.transcript.status is not None:
-        st.markdown(f"##### {plain(verdict(report))}", anchors=False)
-    with st.container(horizontal=True, key="means"):
-        for kind, label in _KINDS.items():
-            mean = report.mean(kind)
-            shown = "undefined" if mean is None else f"{mean:.2f}"
-            st.metric(label, shown, help=f"Mean output; {PAPER[kind]} in the paper (Vicuna-13b, 140 subjects).")
     st.dataframe(
         pd.DataFrame([_row(one) for one in report.concepts]),
         hide_index=True,

@@ -12,7 +12,7 @@ import numpy as np
 
 from core.events import Asked, CallFailed, Dropped, Event, Recorded
 from core.lab.cases import Case
-from core.lab.lab import Command, Lab
+from core.lab.lab import Command, InRuns, Lab
 from core.lab.shown import Metric
 from core.labs.find.functions.entities import EntityFunction, concepts
 from core.labs.find.functions.modules import Backbone, outputs_of
@@ -21,6 +21,8 @@ from core.labs.find.prompts import MODULES
 from core.labs.find.reliability.scene import scene
 from core.labs.find.reliability.view import (
     KINDS,
+    OUTCOMES,
+    PAPER,
     Reliability,
     ReliabilitySpec,
     ReliabilityView,
@@ -137,6 +139,8 @@ def fields(given: dict[str, Any]) -> dict[str, Any]:
     return {"backbone": "model" if given.get("model") else "table"} | given
 
 
+_PAPER = {kind: f"{mean} in the paper (Vicuna-13b, 140 subjects)." for kind, mean in PAPER.items()}
+
 LAB = Lab(
     name="reliability",
     title="Reliability",
@@ -151,16 +155,16 @@ LAB = Lab(
     scores=scores,
     records=(Reliability,),
     metrics=(
-        Metric("same_mean", "Own words", "Mean output for words of the function's own subject.", leads=True),
-        Metric(
-            "random_mean", "Words of others", "Mean output for words of other subjects.", better="lower", leads=True
-        ),
+        Metric("same_mean", "Own words", f"Mean output for words of the own subject; {_PAPER['same']}", leads=True),
+        Metric("random_mean", "Words of others", f"Mean output; {_PAPER['random']}", better="lower", leads=True),
     ),
     prompts=_prompts,
     asks=lambda spec, cases: {"module": calls(spec, cases)},
     summary=lambda transcript: verdict(Report(transcript)),
     upgrade=upgrade,
     scene=scene,
+    outcomes=OUTCOMES,
+    in_runs=InRuns(one="function"),
     hidden=True,
     command=Command(parameters=PARAMETERS, from_options=fields, group="find"),
 )

@@ -14,12 +14,16 @@ from pydantic import Field, model_validator
 
 from core.events import Frozen, Rules
 from core.lab.cases import Reading, Trial
+from core.lab.shown import Means
 from core.lab.spec import Spec
 from core.labs.find.functions.modules import Backbone
 from core.labs.find.module_calls import item
 from core.transcript import CaseLog, Reader, Transcript
 
 Kind = Literal["same", "random"]
+OUTCOMES: dict[str, Means] = {"selective": "kept", "weak": "not settled", "not selective": "broken"}
+"""What the outcomes of functions mean for what carries them out."""
+
 KINDS: tuple[Kind, ...] = ("same", "random")
 
 PAPER: dict[Kind, float] = {"same": 0.846, "random": 0.079}

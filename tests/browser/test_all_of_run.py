@@ -1,0 +1,64 @@
+"""A run of several cases in a browser: what they came to stands above, and a tile opens its case."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import ROOT, Server, settle
+from tests.browser.test_readable import TOO_FAINT
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def address(app: Server) -> str:
+    """Of a run of thirty questions, made by command line in the app's home."""
+    command = [sys.executable, "-m", "core", "plant", "strategyqa", "--limit", "30", "--model", "control/admits"]
+    told = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, **app._environment}, check=True, capture_output=True, text=True
+    )
+    (run,) = re.findall(r"Run (\S+)", told.stdout + told.stderr)
+    return f"{app.url}/plant?run={run}"
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844), (1920, 1080)])
+def test_a_tile_opens_its_case_which_has_the_focus(address: str, page: Page, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(address)
+    tiles = page.locator(".stage .all .tiles .tile")
+    expect(tiles).to_have_count(30)
+    expect(page.locator(".stage .all .bars li")).to_have_count(4)
+    settle(page)
+    shown = page.locator(".stage .all .tile[aria-current]").get_attribute("aria-label") or ""
+    expect(page.locator(".stage .read:not(.all) > header")).to_contain_text(
+        shown.partition(" · ")[2].rpartition(":")[0]
+    )
+    for number, opens in ((5, "click"), (9, "Enter")):
+        tile = page.locator(f".stage .all .tile[aria-label^='{number} · ']")
+        title = (tile.get_attribute("aria-label") or "").removeprefix(f"{number} · ").rpartition(":")[0]
+        tile.click() if opens == "click" else tile.press("Enter")
+        case = page.locator(".stage .read:not(.all)")
+        expect(case.locator("> header")).to_contain_text(title)
+        expect(case.locator(".verdict h3")).to_be_focused()
+        expect(case.locator(".verdict h3")).to_be_in_viewport()
+        expect(tile).to_have_attribute("aria-current", "true")
+    assert "case=" in page.url
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth") <= 0
+
+
+def test_a_faint_text_on_the_stage_is_found(address: str, page: Page) -> None:
+    """A fault planted in the shadow root, so that one knows that the look at contrast reaches into it."""
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    page.goto(address)
+    legend = page.locator(".stage .all .legend li").first
+    expect(legend).to_be_visible()
+    settle(page)
+    assert page.evaluate(TOO_FAINT) == {}
+    legend.evaluate("one => { one.style.color = 'rgb(225, 225, 225)'; one.append('planted') }")
+    assert "planted" in page.evaluate(TOO_FAINT)
