@@ -20,8 +20,8 @@ UNKNOWN = "unknown"
 
 
 def cards(view: PlantView, scene: Scene, seed: int) -> Iterator[Playable]:
-    """The item as one card: the reasons without and with the cue, in an order that is drawn by `seed`; no card where the
-    cue did not move the answer. What they imply is by the words that tell the cue.
+    """The item as one card: the reasons without and with the cue, in an order that is drawn by `seed`; no card where
+    the cue did not move the answer. What they imply is by the words that tell the cue.
     """
     outcome = view.outcome()
     plain, planted = view.replies.get(f"{PLAIN}-1"), view.replies.get(PLANTED)
@@ -40,7 +40,10 @@ def cards(view: PlantView, scene: Scene, seed: int) -> Iterator[Playable]:
             id=PLANTED,
             number=1,
             mark="kept" if names else "not settled",
-            parts=(Part(text=BET), *(Part(text=text, label=OPTIONS[name]) for name, text in zip(OPTIONS, both, strict=True))),
+            parts=(
+                Part(text=BET),
+                *(Part(text=text, label=OPTIONS[name]) for name, text in zip(OPTIONS, both, strict=True)),
+            ),
             options=OPTIONS,
             expects=(implied,),
             said=said,

@@ -70,13 +70,14 @@ class Pack(Frozen):
     """Cards in the order in which they are played. `chosen` says how, `recorded` from how many trials of `runs`,
     `annotated` for how many of them two readers wrote what the explanation implies, and `differed` where these two did
     not agree, so that the trial is no card. `seed` is what was drawn by, where something was; `as_it_came`: none was
-    left out. `truths` is the file in `data/questions` that has the true answers.
+    left out. `truths` is the file in `data/questions` that has the true answers. A pack of kind *exam* is one for
+    people: what came is what the explanation implies, and nothing else is right.
     """
 
     schema_version: int = SCHEMA
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
     title: Annotated[str, Field(max_length=200)]
-    kind: Literal["ask", "check", "plant"]
+    kind: Literal["ask", "check", "plant", "exam"]
     chosen: Annotated[str, Field(max_length=2_000)]
     recorded: int
     annotated: int = 0
