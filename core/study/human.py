@@ -76,9 +76,9 @@ def rows(
             before = last.get(place)
             last[place] = event if before is None or before.at <= event.at else before
     words = {
-        (who, case, item): (event.at, str(event.data.get(rules, "")))
+        (who, case, item): (event.at, str(event.data[rules]))
         for (who, case, item, record), event in last.items()
-        if record != LABEL
+        if record != LABEL and rules in event.data
     }
     for one in games:
         of = one.who, one.case, one.trial

@@ -100,10 +100,10 @@ def read(path: Path) -> Pack:
         raise BadPack(f"{path.name} is too large: a pack has at most {LARGEST:,} bytes.")
     try:
         pack = Pack.model_validate(json.loads(data))
-    except (UnicodeDecodeError, RecursionError, json.JSONDecodeError):
-        raise BadPack(f"{path.name} is no pack: it is no JSON that can be read.") from None
     except ValidationError as error:
         raise BadPack(f"{path.name} is no pack: {'; '.join(complaints(error)[:3])[:500]}") from None
+    except (ValueError, RecursionError):
+        raise BadPack(f"{path.name} is no pack: it is no JSON that can be read.") from None
     if pack.schema_version != SCHEMA:
         raise BadPack(f"{path.name} is of schema {pack.schema_version}; this version of the app knows {SCHEMA}.")
     if pack.name != path.stem:
