@@ -69,7 +69,7 @@ class Keeping:
                 if begin:
                     about = f"{ABOUT}{guess.pack}"
                     written.append(Started(run=path.stem, lab=lab, spec={}, seed=0, about=about, owner=who))
-                written.append(recorded(path.stem, guess, trial, case=case, trial=trial, by=who))
+                written.append(recorded(path.stem, guess, guess.item(trial), case=case, trial=trial, by=who))
         self._ended(path.stem)
         return True
 

@@ -26,7 +26,8 @@ EXAM = "exam"
 
 class Played(Frozen):
     """A guess on a card of `pack`: its `place` from 1, the `run` of its trial, empty for an exam's question, and the
-    `value` that was guessed. Case and trial are the event's. `without`: whether the reason was not shown.
+    `value` that was guessed. Case and trial are the event's, its item is `item`. `without`: whether the reason was not
+    shown.
     """
 
     pack: str
@@ -34,6 +35,10 @@ class Played(Frozen):
     run: str = ""
     value: Annotated[str, Field(max_length=100)]
     without: bool = Field(default=False, exclude_if=lambda word: not word)
+
+    def item(self, trial: str) -> str:
+        """What the event is about: trials of several runs may be called the same."""
+        return f"{self.run}/{trial}"
 
 
 class Guess(Frozen):
@@ -86,7 +91,7 @@ def _read(path: Path) -> Iterator[Guess]:
             played = Played.model_validate(event.data)
         except ValidationError:
             continue
-        place = played.run, event.case, event.item
+        place = played.run, event.case, event.trial
         if place not in seen:
             seen.add(place)
-            yield Guess(who=who, case=event.case, trial=event.item, played=played, event=event)
+            yield Guess(who=who, case=event.case, trial=event.trial, played=played, event=event)

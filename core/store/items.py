@@ -101,13 +101,13 @@ def _labels(cursor: DuckDBPyConnection, labs: Mapping[str, Lab], runs: Sequence[
     """What people say in the journals `runs`, a row for each word."""
     found = cursor.execute(
         """
-        select run, about, lab, "case", item, "by", record, data, records."at" from records join runs using (run)
+        select run, about, lab, "case", item, trial, "by", record, data, records."at" from records join runs using (run)
         where run = any(?) and record = any(?) and about <> ''
         """,
         [list(runs), [LABEL, KEPT, PLAYED]],
     ).fetchall()
     rows = []
-    for run, about, name, case, trial, who, record, data, at in found:
+    for run, about, name, case, item, trial, who, record, data, at in found:
         try:
             if record == PLAYED:
                 played = Played.model_validate_json(data)
@@ -118,7 +118,7 @@ def _labels(cursor: DuckDBPyConnection, labs: Mapping[str, Lab], runs: Sequence[
             said = list(_words((Label if record == LABEL else Kept).model_validate_json(data)))
         except ValidationError:
             continue
-        rows += [(run, about, case, trial, who, kind, value, at) for kind, value in said]
+        rows += [(run, about, case, item, who, kind, value, at) for kind, value in said]
     if rows:
         cursor.executemany("insert into labels values (?, ?, ?, ?, ?, ?, ?, ?)", rows)
 

@@ -87,7 +87,7 @@ def rows(
     for (who, case, item), (_, word) in words.items():
         trial = trials[case][item][rules] if item in trials[case] else None
         # What was set aside, or added by hand after the explanation was read, is in no figure.
-        if word and trial is not None and not trial.reason:
+        if word and trial is not None and trial.reason in _GUESSED:
             about = {**cases[case], **_SINGLE, "who": who, "trial": item, "exam": exams.get(who, "{}")}
             yield about | {"metric": GUESS, "word": word, "read": trial.expected, "came": trial.observed}
     for (who, case, item, record), event in last.items():
@@ -98,6 +98,9 @@ def rows(
 
 
 LABEL = name_of(Label)
+_GUESSED = ("", "not simulatable")
+"""Why a trial may count for nothing else and yet was guessed: that it cannot be guessed is a guess like others."""
+
 _SINGLE: Row = {"n": 1, "of": 1, "truth": None, "value": None, "applies": True}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -125,4 +126,10 @@ def named(name: str) -> Pack:
     """The pack of that name that comes with the app. Raises BadPack."""
     if (path := next((one for one in shipped() if one.stem == name), None)) is None:
         raise BadPack(f"No pack is called {name[:60]!r}.")
+    return _as_it_is(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=16)
+def _as_it_is(path: Path, modified: int) -> Pack:
+    """The pack as the file was at that time: each guess of a game asks for it."""
     return read(path)
