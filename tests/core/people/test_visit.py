@@ -86,6 +86,7 @@ ALONE = {
     "labeller",
     "deleted",
     "undo",
+    "play",
 }
 """What is tried in tests of its own."""
 
