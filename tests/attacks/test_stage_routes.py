@@ -135,7 +135,7 @@ def test_a_guess_of_a_game_is_kept_for_who_said_it_and_twice_is_once(app: Server
     assert lines[0]["about"] == "pack-first" and lines[0]["owner"] == lines[1]["by"] != ""
     # Whoever sends no cookie is nobody whose guesses can be told from others'.
     assert "cookie" in json.loads(say(app, "", guess).words)["refused"]["g1"]
-    wrong = ({"pack": "../first"}, {"place": 77}, {"value": "<script>"})
+    wrong: list[dict[str, Any]] = [{"pack": "../first"}, {"place": 77}, {"value": "<script>"}]
     for number, one in enumerate(wrong):
         assert list(json.loads(say(app, own, {**guess, **one, "id": str(number)}).words)["refused"]) == [str(number)]
     assert set(folder.glob("pack-*~*.jsonl")) - before == {mine}

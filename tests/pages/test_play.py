@@ -131,7 +131,7 @@ def test_what_people_guess_stands_beside_the_machine(capsys: pytest.CaptureFixtu
     play_all(ANN, examined, [card.card.said for card in examined.cards])
     play_all(BOB, examined, ["yes"] * len(examined.cards))
     cells = {(cell["row"], cell["column"]): cell for cell in people(capsys)}
-    model = f"explained: {entry.labs()['simulatability'].spec.model_validate(_spec(pack)).model}"
+    model = f"explained: {_spec(pack)['model']}"
     predicted = [card for card in pack.cards if card.card.expects[0].value in ("yes", "no")]
     human, machine = (cells[model, f"{who} simulatability"] for who in ("Human", "Machine"))
     right = sum(card.going == "comes true" for card in predicted)
