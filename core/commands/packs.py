@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -9,10 +10,12 @@ import click
 from click import Context
 
 from core import entry, home
-from core.commands.running import DONE, WRONG
+from core.commands.running import DONE, WRONG, json_option
+from core.commands.studying import as_text
 from core.telling.game import checking, making
 from core.telling.game.making import Wanted
 from core.telling.game.pack import MOST_CARDS, BadPack, read, shipped, written
+from core.telling.game.people import table
 from core.text.counted import counted
 
 
@@ -97,6 +100,21 @@ def _check(files: tuple[Path, ...]) -> int:
         else:
             print(f"{file.name}: {counted(len(pack.cards), 'card')}, as in the journals")
     return code
+
+
+@_pack.command("people", help="What people guessed of the trials of packs, beside the machine's guesses.")
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
+@json_option("one cell a line, as a JSON object")
+def _people(files: tuple[Path, ...], as_json: bool) -> int:
+    try:
+        packs = [read(file) for file in files or shipped()]
+    except BadPack as error:
+        raise click.BadParameter(str(error)) from None
+    rows = table(packs, entry.labs(), _folders(), home.journals())
+    if not rows and not as_json:
+        print("Nobody has guessed in these packs yet.")
+    print(*([json.dumps(row, ensure_ascii=False) for row in rows] if as_json else as_text(rows)), sep="\n")
+    return DONE
 
 
 def _folders() -> tuple[Path, ...]:

@@ -183,7 +183,7 @@ def _table(file: Path, journals: Path, as_json: bool, picture: Path | None) -> i
 
         picture.write_bytes(document.with_policy(dial.draw(rows).to_html(include_plotlyjs=True)))
     _complain(data.broken(data.held(study, journals)))
-    lines = [json.dumps(row, ensure_ascii=False) for row in rows] if as_json else list(_as_text(rows))
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows] if as_json else list(as_text(rows))
     if lines:
         print("\n".join(lines))
     elif not as_json:
@@ -191,7 +191,8 @@ def _table(file: Path, journals: Path, as_json: bool, picture: Path | None) -> i
     return DONE
 
 
-def _as_text(rows: list[Row]) -> Iterable[str]:
+def as_text(rows: list[Row]) -> Iterable[str]:
+    """The tables of a study in lines."""
     for title, cells in groupby(rows, lambda row: row["table"]):
         of_table, still = multiverse.moved(list(cells))
         yield f"\n{title}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import zipfile
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -15,6 +16,7 @@ from core.journal import FromTheFuture, Journal
 from core.people.about import events_in, kept_path, said_path, sealed_path, shared_path
 from core.people.labels import BY, Kept, Sealing
 from core.people.looking import Journals, NoSuchRun, of_today
+from core.people.played import ABOUT, Played, guesses, path_of
 from core.runs.run import recorded
 
 _AWAY = 100
@@ -45,6 +47,7 @@ class Keeping:
         self._ended = ended
         self._forget = forget
         self._away: dict[str, _Away] = {}
+        self._playing = threading.Lock()
 
     def say(self, run_id: str, who: str, case: str, record: Frozen, item: str, owner: str = "") -> None:
         """Keep what a person says about a run, such as a guess: in a journal of their own, so that the run's has one
@@ -52,6 +55,24 @@ class Keeping:
         """
         said = self._said(run_id, who)
         self._add(run_id, said, recorded(said.stem, record, item, case=case, trial=item, by=who), owner)
+
+    def play(self, lab: str, case: str, trial: str, guess: Played, who: str) -> bool:
+        """Keep what `who` guesses of a trial in the game of that lab, in the journal of the pack and the player.
+        Whether it was the first guess of that trial; any other changes nothing.
+        """
+        path = path_of(self._journals.folder, guess.pack, who)
+        place = guess.run, case, trial
+        with self._playing:
+            begin = not path.exists()
+            if not begin and any((one.played.run, one.case, one.trial) == place for one in guesses(path)):
+                return False
+            with Journal(path) as written:
+                if begin:
+                    about = f"{ABOUT}{guess.pack}"
+                    written.append(Started(run=path.stem, lab=lab, spec={}, seed=0, about=about, owner=who))
+                written.append(recorded(path.stem, guess, guess.item(trial), case=case, trial=trial, by=who))
+        self._ended(path.stem)
+        return True
 
     def speaker(self, run_id: str, who: str) -> str | None:
         """The name of the person who speaks of the run as `who`; None where nobody has. Raises NoSuchRun."""

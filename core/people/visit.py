@@ -115,6 +115,7 @@ class Visit:
         self.lacks = partial(jobs.lacks, owner=visitor.name)
         self.made = partial(jobs.made, owner=visitor.name)
         self.like = partial(jobs.like, owner=visitor.name)
+        self.play = _if_known(visitor, partial(jobs.keeping.play, who=visitor.name))
         self.deleted = partial(jobs.keeping.deleted, visitor.name)
         self.undo = partial(jobs.keeping.undo, who=visitor.name)
 

@@ -27,6 +27,7 @@ TITLES = {
     "differs": "Paper and repaired rules",
     "label": "Labelled",
     "tag": "Tag",
+    "played": "Played, in the pack",
     "owner": "Made by",
     "study": "Study",
 }
@@ -168,7 +169,7 @@ DOUBT = "if(coalesce(items.doubt, '') <> '', 'doubt', if(items.counts and items.
 
 HIDDEN = "select about from labels where kind = 'hidden'"
 
-SAID = {"label": "verdict", "tag": "tag"}
+SAID = {"label": "verdict", "tag": "tag", "played": "played"}
 """Facets of what people say: the kind of words in the table `labels`."""
 
 _SAID = """

@@ -13,12 +13,14 @@ from pydantic import ValidationError
 from core.lab.lab import Lab
 from core.lab.shown import FACETS
 from core.people.labels import Kept, Label, Sealing
+from core.people.played import Played
 from core.transcript import name_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 SAID: dict[str, type[Label | Kept | Sealing]] = {name_of(kind): kind for kind in (Label, Kept, Sealing)}
+PLAYED = name_of(Played)
 
 BEGUN = """
     select run, "case", cases.lab, coalesce(number, 0) as number, coalesce(runs."at", timestamp '1970-01-01') as "at",
@@ -87,7 +89,7 @@ def refresh(cursor: DuckDBPyConnection, labs: Mapping[str, Lab], runs: Sequence[
         """,
         [list(runs)],
     )
-    _labels(cursor, runs)
+    _labels(cursor, labs, runs)
     cursor.register("facets", _facets(cursor, labs, runs))
     cursor.execute(f"create or replace temp table begun as {BEGUN}", {"runs": list(runs)})
     cursor.unregister("facets")
@@ -96,22 +98,28 @@ def refresh(cursor: DuckDBPyConnection, labs: Mapping[str, Lab], runs: Sequence[
     cursor.execute("drop table begun")
 
 
-def _labels(cursor: DuckDBPyConnection, runs: Sequence[str]) -> None:
+def _labels(cursor: DuckDBPyConnection, labs: Mapping[str, Lab], runs: Sequence[str]) -> None:
     """What people say in the journals `runs`, a row for each word."""
     found = cursor.execute(
         """
-        select run, about, "case", item, "by", record, data, records."at" from records join runs using (run)
+        select run, about, lab, "case", item, trial, "by", record, data, records."at" from records join runs using (run)
         where run = any(?) and record = any(?) and about <> ''
         """,
-        [list(runs), list(SAID)],
+        [list(runs), [*SAID, PLAYED]],
     ).fetchall()
     rows = []
-    for run, about, case, trial, who, record, data, at in found:
+    for run, about, name, case, item, trial, who, record, data, at in found:
         try:
+            if record == PLAYED:
+                played = Played.model_validate_json(data)
+                # It is about the run of its trial; the journal is about a pack.
+                row = trial if name in labs and labs[name].item == "trial" else ""
+                rows.append((run, played.run, case, row, who, PLAYED, played.pack, at))
+                continue
             said = list(_words(SAID[record].model_validate_json(data)))
         except ValidationError:
             continue
-        rows += [(run, about, case, trial, who, kind, value, at) for kind, value in said]
+        rows += [(run, about, case, item, who, kind, value, at) for kind, value in said]
     if rows:
         cursor.executemany("insert into labels values (?, ?, ?, ?, ?, ?, ?, ?)", rows)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -9,15 +10,19 @@ from core import journal
 from core.events import Recorded, Rules
 from core.lab.lab import Lab
 from core.lab.shown import GUESS, VERDICT
+from core.people import played
 from core.people.labels import BY, Label
+from core.people.played import ABOUT, EXAM
 from core.runs.upgrade import upgraded
 from core.study.cells import Row
 from core.study.plan import Planned, Study
-from core.transcript import transcript
+from core.transcript import name_of, transcript
 
 
 def journals(study: Study, labs: Mapping[str, Lab], folder: Path) -> dict[str, list[Path]]:
-    """The journals of what people said, by the run that they are about; none where no table of the study asks."""
+    """The journals of what people said, by the run that they are about, those of games among the rest of each; none
+    where no table of the study asks.
+    """
     kinds = {table.kind for table in study.tables}
     if not any(table.of_people and table.kind in kinds for lab in labs.values() for table in lab.studies.tables):
         return {}
@@ -25,7 +30,10 @@ def journals(study: Study, labs: Mapping[str, Lab], folder: Path) -> dict[str, l
     for path in journal.listed(folder, "*~*"):
         run, _, who = path.stem.partition("~")
         # "~~" marks the owner's own settings of the run, such as whether it is shared.
-        if not who.startswith("~"):
+        if not who.startswith("~") and not run.startswith(ABOUT):
+            by_run.setdefault(run, []).append(path)
+    for path in played.journals(folder):
+        for run in {one.played.run for one in played.guesses(path)}:
             by_run.setdefault(run, []).append(path)
     return {run.id: by_run[run.id] for run in study.all if run.id in by_run}
 
@@ -39,16 +47,22 @@ def rows(
     run: Planned, labs: Mapping[str, Lab], folder: Path, said: Sequence[Path], measured: Sequence[Row], rules: Rules
 ) -> Iterator[Row]:
     """A row for each guess and verdict, the last that each person gave of a place: `who`, `trial` ("" for the case as a
-    whole) and `word`, by `rules`; of a guess also `read`, what the run expected there, and of a verdict `value`, 1 for
-    the good word and 0 for the other. What else tells of the case is as in its rows of `measured`, and cases that have
-    none there are left out.
+    whole) and `word`, by `rules`; of a guess also `read`, what the run expected there, `came`, what came of it, and
+    `exam`, what the person guessed in the exam for people, as JSON; and of a verdict `value`, 1 for the good word and 0
+    for the other. In the game the first guess of a trial counts, if its reason was shown; where somebody guessed it
+    there and on the run's own page, the earlier of the two. What else tells of the case is as in its rows of
+    `measured`, and cases that have none there are left out.
     """
     state = transcript(upgraded(journal.read(journal.at(folder, run.id)).events, labs))
     cases = {row["case"]: row for row in measured}
     good = {judgement.name: judgement.good for judgement in run.lab.judgements}
     trials = {case: run.lab.view(state.case(case)).trials for case in cases}
     last: dict[tuple[str, str, str, str], Recorded] = {}
+    games = [one for path in said if path.stem.startswith(ABOUT) for one in played.guesses(path)]
+    exams = _exams(said[0].parent)
     for path in said:
+        if path.stem.startswith(ABOUT):
+            continue
         begun = journal.begun(path)
         # A person has another name in each run, but is one `owner`.
         who = begun.owner if begun and begun.owner else path.stem.partition("~")[2].removeprefix(BY)
@@ -61,14 +75,40 @@ def rows(
         for place, event in said_here.items():
             before = last.get(place)
             last[place] = event if before is None or before.at <= event.at else before
+    words = {
+        (who, case, item): (event.at, str(event.data[rules]))
+        for (who, case, item, record), event in last.items()
+        if record != LABEL and rules in event.data and not event.data.get("without")
+    }
+    for one in games:
+        of = one.who, one.case, one.trial
+        if one.played.run == run.id and one.case in cases and (of not in words or one.event.at < words[of][0]):
+            words[of] = one.event.at, "" if one.played.without else one.played.value
+    for (who, case, item), (_, word) in words.items():
+        trial = trials[case][item][rules] if item in trials[case] else None
+        # What was set aside, or added by hand after the explanation was read, is in no figure.
+        if word and trial is not None and trial.reason in _GUESSED:
+            about = {**cases[case], **_SINGLE, "who": who, "trial": item, "exam": exams.get(who, "{}")}
+            yield about | {"metric": GUESS, "word": word, "read": trial.expected, "came": trial.observed}
     for (who, case, item, record), event in last.items():
-        single = {"n": 1, "of": 1, "truth": None, "value": None, "applies": True}
-        about = {**cases[case], **single, "who": who, "trial": item}
-        if record == "label":
+        about = {**cases[case], **_SINGLE, "who": who, "trial": item}
+        if record == LABEL:
             for name, word in Label.model_validate(event.data).verdicts.items():
                 yield about | {"metric": f"{VERDICT}{name}", "word": word, "value": float(word == good.get(name))}
-        elif rules in event.data and item in trials[case] and not event.data.get("without"):
-            trial = trials[case][item][rules]
-            # What was set aside, or added by hand after the explanation was read, is in no figure.
-            if not trial.reason:
-                yield about | {"metric": GUESS, "word": event.data[rules], "read": trial.expected}
+
+
+LABEL = name_of(Label)
+_GUESSED = ("", "not simulatable")
+"""Why a trial may count for nothing else and yet was guessed: that it cannot be guessed is a guess like others."""
+
+_SINGLE: Row = {"n": 1, "of": 1, "truth": None, "value": None, "applies": True}
+
+
+def _exams(folder: Path) -> dict[str, str]:
+    """What people guessed in the exam for people, by question, as JSON; of those who sat it."""
+    found: dict[str, dict[str, str]] = {}
+    for path in played.journals(folder):
+        if path.stem.startswith(f"{ABOUT}{EXAM}~"):
+            for one in played.guesses(path):
+                found.setdefault(one.who, {}).setdefault(one.trial, one.played.value)
+    return {who: json.dumps(said) for who, said in found.items()}

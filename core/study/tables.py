@@ -30,7 +30,11 @@ SAME = 1e-9
 
 
 def measured(
-    study: Study, labs: Mapping[str, Lab], folder: Path, kept: MutableMapping[str, list[Row]] | None = None
+    study: Study,
+    labs: Mapping[str, Lab],
+    folder: Path,
+    kept: MutableMapping[str, list[Row]] | None = None,
+    said: Path | None = None,
 ) -> DataFrame:
     """A row for each case of each run that has begun and each figure of the case, by the study's rules.
 
@@ -38,15 +42,15 @@ def measured(
     at the study's `stop_width`), imported (from whom, in words; empty where it was made here), damaged (lines of its
     journal), metric, value (NaN where undefined), n, of, truth (of the figure that decides; NaN where it is not known),
     and a column for each setting, facet and trait, as text. A case without the figure, as one that failed, has a row
-    all the same. Rows of the metrics
-    `multiverse.NAMED` hold what a figure would have been under other choices, those of `people` what people said, where
-    a table of the study asks for it. `kept` is what an earlier call read of
-    runs that had completed, by their names; this one adds to it.
+    all the same. Rows of the metrics `multiverse.NAMED` hold what a figure would have been under other choices, those
+    of `people` what people said, where a table of the study asks for it. `kept` is what an earlier call read of runs
+    that had completed, by their names; this one adds to it. `said`: the folder of what people said, where it is
+    another.
     """
     import pandas as pd
 
     controls = {run.id for run in study.controls}
-    from_people = human.journals(study, labs, folder)
+    from_people = human.journals(study, labs, said or folder)
     kept = {} if kept is None else kept
     rows: list[Row] = []
     for run in study.all:

@@ -19,10 +19,11 @@ from core.events import Frozen, Recorded
 from core.lab.lab import Lab
 from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
+from core.people.played import Played
 from core.people.visit import Visit, code_in, whoever_has
 from core.scene import Scene, as_json
 from core.telling.game import page as game
-from core.telling.game.pack import BadPack
+from core.telling.game.pack import MOST_CARDS, BadPack, named
 from core.telling.sealed import evidence_for, scene_for, state_of
 from core.telling.stage_files import stage_files
 from pages.middleware import COOKIE
@@ -96,16 +97,21 @@ _FRESH = {"cache-control": "private, no-store"}
 
 
 class Saying(Frozen):
-    """One thing that somebody says of a case, or of a trial of it. `id` is the browser's own: said twice is once."""
+    """One thing that somebody says of a case, or of a trial of it. `id` is the browser's own: said twice is once. Of a
+    guess in the game (`play`) `pack` and `place` (of the card, from 1) say of which trial, `value` what is guessed, and
+    `about` is "without" where the reason was not shown.
+    """
 
     id: Annotated[str, Field(max_length=100)]
-    run: Annotated[str, Field(max_length=200)]
+    run: Annotated[str, Field(max_length=200)] = ""
     case: Annotated[str, Field(max_length=1_000)] = ""
     trial: Annotated[str, Field(max_length=1_000)] = ""
-    what: Literal["guess", "judge", "cancel"]
+    what: Literal["guess", "judge", "cancel", "play"]
     about: Annotated[str, Field(max_length=100)] = ""
     value: Annotated[str, Field(max_length=100)] = ""
     reader: Annotated[str, Field(max_length=100)] = ""
+    pack: Annotated[str, Field(max_length=100)] = ""
+    place: Annotated[int, Field(ge=0, le=MOST_CARDS)] = 0
 
 
 class Said(Frozen):
@@ -172,6 +178,9 @@ def keep(who: Visit, one: Saying) -> None:
     if one.what == "cancel":
         who.own(one.run).cancel()
         return
+    if one.what == "play":
+        _play(who, one)
+        return
     run = who.run(one.run)
     lab, *_ = state_of(who, entry.labs(), one.run, one.case)
     if one.what == "guess":
@@ -190,6 +199,19 @@ def keep(who: Visit, one: Saying) -> None:
     now = own.judged(one.about, one.value, one.value == judgement.bad)
     if now != own:
         run.label(one.case, one.trial, now)
+
+
+def _play(who: Visit, one: Saying) -> None:
+    """Keep a guess in the game, the first of each trial. Raises TooMuch, and ValueError for what is no guess there."""
+    pack = named(one.pack)
+    if not 1 <= one.place <= len(pack.cards):
+        raise ValueError(f"The pack {pack.name} has no card {one.place}.")
+    card = pack.cards[one.place - 1]
+    if one.value not in card.card.options:
+        raise ValueError("That is none of the answers to choose from.")
+    lab = next(lab.name for lab in entry.labs().values() if lab.path == pack.kind)
+    guess = Played(pack=pack.name, place=one.place, run=card.run, value=one.value, without=one.about == "without")
+    who.play(lab, card.case, card.card.id, guess)
 
 
 async def _file(request: Request) -> Response:

@@ -121,6 +121,26 @@ def test_what_is_said_stands_in_the_journal_and_twice_is_once(app: Server, mine:
 ONE = {"id": "1", "run": RECORDED, "what": "judge", "about": "reading", "value": "right"}
 
 
+def test_a_guess_of_a_game_is_kept_for_who_said_it_and_twice_is_once(app: Server) -> None:
+    own = cookie(app)
+    folder = app.log.with_suffix("") / "journals"
+    before = set(folder.glob("pack-*~*.jsonl"))
+    guess = {"id": "g1", "what": "play", "pack": "first", "place": 1, "value": "yes"}
+    first = json.loads(say(app, own, guess, guess).words)
+    again = json.loads(say(app, own, {**guess, "value": "no"}).words)
+    assert first == {"kept": ["g1", "g1"], "refused": {}} and again["kept"] == ["g1"]
+    [mine] = set(folder.glob("pack-*~*.jsonl")) - before
+    lines = [json.loads(line) for line in mine.read_text(encoding="utf-8").splitlines()]
+    assert [line["kind"] for line in lines] == ["started", "recorded"] and lines[1]["data"]["value"] == "yes"
+    assert lines[0]["about"] == "pack-first" and lines[0]["owner"] == lines[1]["by"] != ""
+    # Whoever sends no cookie is nobody whose guesses can be told from others'.
+    assert "cookie" in json.loads(say(app, "", guess).words)["refused"]["g1"]
+    wrong: list[dict[str, Any]] = [{"pack": "../first"}, {"place": 77}, {"value": "<script>"}]
+    for number, one in enumerate(wrong):
+        assert list(json.loads(say(app, own, {**guess, **one, "id": str(number)}).words)["refused"]) == [str(number)]
+    assert set(folder.glob("pack-*~*.jsonl")) - before == {mine}
+
+
 @pytest.mark.parametrize(
     ("body", "status", "words"),
     [

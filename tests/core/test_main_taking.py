@@ -13,6 +13,7 @@ import pytest
 
 from core import entry, home
 from core.__main__ import main
+from core.journal import listed
 from core.store.store import Store
 from tests.plausible import Plausible
 from tests.stub_server import StubServer
@@ -88,7 +89,7 @@ def test_with_the_app_open_the_command_line_asks_an_index_of_its_own() -> None:
             [sys.executable, "-m", "core", "query", "select count(*) as n from runs", "--json"],
             cwd=ROOT, env=dict(os.environ), capture_output=True, text=True,
         )  # fmt: skip
-    assert done.returncode == 0 and json.loads(done.stdout) == {"n": 11}, done.stderr
+    assert done.returncode == 0 and json.loads(done.stdout) == {"n": len(listed(home.recordings()))}, done.stderr
     assert "one of the command line's own" in done.stderr
 
 
@@ -96,7 +97,9 @@ def test_a_run_and_a_filter_become_a_page_and_sentences(tmp_path: Path, capsys: 
     run = min(home.recordings().glob("*-simulatability-*")).stem
     one, some = tmp_path / "case.html", tmp_path / "some.html"
     assert asked(capsys, "page", run, "--case", "question", "-o", str(one))[:2] == (0, [f"1 case written to {one}"])
-    code, said, _ = asked(capsys, "page", "--where", "outcome like 'misled%' or lab = 'find' --", "-o", str(some))
+    code, said, _ = asked(
+        capsys, "page", "--where", "run like '2%' and (outcome like 'misled%' or lab = 'find') --", "-o", str(some)
+    )
     assert code == 0 and said == [f"6 cases written to {some}"]
     assert one.read_bytes().startswith(b"<!doctype html>") and b"Could a penguin jump?" in some.read_bytes()
     code, told, _ = asked(capsys, "methods", run)

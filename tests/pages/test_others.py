@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import entry, home
+from core import entry, home, journal
 from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.tasks import AskSpec
 from core.models import local
@@ -76,7 +76,7 @@ def test_browse_without_runs_says_what_to_do_and_has_recordings(page: Page) -> N
     assert "No runs yet" in words(app)
     app.button(key="recordings").click().run()
     table = page("results/browse.py", show="runs", recordings="1").dataframe[0].value
-    assert len(table) == len(listed(home.recordings()).recording) and set(table["Lab"]) == {
+    assert len(table) == len(journal.listed(home.recordings())) and set(table["Lab"]) == {
         "Ask",
         "Check",
         "Probe",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 from core.lab.shown import GUESS, VERDICT, Metric, declared
+from core.labs.simulatability.exam.exam import judge, questions
 from core.labs.simulatability.metrics import kappa
 from core.labs.simulatability.reading.values import GUESSES
 from core.score import Score
@@ -31,6 +33,42 @@ def guessed(frame: DataFrame) -> DataFrame:
         return frame[:0]
     chosen = frame[(frame["metric"] == GUESS) & frame["word"].isin(_READABLE) & frame["read"].isin(_READABLE)]
     return chosen.assign(simulates=chosen["simulator"].where(chosen["simulator"] != "", chosen["model"]))
+
+
+def with_simulatability(frame: DataFrame) -> Iterator[dict[str, Any]]:
+    """`agreement`, and by explained model how often what people guessed from its explanations came true beside the
+    simulator's guesses, on the same new questions.
+    """
+    yield from agreement(frame)
+    settled = frame[frame["came"].isin(GUESSES)]
+    for model, part in settled.groupby("model", sort=False):
+        row, of = f"explained: {model}", len(part.drop_duplicates(["run", "case", "trial", "who"]))
+        both = part[part["word"].isin(GUESSES) & part["read"].isin(GUESSES)]
+        for column, name in (("word", "human"), ("read", "machine")):
+            each = [(own[column] == own["came"]).mean() for _, own in both.groupby("who")]
+            value = float(sum(each) / len(each)) if each else None
+            people = part["who"].nunique()
+            over = "one person" if people == 1 else f"mean over {people} people"
+            note = f"{over}; where both predict{_exams(part)}"
+            yield {
+                **{"row": row, "column": _TITLES[f"{name}_simulatability"], "value": value, "n": len(both), "of": of},
+                **{"note": note, **_behind(part)},
+            }
+
+
+def _exams(frame: DataFrame) -> str:
+    """How many of the people sat the exam and passed it, as the note of a cell ends."""
+    right = {one.id: one.right for one in questions()}
+    sat = {who: json.loads(said) for who, said in zip(frame["who"], frame["exam"], strict=True) if said != "{}"}
+    results = [judge([(one[id], right[id]) for id in right if id in one], len(right)) for one in sat.values()]
+    whole = [one for one in results if one.value is not None]
+    passed = sum(bool(one.detail["passed"]) for one in whole)
+    each = ", ".join(f"{one.detail['right']} of {one.of}" for one in whole[:_MOST_NAMED])
+    return f"; {passed} of {len(whole)} passed the exam ({each})" if whole else "; nobody sat the exam"
+
+
+_MOST_NAMED = 10
+"""Results of the exam that a note names."""
 
 
 def agreement(frame: DataFrame) -> Iterator[dict[str, Any]]:

@@ -133,7 +133,7 @@ TABLES = declared(
     {
         "chen_t1": {"cases": _by_writers},
         "chen_t2": {"cases": _answered_right},
-        "chen_t3": {"cases": human.guessed, "figures": human.agreement},
+        "chen_t3": {"cases": human.guessed, "figures": human.with_simulatability},
         "chen_t4": {"cases": _own_answers},
         "chen_t5": {"cases": _own_answers, "figures": correlations},
         "chen_t6": {"cases": _own_answers},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -70,13 +71,14 @@ class Pack(Frozen):
     """Cards in the order in which they are played. `chosen` says how, `recorded` from how many trials of `runs`,
     `annotated` for how many of them two readers wrote what the explanation implies, and `differed` where these two did
     not agree, so that the trial is no card. `seed` is what was drawn by, where something was; `as_it_came`: none was
-    left out. `truths` is the file in `data/questions` that has the true answers.
+    left out. `truths` is the file in `data/questions` that has the true answers. A pack of kind *exam* is one for
+    people: what came is what the explanation implies, and nothing else is right.
     """
 
     schema_version: int = SCHEMA
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
     title: Annotated[str, Field(max_length=200)]
-    kind: Literal["ask", "check", "plant"]
+    kind: Literal["ask", "check", "plant", "exam"]
     chosen: Annotated[str, Field(max_length=2_000)]
     recorded: int
     annotated: int = 0
@@ -99,10 +101,10 @@ def read(path: Path) -> Pack:
         raise BadPack(f"{path.name} is too large: a pack has at most {LARGEST:,} bytes.")
     try:
         pack = Pack.model_validate(json.loads(data))
-    except (UnicodeDecodeError, RecursionError, json.JSONDecodeError):
-        raise BadPack(f"{path.name} is no pack: it is no JSON that can be read.") from None
     except ValidationError as error:
         raise BadPack(f"{path.name} is no pack: {'; '.join(complaints(error)[:3])[:500]}") from None
+    except (ValueError, RecursionError):
+        raise BadPack(f"{path.name} is no pack: it is no JSON that can be read.") from None
     if pack.schema_version != SCHEMA:
         raise BadPack(f"{path.name} is of schema {pack.schema_version}; this version of the app knows {SCHEMA}.")
     if pack.name != path.stem:
@@ -124,4 +126,10 @@ def named(name: str) -> Pack:
     """The pack of that name that comes with the app. Raises BadPack."""
     if (path := next((one for one in shipped() if one.stem == name), None)) is None:
         raise BadPack(f"No pack is called {name[:60]!r}.")
+    return _as_it_is(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=16)
+def _as_it_is(path: Path, modified: int) -> Pack:
+    """The pack as the file was at that time: each guess of a game asks for it."""
     return read(path)

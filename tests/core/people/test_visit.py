@@ -94,6 +94,7 @@ ALONE = {
     "guesser",
     "deleted",
     "undo",
+    "play",
 }
 """What is tried in tests of its own."""
 

@@ -29,8 +29,9 @@ def test_each_kind_holds_the_rows() -> None:
 def test_the_rows_of_a_filter_lead_to_their_journals(tmp_path: Path) -> None:
     with Store(tmp_path / "store.duckdb", entry.labs()) as store:
         index(store, home.recordings(), recordings=True)
-        every = export.rows(store, Filter(recordings=True))
-        some = export.rows(store, Filter(recordings=True, chosen={"outcome": ("misled all",)}))
+        runs = tuple(path.stem for path in home.recordings().glob("*.jsonl"))
+        every = export.rows(store, Filter(recordings=True, runs=runs))
+        some = export.rows(store, Filter(recordings=True, runs=runs, chosen={"outcome": ("misled all",)}))
     assert len(every) == 62 and set(every["rules"]) == {"paper", "repaired"} and len(some) == 14
     for row in every.itertuples():
         lines = [json.loads(line) for line in (home.recordings() / f"{row.run}.jsonl").read_text().splitlines()]

@@ -15,6 +15,7 @@ from core.__main__ import main
 from core.journal import read
 from core.labs.simulatability.records import Simulation
 from core.people.labels import BY, Label
+from core.people.played import Played
 from core.study import named, tables
 from core.study.plan import Study
 from core.study.plan import read as study_of
@@ -92,6 +93,46 @@ def test_people_and_simulators_agree_as_one_counts_by_hand(file: Path, capsys: p
     assert (beside["people"]["value"], beside["people"]["published"]) == (pytest.approx(0.5), 0.504)
     theirs = beside["GPT-4 (Chen et al. 2023)"]
     assert (theirs["value"], theirs["published"], theirs["published_n"]) == (None, 0.486, None)
+
+
+def test_a_game_that_was_played_counts_once_a_person_and_trial(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study, jobs = study_of(file, entry.labs()), entry.jobs()
+    run = study.runs[0]
+    state = transcript(read(home.journals() / f"{run.id}.jsonl").events)
+    trials = [
+        (case, trial, one.repaired)
+        for case in state.cases
+        for trial, one in run.lab.view(state.case(case)).trials.items()
+        if one.repaired.expected in ("yes", "no") and not one.repaired.reason
+    ][:4]
+    turned = {"yes": "no", "no": "yes"}
+
+    def play(pack: str, place: int, right: bool, **news: bool) -> None:
+        case, trial, read_as = trials[place]
+        value = str(read_as.observed) if right else turned[str(read_as.observed)]
+        guess = Played(pack=pack, place=place + 1, run=run.id, value=value, **news)
+        jobs.keeping.play("simulatability", case, trial, guess, "ann")
+
+    play("one", 0, right=True)
+    play("two", 0, right=False)
+    play("one", 0, right=False)
+    play("one", 1, right=False)
+    play("one", 2, right=True, without=True)
+    # On the run's own page, before the game and after it: the earlier of the two counts.
+    case, trial, read_as = trials[3]
+    own = Simulation(simulator="ann", paper=str(read_as.observed), repaired=str(read_as.observed))
+    jobs.keeping.say(run.id, "ann", case, own, trial, owner="ann")
+    play("one", 3, right=False)
+    case, trial, read_as = trials[1]
+    late = Simulation(simulator="ann", paper=str(read_as.observed), repaired=str(read_as.observed))
+    jobs.keeping.say(run.id, "ann", case, late, trial, owner="ann")
+    cells = {(row["row"], row["column"]): row for row in drawn(file, capsys) if "Table 3" in row["table"]}
+    human = cells["explained: control/steadfast", "Human simulatability"]
+    machine = cells["explained: control/steadfast", "Machine simulatability"]
+    # Right, wrong, and right before the game; the steadfast robot always does as its simulator expects.
+    assert (human["value"], human["n"], human["of"]) == (pytest.approx(2 / 3), 3, 3)
+    assert (machine["value"], machine["n"]) == (1.0, 3)
+    assert human["note"].startswith("one person; where both predict; nobody sat the exam")
 
 
 def test_precision_and_plausibility_go_together_as_one_counts_by_hand(

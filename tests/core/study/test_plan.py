@@ -226,6 +226,7 @@ NAMES = {
     "find_table2": "1a8abb720d345d54",
     "madsen_fig9": "c990f2d5a3fbe567",
     "plant_small": "fe76815ef0640770",
+    "robots": "dafe5d8a75ed7e6f",
     "schema": "3df9f3138e170438",
     "small": "eff7dc4b0ff363d0",
 }

@@ -14,18 +14,23 @@ from core.by_rules import RULES
 from core.events import Frozen, Rules
 from core.lab.cases import Case, Reading, Trial
 from core.lab.lab import Command, Lab, Made, Prior
+from core.lab.played import Playable
 from core.lab.shown import Metric
 from core.lab.spec import Spec
 from core.labs.simulatability import fielded, parse, prompts, steps, world, world_claims
+from core.labs.simulatability.cards import SAYS_NOT
 from core.labs.simulatability.controls import controls
 from core.labs.simulatability.exam import exam
 from core.labs.simulatability.exam.exam import ExamQuestion
+from core.labs.simulatability.reading.values import GUESSES, UNKNOWN
 from core.labs.simulatability.records import ExamGuess, Examined
 from core.labs.simulatability.tasks import AskSpec, Reads, simulating
+from core.labs.simulatability.words import YES_OR_NO as OPTIONS
 from core.models.ids import is_control, is_free
 from core.reading import fields
 from core.reading.fields import Answers
 from core.runs.run import Run
+from core.scene import Card, Claim, Expect, Part, Scene, Who
 from core.score import Figure, Score
 from core.transcript import CaseLog, Reader, Transcript
 
@@ -323,6 +328,34 @@ def check(spec: ExamSpec) -> None:
         prompts.read_pack(spec.prompts)
 
 
+def cards(view: ExamView, scene: Scene, seed: int) -> Iterator[Playable]:
+    """The exam's questions as cards, for people to sit it: what came is the right guess. Nothing hangs on `seed`."""
+    known = {} if view.spec is None else {one.id: one for one in view.spec.questions}
+    for number, (item, one) in enumerate(view.guesses.items(), start=1):
+        if item not in known:
+            continue
+        right = Expect(who="who wrote the exam", value=one.right)
+        card = Card(
+            id=item,
+            number=number,
+            mark="kept" if one.right in GUESSES else "not settled",
+            parts=(Part(text=one.counterfactual),),
+            options={**OPTIONS, UNKNOWN: SAYS_NOT},
+            expects=(right,),
+            said=one.right,
+            outcome=one.kind,
+            calls=(one.call,),
+        )
+        claim = Claim(answer=one.answer, parts=(Part(text=known[item].said),))
+        yield Playable(
+            card=card,
+            claim=claim,
+            title=one.question,
+            asked=one.counterfactual,
+            who=Who(shown="a robot", is_robot=True),
+        )
+
+
 LAB = Lab(
     name="exam",
     title="Exam",
@@ -334,6 +367,7 @@ LAB = Lab(
     cases=cases,
     measure=measure,
     view=view,
+    cards=cards,
     verdict=sentences,
     scores=scores,
     records=(ExamGuess,),

@@ -1,0 +1,43 @@
+"""docs/game.md: its commands make what it says, and its options are those that there are."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from core.__main__ import commands, main
+from core.telling.game.pack import read
+
+ROOT = Path(__file__).resolve().parents[1]
+DOC = (ROOT / "docs" / "game.md").read_text(encoding="utf-8")
+COMMANDS = [
+    line for block in re.findall(r"^```\n(.*?)^```", DOC, re.DOTALL | re.MULTILINE) for line in block.splitlines()
+]
+
+
+def test_its_commands_make_and_check_packs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    monkeypatch.chdir(tmp_path)
+    assert len(COMMANDS) == 6
+    for line in COMMANDS:
+        python, m, core, *arguments = shlex.split(line)
+        assert (python, m, core, arguments[0]) == ("python", "-m", "core", "pack")
+        assert main(arguments) == 0, line
+    made = {path.stem: read(path) for path in tmp_path.glob("*.json")}
+    assert {name: pack.kind for name, pack in made.items()} == {
+        "first-cards": "ask", "as-it-came": "ask", "one-whisper": "plant"
+    }  # fmt: skip
+    assert made["as-it-came"].as_it_came and len(made["as-it-came"].cards) == 4
+    assert "first-cards.json: 2 cards, as in the journals" in capsys.readouterr().out
+
+
+def test_it_lists_the_options_that_there_are() -> None:
+    listed = set(re.findall(r"^\| `(--[a-z-]+)", DOC, re.MULTILINE))
+    make = commands().commands["pack"].commands["make"]  # type: ignore[attr-defined]
+    taken = {name for one in make.params for name in one.opts if name.startswith("--")}
+    assert listed == taken - {"--output"}
