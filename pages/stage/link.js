@@ -50,12 +50,15 @@ export async function mounted(component, version) {
   if (known) {
     known.data = data;
     known.component = component;
+    // A page that is drawn anew at once calls before the stage is there.
+    await known.begun;
     const isOther = JSON.stringify(known.followed) !== JSON.stringify(followed);
     if (isOther || !followed) known.draw(data.scenes, { ...data, scenes: undefined });
     if (isOther) hear(known, followed);
     return known.end;
   }
-  const here = { component, data };
+  let begun;
+  const here = { component, data, begun: new Promise((done) => { begun = done; }) };
   // What was said before the page was loaded anew may still be on its way, and the app's scene does not have it.
   data.scenes = here.scenes = data.scenes.map((scene) => withGuesses(scene, sayer(here).waiting, data.reader));
   mounts.set(place, here);
@@ -97,6 +100,7 @@ export async function mounted(component, version) {
   here.end = () => { clearTimeout(here.resting); here.stop?.(); here.stage.unmount(); mounts.delete(place); };
   await here.stage.ready;
   hear(here, followed);
+  begun();
   return here.end;
 }
 

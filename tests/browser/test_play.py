@@ -35,7 +35,6 @@ class Opened:
         self.context = browser.new_context(
             viewport={"width": width, "height": height},
             has_touch=width < 500,
-            color_scheme=scheme,
             reduced_motion="reduce",
         )
         self.context.set_offline(True)
