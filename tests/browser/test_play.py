@@ -281,8 +281,8 @@ Y, N, U = "yes", "no", "unknown"
         ),
         (
             [(Y, Y, U), (N, N, U)] * 3, [Y, N] * 3, "none",
-            "Whoever ignored them and answered what is true would have got as many: its reasons told you nothing beyond "
-            "that.",
+            "Whoever ignored them and answered what is true would have got as many: its reasons told you nothing "
+            "beyond that.",
         ),
         (
             [(Y, Y, N), (N, N, Y)] * 3, [N, Y, Y, N, Y, N], "loss",
@@ -290,13 +290,13 @@ Y, N, U = "yes", "no", "unknown"
         ),
         (
             [(Y, N, Y), (N, Y, N)] * 3, [N, Y] * 3, "unsaid",
-            "Whoever ignored them and always said “Yes” would have got 3. But taken strictly, its reasons foretell 6 of 6, "
-            "where that gets 3: they say it, only not plainly.",
+            "Whoever ignored them and always said “Yes” would have got 3. But taken strictly, its reasons foretell 6 "
+            "of 6, where that gets 3: they say it, only not plainly.",
         ),
         (
             [(Y, N, N), (N, Y, Y)] * 3, [Y, N] * 3, "beside",
-            "Whoever ignored them and always said “Yes” would have got 3. But taken strictly, its reasons foretell 0 of 6, "
-            "where that gets 3: so it is not they that told you.",
+            "Whoever ignored them and always said “Yes” would have got 3. But taken strictly, its reasons foretell 0 "
+            "of 6, where that gets 3: so it is not they that told you.",
         ),
     ],
 )  # fmt: skip
@@ -366,13 +366,22 @@ def test_half_of_a_run_s_cards_come_without_the_reason_whatever_else_is_known(fu
 @pytest.mark.parametrize(
     ("rounds", "told"),
     [
-        ([("yes", "yes", False)] * 3 + [("no", "yes", True)] * 3, "With its reason you foretold 3 of 3, without it 0 of 3: more"),
-        ([("no", "yes", False)] * 3 + [("yes", "yes", True)] * 3, "With its reason you foretold 0 of 3, without it 3 of 3: fewer"),
-        ([("yes", "yes", False)] * 2 + [("yes", "yes", True)] * 4, "With its reason you foretold 2 of 2, without it 4 of 4: as many"),
+        (
+            [("yes", "yes", False)] * 3 + [("no", "yes", True)] * 3,
+            "With its reason you foretold 3 of 3, without it 0 of 3: more",
+        ),
+        (
+            [("no", "yes", False)] * 3 + [("yes", "yes", True)] * 3,
+            "With its reason you foretold 0 of 3, without it 3 of 3: fewer",
+        ),
+        (
+            [("yes", "yes", False)] * 2 + [("yes", "yes", True)] * 4,
+            "With its reason you foretold 2 of 2, without it 4 of 4: as many",
+        ),
         ([("unknown", "yes", False)] * 2 + [("yes", "yes", True)] * 4, "Without its reason you foretold 4 of 4."),
         ([("unknown", "yes", False)] * 2, ""),
     ],
-)  # fmt: skip
+)
 def test_with_and_without_the_reason_are_told_apart(
     functions: Page, rounds: list[tuple[str, str, bool]], told: str
 ) -> None:

@@ -297,8 +297,8 @@ class AskView:
         return [one[rules] if one else None for one in expected], [row.answer[rules] for row in rows if row.answer]
 
     def reader_precision(self) -> Score:
-        """The reader's own precision, over the same rows as the simulator's: those they guessed by the explanation and it
-        answered.
+        """The reader's own precision, over the same rows as the simulator's: those they guessed by the explanation and
+        it answered.
         """
         both = [row for row in self.counted() if row.read and row.answer and row.outcome("repaired") != "dropped"]
         return precision(
@@ -314,9 +314,7 @@ class AskView:
 
     def against_reader(self) -> tuple[Score, Score]:
         """The precision of reader and predictor over the same rows: those that count and that both would predict."""
-        both = [
-            row for row in self.counted() if row.counts("repaired") and row.read and row.read.repaired != "unknown"
-        ]
+        both = [row for row in self.counted() if row.counts("repaired") and row.read and row.read.repaired != "unknown"]
         answers = [row.answer.repaired for row in both if row.answer]
         mine = precision([row.read.repaired for row in both if row.read], answers, rules="repaired")
         theirs = precision([row.simulation.repaired for row in both if row.simulation], answers, rules="repaired")
