@@ -69,10 +69,10 @@ export function drawn(cards, seed, most = MOST_CARDS) {
   return found;
 }
 
-/** Which cards of a run come without the reason: half of them, drawn by the run's name. They are the first to be guessed,
- * or the reason would be known. */
-export function covered(ids, seed) {
-  return new Set(shuffled([...ids].sort(), randomOf(seed)).slice(0, Math.floor(ids.length / 2)));
+/** Whether a card of a run comes without the reason: one of each two, drawn by the run's name, whatever else is known of it
+ * yet. These are the first to be guessed, or the reason would be known. */
+export function isCovered(run, number) {
+  return (randomOf(`${run} ${Math.ceil(number / 2)}`)() < 0.5) === (number % 2 === 0);
 }
 
 // ------------------------------------------------------------------------------------------------------ Conclusion
@@ -230,8 +230,8 @@ function Result({ round, guess }) {
     ${text && html`<p class="words" dir="auto">“${cutText(text, 220)}”</p>`}
     <p class="small">${led && html`<span class="expects-word">${led}</span> `}${guess && `You said ${wordOf(card, guess)}: `}
       <b>${PREDICTED[mark] ?? card.outcome}.</b>${why && ` ${capital(why)}.`}</p>
-    ${after.slice(0, 2).map((part) => html`<${Text} part=${part} most=${240} />`)}
-    ${after.length > 2 && html`<details><summary>All of it</summary>${after.slice(2).map((part) => html`<${Text} part=${part} most=${240} />`)}</details>`}</div>`;
+    ${after.slice(0, 1).map((part) => html`<${Text} part=${part} most=${240} />`)}
+    ${after.length > 1 && html`<details><summary>All of it</summary>${after.slice(1).map((part) => html`<${Text} part=${part} most=${240} />`)}</details>`}</div>`;
 }
 
 /**
@@ -304,14 +304,14 @@ const isReached = (card) => card.mark !== "stopped" || Boolean(card.said);
 /** The cards of a run, guessed before they turn; those without the reason first. */
 export function Guess({ stage, scene, name, leave }) {
   const cards = scene.cards.filter((card) => isReached(card) && isForetold(card));
-  const without = covered(scene.cards.map((card) => card.id), scene.run);
-  const rounds = [...cards.filter((card) => without.has(card.id)), ...cards.filter((card) => !without.has(card.id))].map((card) => ({
-    id: card.id, title: scene.title, who: scene.who, claim: scene.claim, card, isCovered: without.has(card.id), isReady: card.mark !== "waiting",
+  const all = cards.map((card) => ({
+    id: card.id, title: scene.title, who: scene.who, claim: scene.claim, card, isCovered: isCovered(scene.run, card.number), isReady: card.mark !== "waiting",
     below: scene.is_sealed && html`<${Panels} stage=${stage} scene=${scene} panels=${scene.panels} />`,
   }));
+  const open = all.filter((one) => !one.isCovered), rounds = [...all.filter((one) => one.isCovered), ...open];
   const earlier = Object.fromEntries(cards.filter((card) => card.guess).map((card) => [card.id, card.guess]));
   const end = (guesses) => html`<${Ending} scene=${scene} name=${name} />
-    <p class="words">${apart(rounds, guesses)}</p><p>${against(cards.filter((card) => !without.has(card.id)), guesses)}</p>
+    <p class="words">${apart(rounds, guesses)}</p><p>${against(open.map((one) => one.card), guesses)}</p>
     ${scene.verdict?.bars.length > 0 && html`<${Bars} bars=${scene.verdict.bars} />`}
     <div class="options"><button class="primary onward" onClick=${leave}>See all of it<kbd>Esc</kbd></button></div>`;
   return html`<${Game} stage=${stage} rounds=${rounds} earlier=${earlier} head=${scene.title} asks="What will it answer?" end=${end} leave=${leave}

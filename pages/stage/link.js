@@ -53,13 +53,16 @@ export async function mounted(component, version) {
   if (known) {
     known.data = data;
     known.component = component;
+    // A page that is drawn anew at once calls before the stage is there.
+    await known.begun;
     const isOther = JSON.stringify(known.followed) !== JSON.stringify(followed);
     if (isOther || !followed) known.draw(data.scenes, { ...data, scenes: undefined });
     arrive(place, data);
     if (isOther) hear(known, followed);
     return known.end;
   }
-  const here = { component, data };
+  let begun;
+  const here = { component, data, begun: new Promise((done) => { begun = done; }) };
   // What was said before the page was loaded anew may still be on its way, and the app's scene does not have it.
   const guessed = (scene) => withGuesses(scene, sayer(here).waiting, data.reader);
   if (data.mode !== "all") data.scenes = data.scenes.map(guessed);
@@ -111,6 +114,7 @@ export async function mounted(component, version) {
   here.end = () => { clearTimeout(here.resting); here.stop?.(); here.stage.unmount(); mounts.delete(place); };
   await here.stage.ready;
   hear(here, followed);
+  begun();
   return here.end;
 }
 

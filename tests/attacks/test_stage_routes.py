@@ -167,3 +167,22 @@ def test_other_pages_say_nothing_and_no_file_but_the_stages_own_is_given(app: Se
     reply = send(app, "GET", f"/scene/{quote('../' * 9 + 'etc/passwd', safe='')}/")
     assert reply.status in (400, 404) and "root:" not in reply.words
     assert send(app, "GET", f"/scene/{RECORDED}/{'x' * 5_000}").status == 404
+
+
+def test_whoever_sees_the_front_page_may_play_and_no_name_leads_out_of_the_packs(app: Server) -> None:
+    played = send(app, "GET", "/play")
+    assert played.status == 200 and "connect-src 'self'" in played.words
+    assert send(app, "GET", "/play?pack=first").words == played.words
+    for name in (
+        "nothing",
+        "../recordings/recordings",
+        "%2e%2e%2fpolicy",
+        "first.json",
+        "x" * 5_000,
+        "%00",
+        "<script>",
+    ):
+        refused = send(app, "GET", f"/play?pack={name}")
+        assert refused.status == 404 and json.loads(refused.words)["title"] == "No such pack", name
+    assert send(app, "GET", "/stage/any/game.js").status == 200
+    assert send(app, "GET", "/stage/any/../routes.py").status in (404, 400)

@@ -44,9 +44,17 @@ def guesses(app: AppTest) -> list[str]:
     return [card.guess for scene in scenes(app) for card in scene.cards if card.guess]
 
 
-def guess(run: str, who: str, trial: str, value: str, case: str = "question") -> None:
+def guess(run: str, who: str, trial: str, value: str, case: str = "question", about: str = "") -> None:
     """As the stage sends it."""
-    said = {"id": f"{who} {trial}", "run": run, "case": case, "trial": trial, "value": value, "reader": who}
+    said = {
+        "id": f"{who} {trial}",
+        "run": run,
+        "case": case,
+        "trial": trial,
+        "value": value,
+        "reader": who,
+        "about": about,
+    }
     keep(Visit(entry.jobs(), Visitor("")), Saying.model_validate({**said, "what": "guess"}))
 
 
@@ -236,6 +244,13 @@ def test_guessing_first_hides_the_answers_and_scores_the_reader(page: Page) -> N
     told = words(app)
     assert "You 2 of 2, the predictor" in told and "1 question is left out" in told
     assert guesses(app) == [*answers[:2], "unknown"] and own_precision(app) == (2, 3)
+    # What was guessed without the reason is no reading of it.
+    for number, value, about in ((1, answers[0], "without"), (2, answers[1], ""), (3, "unknown", "")):
+        guess(run, "bea", f"cf-{number:02}", value, about=about)
+    app = page("ask", run=run, reader="bea")
+    settled(app)
+    assert guesses(app) == [*answers[:2], "unknown"] and own_precision(app) == (1, 2)
+    assert "You 1 of 1, the predictor" in words(app)
 
 
 def test_who_stops_guessing_sees_what_came(page: Page) -> None:
