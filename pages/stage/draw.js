@@ -237,8 +237,7 @@ class Drawing {
       if (y != null) found += `${isOn ? "L" : "M"}${this.across(x).toFixed(2)} ${this.down(y).toFixed(2)}`;
       isOn = y != null;
     }
-    one.setAttribute("d", found);
-    one.setAttribute("class", `line-${kind}`);
+    for (const [name, value] of [["d", found], ["class", `line-${kind}`]]) one.setAttribute(name, value);
     one.style.setProperty("--nth", nth);
     return one;
   }

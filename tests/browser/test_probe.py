@@ -79,6 +79,8 @@ def test_your_turn_and_side_by_side(app: Server, page: Page) -> None:
     page.locator(".st-key-in-words summary").click()
     inputs = page.locator(".st-key-inputs input")
     inputs.fill("-100 0 60 100")
+    # Once the fold has opened.
+    page.locator(".st-key-call button").click(trial=True)
     before = inputs.bounding_box()
     page.locator(".st-key-call button").click()
     expect(page.get_by_text("4 of 200 calls of the function")).to_be_visible()
