@@ -90,7 +90,7 @@ class _File(NamedTuple):
 class Index:
     """A folder's journals (`*.jsonl`), looked at again and again. What they were like at the last look is kept in mind,
     so that a look at thousands of which none has changed takes milliseconds. `recordings`: whether they are runs that
-    came with the app; what their packs hold is found by its name, and is in no list.
+    came with the app.
     """
 
     def __init__(self, store: Store, journals: Path, recordings: bool = False) -> None:
@@ -179,7 +179,7 @@ class Index:
                 elif stat.S_ISREG(status.st_mode):
                     path = os.path.join(self._folder, name)
                     news.append(_File(name.removesuffix(_ENDING), path, status.st_size, status.st_mtime_ns))
-        for pack in () if self._recordings else packs.packs(Path(self._folder)):
+        for pack in packs.packs(Path(self._folder)):
             status = pack.stat()
             now = status.st_size, status.st_mtime_ns
             if self._still.get(str(pack)) == now:

@@ -169,7 +169,7 @@ def foretell(who: Visit, one: Saying, scene: Scene) -> None:
     if card.mark == "waiting":
         raise ValueError("It has not answered yet.")
     lab, *_ = state_of(who, entry.labs(), one.run, one.case)
-    also = lab.guessed(one.value, who.guesser) if lab.guessed is not None else None
+    also = lab.guessed(one.value, who.guesser, one.about == "without") if lab.guessed is not None else None
     who.foretell(one.run, scene.case, card.id, one.value, also)
 
 
@@ -221,7 +221,7 @@ async def _file(request: Request) -> Response:
     return FileResponse(path, headers={"cache-control": "no-cache"})
 
 
-async def _play(request: Request) -> Response:
+async def _game(request: Request) -> Response:
     """The game as one file, for whoever may see the front page: it holds nobody's runs."""
     try:
         body = await run_in_threadpool(game.of_app, request.query_params.get("pack", ""))
@@ -231,7 +231,7 @@ async def _play(request: Request) -> Response:
 
 
 ROUTES: list[BaseRoute] = [
-    Route("/play", _play),
+    Route("/play", _game),
     Route("/stage/{name}", _file),
     # The modules import one another: the version stands before their names.
     Route("/stage/{version}/{name}", _file),
