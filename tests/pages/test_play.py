@@ -148,8 +148,9 @@ def test_what_people_guess_stands_beside_the_machine(capsys: pytest.CaptureFixtu
 
 
 def _spec(pack: Pack) -> dict[str, Any]:
-    begun = journal.begun(home.recordings() / f"{pack.runs[0]}.jsonl")
-    assert begun is not None
+    path = journal.found(pack.runs[0], home.recordings())
+    begun = path and journal.begun(path)
+    assert begun
     return begun.spec
 
 

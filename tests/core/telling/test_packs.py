@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable
@@ -169,7 +170,7 @@ def test_the_whispered_reasons_are_where_the_card_says() -> None:
         [other] = {"first", "second"} - {card.card.said}
         assert reasons[card.card.options[other]] == replies["plain-1"]["reasons"]
         assert replies["planted"]["answer"] != replies["plain-1"]["answer"]
-        assert "slipped it an answer key" in card.after[0].text
+        assert re.match("We (slipped it an answer key|told it that)", card.after[0].text)
 
 
 def a_card(place: int, question: int, said: str, implied: str) -> PackCard:
