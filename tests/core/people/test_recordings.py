@@ -109,7 +109,7 @@ def test_a_run_of_ones_own_goes_before_a_recording_of_its_name(recorded: tuple[J
     assert not jobs.is_recording(run)
 
 
-def test_in_a_pack_it_is_one_too_and_is_found_but_not_offered_as_a_model(recorded: tuple[Jobs, str], tmp_path: Path) -> None:
+def test_in_a_pack_it_is_one_too_and_is_no_model_on_offer(recorded: tuple[Jobs, str], tmp_path: Path) -> None:
     jobs, run = recorded
     folder = tmp_path / "recordings"
     (folder / "packs").mkdir()
