@@ -16,7 +16,6 @@ from core.lab.spec import MOST_CASES, Spec
 from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
 from core.telling.scenes import who
-from core.transcript import Transcript
 from pages.parts import live, rooms, session
 from pages.parts.models import short
 from pages.parts.run import problems
@@ -39,7 +38,7 @@ def draw(lab: Lab) -> None:
     """The page of `lab`: what it shows, what to ask, and the run that the address names."""
     run_id = st.query_params.get("run", "")
     try:
-        shown = live.look(run_id) if run_id else None
+        shown = live.Shown(lab, run_id, *live.look(run_id)) if run_id else None
     except NoSuchRun as error:
         st.error(plain(str(error)), title=error.title, icon=":material/error:")
         shown = None
@@ -48,17 +47,17 @@ def draw(lab: Lab) -> None:
         st.markdown(lab.about or f"**{lab.question}**")
         form(lab)
         return
-    asked(lab, run_id, shown[0])
+    asked(shown)
     if st.session_state.get(CHANGING) == run_id:
         form(lab)
-    live.page(lab, run_id, *shown)
+    live.page(shown)
     if st.session_state.pop(BEGUN, False):
         st.html(TO_THE_TOP, unsafe_allow_javascript=True)
 
 
-def asked(lab: Lab, run_id: str, state: Transcript) -> None:
+def asked(shown: live.Shown) -> None:
     """What the run was started with, in a line; the form folds away behind it, and opens filled with the same."""
-    spec = spec_of(lab, state)
+    lab, run_id, spec = shown.lab, shown.run, shown.spec
     is_open = st.session_state.get(CHANGING) == run_id
 
     def turn() -> None:
@@ -77,14 +76,6 @@ def asked(lab: Lab, run_id: str, state: Transcript) -> None:
         )
         st.markdown(f":gray[{' · '.join(plain(shortened(one)) for one in (lab.title, *about) if one)}]")
         st.button(words, icon=icon, type="tertiary", key="change", on_click=turn)
-
-
-def spec_of(lab: Lab, state: Transcript) -> Spec | None:
-    """What the run was started with; None where its journal does not hold it in a form that can be read."""
-    try:
-        return lab.spec.model_validate(state.started.spec) if state.started else None
-    except ValidationError:
-        return None
 
 
 def change(lab: Lab, run_id: str, spec: Spec | None, **fields: Any) -> None:

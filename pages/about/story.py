@@ -9,7 +9,7 @@ from core.scene import Scene, in_short
 from core.telling.scenes import of_case
 from pages.parts import recording, session
 from pages.parts.live import place
-from pages.stage.mount import stage
+from pages.stage.mount import Together, Where, stage
 
 
 def scene(lab: Lab, one: Recording) -> Scene:
@@ -22,18 +22,14 @@ def scene(lab: Lab, one: Recording) -> Scene:
 
 labs = [lab for lab in entry.labs().values() if not lab.hidden]
 told = [(lab, one) for lab in labs for one in listed(home.recordings()).of_lab(lab.name) if one.story]
-stage(
-    "tell",
-    [scene(lab, one) for lab, one in told],
-    "story",
-    place=place(),
-    series={
-        "whole": [f"/{lab.path}?run={one.run}" for lab, one in told],
-        "head": "What it means, and what it does not",
-        "headline": "An explanation is worth what it lets you expect",
-        "words": "That can be tried out. It does not say whether an answer is right, nor what goes on inside a model.",
-        "links": [(f"{lab.title}: {lab.question}", f"/{lab.path}") for lab in labs],
-        "foot": recording.about_all(),
-        "leave": "/",
-    },
-)
+series = {
+    "whole": [f"/{lab.path}?run={one.run}" for lab, one in told],
+    "head": "What it means, and what it does not",
+    "headline": "An explanation is worth what it lets you expect",
+    "words": "That can be tried out. It does not say whether an answer is right, nor what goes on inside a model.",
+    "links": [(f"{lab.title}: {lab.question}", f"/{lab.path}") for lab in labs],
+    "foot": recording.about_all(),
+    "leave": "/",
+}
+scenes = [scene(lab, one) for lab, one in told]
+stage("tell", scenes, "story", where=Where(place=place()), together=Together(series=series))

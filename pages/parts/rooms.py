@@ -57,7 +57,6 @@ class Room:
       choose one of several, by its id.
     - `several(transcript, run_id)` draws what only a run of several cases has.
     - `sealed(view, active)`: whether the reader has yet to guess, so that nothing may be shown that tells the answers.
-    - `progress(transcript)` says how far a run is: share from 0 to 1, and words.
     - `after(transcript, view, run_id)` draws what can be done when a run is over, and returns whether the actions of
       every run (replay, link, download) may follow.
     - `methods()` draws the lab's section of the Methods page; without it the lab's declaration is told there.
@@ -78,7 +77,6 @@ class Room:
     choose: Callable[[Transcript], str] = plain_case.choose
     several: Callable[[Transcript, str], None] = plain_case.several
     sealed: Callable[[Any, bool], bool] = lambda view, active: False
-    progress: Callable[[Transcript], tuple[float, str]] = plain_case.progress
     after: Callable[[Transcript, Any, str], bool] = lambda transcript, view, run_id: True
     methods: Callable[[], None] | None = None
     side: Side = ALIKE

@@ -1,4 +1,6 @@
-"""A case that goes on, told to all who watch it: looked at once for all of them, and only what changed is sent."""
+"""A case that goes on, and how far its run is, told to all who watch it: looked at once for all of them, and only what
+changed is sent.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,13 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from core import entry
 from core.people.looking import NoSuchRun
 from core.runs.watch import Watch
 from core.telling import scenes
+from core.telling.how_far import how_far
 
 PACE = 0.4
 """Seconds between two looks at a run that goes on."""
@@ -39,24 +42,35 @@ def changed(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
     return news
 
 
-class Following:
-    """One case of a run. `look` gives its scene as data, and whether it goes on."""
+class Now(NamedTuple):
+    """A case's scene as data, empty before its run has begun; how far the run is, and whether it goes on."""
 
-    def __init__(self, look: Callable[[], tuple[dict[str, Any], bool]]) -> None:
+    scene: dict[str, Any]
+    far: dict[str, Any]
+    active: bool
+
+
+class Following:
+    """One case of a run."""
+
+    def __init__(self, look: Callable[[], Now]) -> None:
         self._look = look
         self._watching: set[asyncio.Queue[str]] = set()
         self._scene: dict[str, Any] = {}
+        self._far: dict[str, Any] = {}
         self._task: asyncio.Task[None] | None = None
 
     async def told(self) -> AsyncIterator[str]:
-        """Server-sent events: the scene whole, then what changes, then `over`."""
+        """Server-sent events: the scene whole, then what `changed`; how `far` the run is; then `over`."""
         queue: asyncio.Queue[str] = asyncio.Queue(_BEHIND)
         self._watching.add(queue)
         try:
             if self._task is None or self._task.done():
                 self._task = asyncio.create_task(self._follow())
-            elif self._scene:
-                yield _event("scene", self._scene)
+            else:
+                for name, data in (("far", self._far), ("scene", self._scene)):
+                    if data:
+                        yield _event(name, data)
             while (told := await queue.get()) != "":
                 yield told
         finally:
@@ -67,20 +81,22 @@ class Following:
             goes_on = True
             while goes_on and self._watching:
                 try:
-                    now, goes_on = await asyncio.to_thread(self._look)
+                    now, far, goes_on = await asyncio.to_thread(self._look)
                 except (NoSuchRun, OSError):
                     # It was deleted, or its folder is away: who watches asks again, and is told why.
                     break
                 if news := changed(self._scene, now):
                     self._tell(_event("changed" if self._scene else "scene", news))
-                self._scene = now
+                if far != self._far:
+                    self._tell(_event("far", far))
+                self._scene, self._far = now, far
                 if goes_on:
                     await asyncio.sleep(max(PACE, PACE * len(_FOLLOWED) / AT_PACE))
             else:
                 self._tell(_event("over", {}))
         finally:
             self._tell("")
-            self._scene = {}
+            self._scene, self._far = {}, {}
 
     def _tell(self, event: str) -> None:
         for queue in list(self._watching):
@@ -112,11 +128,11 @@ def following(run: str, case: str) -> Following:
     return _FOLLOWED.setdefault((run, case), Following(_looking(run, case)))
 
 
-def _looking(run: str, case: str) -> Callable[[], tuple[dict[str, Any], bool]]:
+def _looking(run: str, case: str) -> Callable[[], Now]:
     watch: Watch | None = None
-    before: tuple[dict[str, Any], bool] | None = None
+    before: Now | None = None
 
-    def look() -> tuple[dict[str, Any], bool]:
+    def look() -> Now:
         nonlocal before, watch
         # Asked first: a run that ends meanwhile is looked at once more.
         active = entry.jobs().active(run)
@@ -125,17 +141,14 @@ def _looking(run: str, case: str) -> Callable[[], tuple[dict[str, Any], bool]]:
             watch = entry.jobs().watch(run, case)
         else:
             is_news = watch.look()
-        if before is None or is_news or before[1] != active:
-            before = _scene(watch, case, active)
+        state = watch.transcript
+        lab = entry.labs().get(state.started.lab) if state.started else None
+        if before is None or is_news or before.active != active:
+            scene = scenes.of_case(lab, state, case or state.only, active).model_dump() if lab else {}
+        else:
+            scene = before.scene
+        # Its place in a line changes without an event.
+        before = Now(scene, how_far(entry.jobs(), lab, run, state).model_dump(), active)
         return before
 
     return look
-
-
-def _scene(watch: Watch, case: str, active: bool) -> tuple[dict[str, Any], bool]:
-    """The scene as data, as far as the run has come, and whether it goes on."""
-    state = watch.transcript
-    lab = entry.labs().get(state.started.lab) if state.started else None
-    if lab is None:
-        return {}, active
-    return scenes.of_case(lab, state, case or state.only, active).model_dump(), active

@@ -1,4 +1,4 @@
-// The stage draws a scene (core/scene.py) in six ways: read, tell, guess, play, beside, tried. It asks no server for anything
+// The stage draws a scene (core/scene.py) in seven ways: read, tell, guess, play, beside, tried, far. It asks no server for anything
 // but what its caller hands in, and what models and people wrote becomes text nodes, never markup.
 //
 // On Preact and htm: a scene comes again and again while a run goes on, and what a reader has opened, typed or focused
@@ -9,7 +9,8 @@ let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
 /**
  * Draw scenes into an element.
  *
- * - `mode`: read, tell, guess, play, beside, or tried (beside a form: only what was tried so far). `scenes`: one scene, or several for *beside*.
+ * - `mode`: read, tell, guess, play, beside, tried (beside a form: only what was tried so far), or far (beside a list: only
+ *   how far each is). `scenes`: one scene, or several for *beside* and *far*.
  * - `library`: Preact's module with htm (`html`, `render`, hooks), or the address of one.
  * - `evidence`: what stands behind the scenes, `{calls: {id: {title, parts: [{label, text}]}}}`, or a function of a
  *   scene that promises it; asked when it is first opened.
@@ -21,7 +22,8 @@ let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
  * - `keys: false`: listen to no keys. `place`: the screen a telling begins at. `level`: of the title's heading.
  * - `judgements`: what may be judged of a card by keys: [name, what it is called, good word, bad word] each; `judged` what
  *   was, by card and name. `card`: the one that is open at first. `steps`: J, K and Esc lead from row to row of a list beside it, and back (*step*).
- * - `saved`: how far what was said is kept, in words.
+ * - `saved`: how far what was said is kept, in words. `far`: of runs that go on, by name, the `share` that is done, how far that
+ *   is in `words`, and in a `note` who can stop it.
  * - `series`: *tell* several scenes one after another, and end on `{head, headline, words, links: [[words, address]],
  *   foot}`; `whole` has for each scene the address of all of it.
  *
@@ -36,8 +38,8 @@ export function mount(element, options) {
   const draw = () => {
     if (isGone || !html) return;
     const { scenes, mode, place, series, level, evidence, act, saved, rows, names } = given;
-    const { judgements = [], judged = {}, steps = false, card = "" } = given;
-    Object.assign(stage, { level, evidence, act: act ?? (() => {}), rows, names, judgements, judged, steps, card });
+    const { judgements = [], judged = {}, steps = false, card = "", far = {} } = given;
+    Object.assign(stage, { level, evidence, act: act ?? (() => {}), rows, names, judgements, judged, steps, card, far });
     render(html`<${Stage} ...${{ stage, scenes: [scenes].flat(), mode, place, series, saved }} />`, root);
   };
   const press = (event) => pressed(event, stage.keys);
@@ -576,7 +578,7 @@ function standing(scene) {
 }
 
 /** The sentence, large where it is short, and beside it the bars that decide. */
-function Verdict({ scene, headline }) {
+function Verdict({ stage, scene, headline }) {
   const { verdict } = scene;
   if (!verdict) {
     const [first, ...rest] = standing(scene);
@@ -585,7 +587,7 @@ function Verdict({ scene, headline }) {
           ${first}</h3>
       <p>${rest.join(" ")}</p>
       ${scene.failure?.map((part) => html`<${Text} part=${part} most=${240} />`)}</div>
-      <${Progress} scene=${scene} /></div>`;
+      <${Progress} stage=${stage} scene=${scene} /></div>`;
   }
   const size = lengthOf(verdict.headline.text) > 64 ? "long" : "short";
   return html`<div class=${`verdict ${classOf(verdict.mark)}`}>
@@ -596,24 +598,31 @@ function Verdict({ scene, headline }) {
     ${verdict.bars.length > 0 && html`<${Bars} bars=${verdict.bars} />`}</div>`;
 }
 
-/** How much is done; and the places of the bars, empty, while they are still to come. */
-function Progress({ scene }) {
+/** How much is done, where the run does not say so; and the places of the bars, empty, while they are still to come. */
+function Progress({ stage, scene }) {
   const all = scene.cards.length, came = scene.cards.filter((card) => !isOpen(card.mark)).length;
   if (!isGoing(scene) && (!all || scene.status === "done" || scene.status === "empty")) return null;
   return html`<div class="far">
-    ${all > 0 && html`<progress value=${came} max=${all} aria-label=${`${came} of ${all}`}></progress>`}
+    ${all > 0 && !stage.far[scene.run] && html`<progress value=${came} max=${all} aria-label=${`${came} of ${all}`}></progress>`}
     ${isGoing(scene) && html`<div class="unlit" aria-hidden="true">${Array.from({ length: 6 }, () => html`<i></i>`)}
         </div>`}</div>`;
 }
 
-/** What comes next. */
+/** How far the run is, and who can stop it. */
+function Far({ far }) {
+  return html`<span class="run"><progress value=${far.share} max="1" aria-label="How far"></progress>${far.words}</span>
+    ${far.note && html`<span class="run">${far.note}</span>`}`;
+}
+
+/** How far it is while it goes on, and what comes next. */
 function Actions({ stage, scene, on = "" }) {
   const isOfCard = (one) => scene.cards.some((card) => card.id === one.on);
   const offered = (scene.actions ?? []).filter((one) => (on ? one.on === on : !isOfCard(one)))
     // An answer is edited where it stands; from here the one that was named.
     .filter((one) => one.name !== "fork" || one.on);
-  if (!offered.length) return null;
-  return html`<nav class="next" aria-label="What comes next">${offered.map((one) =>
+  const far = !on && stage.far[scene.run];
+  if (!offered.length && !far) return null;
+  return html`<nav class="next" aria-label="What comes next">${far && html`<${Far} far=${far} />`}${offered.map((one) =>
     html`<button class="link" onClick=${() => stage.act(one.name, one.on)}>${ACTIONS[one.name]}</button>`)}</nav>`;
 }
 
@@ -688,7 +697,7 @@ function Read({ stage, scene, name, change }) {
     <header><${H} dir="auto"><${Folded} text=${scene.title || scene.question || "A case"} most=${150} /></${H}>
       ${scene.screens?.length > 1 && html`<button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd>
           </button>`}</header>
-    <${Verdict} scene=${scene} headline=${headline} />
+    <${Verdict} stage=${stage} scene=${scene} headline=${headline} />
     <${Actions} stage=${stage} scene=${scene} />
     ${scene.unread > 0 && html`<p class="warning">${counted(scene.unread, "line")} of the journal could not be read.
       What stands here may lack something.</p>`}
@@ -716,6 +725,12 @@ function Read({ stage, scene, name, change }) {
     </div>
     <${Rest} stage=${stage} scene=${scene} />
   </article>`;
+}
+
+/** How far runs are whose cases stand in a list. */
+function Going({ stage, scenes, names }) {
+  return html`<article class="beside" style=${`--columns:${scenes.length}`}>${inColumns(scenes, names, (scene, name) =>
+    html`${scenes.length > 1 && html`<p class="label" dir="auto">${name}</p>`}<${Actions} stage=${stage} scene=${scene} />`)}</article>`;
 }
 
 /** What was tried so far, the newest first, and nothing that gives away what it is. */
@@ -1043,7 +1058,13 @@ function against(cards, guesses) {
 /** The rows that are handed in, each with its cards; those of the app know better than texts which tests are the same. */
 function rowsOf(scenes, given = []) {
   const cards = scenes.map((scene) => new Map(scene.cards.map((card) => [card.id, card])));
-  return given.map(([ids, differs]) => {
+  // What came since these were made meets by its words, until the page is drawn anew.
+  const known = scenes.map((_, column) => new Set(given.map(([ids]) => ids[column]))), late = new Map();
+  scenes.forEach((scene, column) => scene.cards.filter((card) => !known[column].has(card.id)).forEach((card) => {
+    const words = titleOf(card).join("\n"), ids = late.get(words) ?? scenes.map(() => null);
+    late.set(words, ids.with(column, card.id));
+  }));
+  return [...given, ...[...late.values()].map((ids) => [ids, ""])].map(([ids, differs]) => {
     const cells = ids.map((id, column) => cards[column].get(id));
     const card = cells.find(Boolean), there = cells.filter(Boolean).map(titleOf);
     // What only one of them has, such as what its own code gives, is no title of the row.
@@ -1079,7 +1100,7 @@ function Beside({ stage, scenes, names, change }) {
     <header><${H} dir="auto"><${Folded} text=${shared ? scenes[0].title : "Side by side"} most=${150} /></${H}>
       <button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd></button></header>
     ${inColumns(scenes, names, (scene, name) => html`<p class="label" dir="auto">${name}</p>${!shared && html`<p class="small" dir="auto">${cutText(scene.title, 150)}</p>`}
-      <${Verdict} scene=${scene} /><${Tiles} scene=${scene} />`)}
+      <${Verdict} stage=${stage} scene=${scene} /><${Actions} stage=${stage} scene=${scene} /><${Tiles} scene=${scene} />`)}
     ${inColumns(scenes, names, (scene, name) => html`<${Claim} scene=${scene} name=${name} most=${300} />`)}
     ${scenes.some((one) => one.plot) && inColumns(scenes, names, (scene) => scene.plot && html`<${Plot} scene=${scene} />`)}
     <ol class="rows">${(isWhole ? rows : rows.slice(0, FIRST)).map((row) => html`<li key=${row.key} class=${row.differs ? "differs" : ""}>
@@ -1145,7 +1166,7 @@ function Stage({ stage, scenes, mode, place, series, saved }) {
   return html`
     ${!scene ? html`<p class="soft">There is nothing to show.</p>`
       : now === "tell" ? (scenes.length > 1 && !series ? html`<${TellBeside} ...${all} />` : html`<${Tell} ...${all} />`)
-      : now === "tried" ? html`<${Tried} ...${all} />`
+      : now === "tried" ? html`<${Tried} ...${all} />` : now === "far" ? html`<${Going} ...${all} />`
       : now === "guess" || now === "play" ? html`<${Game} key=${now + whose} isGuess=${now === "guess"} ...${all} />`
       : now === "beside" && scenes.length > 1 ? html`<${Beside} ...${all} />` : html`<${Read} key=${whose} ...${all} />`}
     <div class="aloud" role="status" aria-live="polite">${said}</div>

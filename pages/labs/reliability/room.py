@@ -9,11 +9,6 @@ from pages.parts import plain_case, session
 from pages.parts.rooms import Room
 
 
-def _progress(transcript: Transcript) -> tuple[float, str]:
-    ended = sum(one.result is not None for one in transcript.cases.values())
-    return ended / max(transcript.planned, 1), f"{ended} of {transcript.planned} subjects · {transcript.ended} calls"
-
-
 def _choose(transcript: Transcript) -> str:
     """The whole test, and which function of it is shown word by word."""
     if transcript.started is not None:
@@ -22,4 +17,4 @@ def _choose(transcript: Transcript) -> str:
     return plain_case.choose(transcript)
 
 
-ROOM = Room(choose=_choose, several=lambda transcript, run_id: None, progress=_progress)
+ROOM = Room(choose=_choose, several=lambda transcript, run_id: None)
