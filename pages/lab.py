@@ -13,11 +13,13 @@ from core import entry
 from core.events import CallFailed
 from core.lab.lab import Lab
 from core.lab.spec import MOST_CASES, Spec
+from core.models.ids import is_control
 from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
 from core.telling.scenes import who
+from core.transcript import Transcript
 from pages.parts import live, rooms, session
-from pages.parts.models import short
+from pages.parts.models import SHIPPED, short
 from pages.parts.run import problems
 from pages.parts.text import plain, shortened
 from pages.parts.throttle import waits
@@ -140,6 +142,15 @@ def start(lab: Lab, spec: Spec, query: dict[str, str]) -> None:
     st.query_params.clear()
     st.query_params.update({"run": run_id, **query})
     st.rerun()
+
+
+def ask_a_real_one(transcript: Transcript, view: Any, run_id: str) -> bool:
+    """Offer what a robot was asked to a real model; `after` of a room."""
+    started, spec = transcript.started, view.spec
+    is_robot = spec is not None and is_control(spec.model) and transcript.status == "completed"
+    if started and is_robot and st.button("Now ask a real language model", icon=":material/smart_toy:", key="real"):
+        start(entry.labs()[started.lab], spec.model_copy(update={"model": SHIPPED}), {})
+    return True
 
 
 @st.cache_data(max_entries=16, ttl=30, show_spinner=False)

@@ -8,7 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from core import entry
+from core.events import Scored
 from core.lab.lab import Lab, counted
+from core.lab.shown import Metric
+from core.score import is_thin
+from core.text.glossary import on_hover
 from core.transcript import Progress, Transcript
 from pages.parts.text import plain
 
@@ -61,11 +65,19 @@ def of_run(lab: Lab, transcript: Transcript) -> None:
     if not shown:
         return
     for column, (metric, score) in zip(st.columns(len(shown)), shown, strict=True):
-        value = "undefined" if score.value is None else f"{score.value:{metric.format}}{metric.unit}"
-        known = score.low is not None and score.high is not None
         with column:
-            st.metric(metric.title, value, help=metric.help or None)
-            st.caption(f"{score.n} of {score.of}" + (f" · {score.low:.2f} to {score.high:.2f}" if known else ""))
+            figure(metric, score)
+
+
+def figure(metric: Metric, score: Scored, more: str = "") -> None:
+    """A figure with its count and interval, and `more` on it; grey where too little of what should count does."""
+    value = "undefined" if score.value is None else f"{score.value:{metric.format}}{metric.unit}"
+    is_grey = bool(score.of) and is_thin(score.n, score.of)
+    st.metric(
+        f":gray[{metric.title}]" if is_grey else metric.title, value, help=on_hover(metric.title, metric.help) or None
+    )
+    known = score.low is not None and score.high is not None
+    st.caption(f"{score.n} of {score.of}" + (f" · {score.low:.2f} to {score.high:.2f}" if known else "") + more)
 
 
 def table(transcript: Transcript, run_id: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from types import ModuleType
 from typing import Any, Literal
 
 from core import entry
@@ -80,6 +81,15 @@ class Room:
     after: Callable[[Transcript, Any, str], bool] = lambda transcript, view, run_id: True
     methods: Callable[[], None] | None = None
     side: Side = ALIKE
+
+
+_OF_FORM = ("fields", "settings", "line", "fill", "button", "beside")
+
+
+def with_form(form: ModuleType, **more: Any) -> Room:
+    """A room whose form is a module: what of a room has a name there, and its DRAWN; and `more`."""
+    there = {name: getattr(form, name) for name in _OF_FORM if hasattr(form, name)}
+    return Room(drawn=form.DRAWN, **there, **more)
 
 
 ROOMS: dict[str, Room] = {}

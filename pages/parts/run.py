@@ -126,23 +126,10 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
     visit = session.runs()
     with st.container(horizontal=True, vertical_alignment="center", key="actions"):
         if here != "case":
-            st.page_link(
-                addresses.CASE,
-                label="Open as case",
-                icon=":material/folder_open:",
-                query_params=named,
-            )
+            st.page_link(addresses.CASE, label="Open as case", icon=":material/folder_open:", query_params=named)
+        st.page_link(addresses.CASE, label="Replay", icon=":material/replay:", query_params={**named, "replay": "1"})
         st.page_link(
-            addresses.CASE,
-            label="Replay",
-            icon=":material/replay:",
-            query_params={**named, "replay": "1"},
-        )
-        st.page_link(
-            addresses.CASE,
-            label="Step by step",
-            icon=":material/step:",
-            query_params={**named, "replay": "step"},
+            addresses.CASE, label="Step by step", icon=":material/step:", query_params={**named, "replay": "step"}
         )
         begin_side_by_side.button(run_id, transcript)
         link(run_id)

@@ -85,10 +85,7 @@ def step_through(run_id: str, lab: Lab) -> None:
         )
         st.caption(f"Step {step} of {len(steps)}. No model is asked.")
         st.page_link(
-            addresses.CASE,
-            label="The whole case",
-            icon=":material/folder_open:",
-            query_params=named_in_address(run_id),
+            addresses.CASE, label="The whole case", icon=":material/folder_open:", query_params=named_in_address(run_id)
         )
     _scene(lab, [event for one in steps[:step] for event in one])
 

@@ -177,7 +177,7 @@ def test_rows_fill_in_while_the_run_goes_on(app: Server, page: Page, slow: Scrip
 def test_the_page_is_drawn_anew_once_when_the_run_is_over(app: Server, page: Page, slow: ScriptedModel) -> None:
     slow.stop_after(20)
     sent: list[str | bytes] = []
-    page.on("websocket", lambda socket: socket.on("framesent", sent.append))
+    page.on("websocket", lambda socket: socket.on("framesent", lambda data: sent.append(data)))
     ask_model(page, app.url, slow)
     expect(page.locator(".stage .run")).to_contain_text("20 of about 51 calls answered")
     page.locator(".stage .card").first.wait_for()

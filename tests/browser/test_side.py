@@ -97,7 +97,7 @@ def test_runs_that_go_on_are_followed_and_the_page_is_drawn_anew_once_all_are_ov
     expect(page.locator(".st-key-actions")).to_be_visible()
     second.stop_after(0)
     sent: list[str | bytes] = []
-    page.on("websocket", lambda socket: socket.on("framesent", sent.append))
+    page.on("websocket", lambda socket: socket.on("framesent", lambda data: sent.append(data)))
     page.locator(".st-key-side button").first.click()
     box = page.locator("[class*=st-key-side-models] input")
     for model in ("control/fickle", second.id):

@@ -10,7 +10,6 @@ from core.events import Scored
 from core.labs.consistency import verdict as words
 from core.labs.consistency.lab import LAB
 from core.score import is_thin
-from core.text.glossary import on_hover
 from core.transcript import Transcript
 from pages.labs.consistency import table
 from pages.labs.consistency.form import EXPLANATIONS
@@ -113,21 +112,11 @@ def figures(state: Transcript, depend: str) -> None:
         return
     there = [(metric, score) for metric in LAB.metrics if (score := shown[metric.name]) is not None]
     for column, (metric, score) in zip(st.columns(len(there)), there, strict=True):
+        always = score.detail.get("always_yes")
         with column:
-            _figure(score, metric.title, metric.help)
+            plain_case.figure(metric, score, "" if always is None else f" · always saying *yes*: {always:.2f}")
     faithfulness = shown["faithfulness"]
     _by_rules(faithfulness, state.score("faithfulness", "paper"), depend)
-
-
-def _figure(score: Scored, name: str, help: str) -> None:
-    """A headline figure with its count and interval; grey where too little of what should count does."""
-    value = "undefined" if score.value is None else f"{score.value:.2f}"
-    st.metric(f":gray[{name}]" if is_thin(score.n, score.of) else name, value, help=on_hover(name, help))
-    known = score.low is not None and score.high is not None
-    interval = f" · {score.low:.2f} to {score.high:.2f}" if known else ""
-    always = score.detail.get("always_yes")
-    beside = "" if always is None else f" · always saying *yes*: {always:.2f}"
-    st.caption(f"{score.n} of {score.of}{interval}{beside}")
 
 
 def _by_rules(faithfulness: Scored, paper: Scored | None, depend: str) -> None:

@@ -15,7 +15,7 @@ from pages.labs.find import figures, form, methods, turn
 from pages.labs.find.side import SIDE
 from pages.parts import session
 from pages.parts.models import SHIPPED
-from pages.parts.rooms import Room
+from pages.parts.rooms import with_form
 
 
 def _sealed(view: ProbeView, active: bool) -> bool:
@@ -106,14 +106,8 @@ def _other(run_id: str) -> ProbeView | None:
     return view
 
 
-ROOM = Room(
-    fields=form.fields,
-    settings=form.settings,
-    drawn=form.DRAWN,
-    line=form.line,
-    fill=form.fill,
-    button=form.button,
-    beside=form.beside,
+ROOM = with_form(
+    form,
     instead=_instead,
     below=_below,
     sealed=_sealed,
