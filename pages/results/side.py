@@ -100,7 +100,7 @@ def _against(scene: Scene, one: Shown, made: list[Scene]) -> Scene:
 
 def _listed(shown: list[Shown], lab: Lab) -> None:
     """The cases of each run, row against row."""
-    names = _names(shown, lab)
+    names = told_apart([_line(one, lab) for one in shown])
     rows = aligned([_cases(one, lab) for one in shown], lab.judged)
     _parting(rows, shown, names, lab, lab.in_runs.one)
     if going := [(one, name) for one, name in zip(shown, names, strict=True) if one.active]:
@@ -122,13 +122,8 @@ def _tried(one: Shown, lab: Lab, case: str) -> Tried:
     return Tried("", known.title if known else "", case, lab.facets(spec, case))
 
 
-def _names(shown: list[Shown], lab: Lab) -> list[str]:
-    """What tells the runs from one another."""
-    return told_apart([_line(one, lab) for one in shown])
-
-
 def _speakers(shown: list[Shown], lab: Lab) -> list[str]:
-    """The same, with who it is; the name of a robot is part of the end."""
+    """What tells the runs from one another, and who it is; the name of a robot is part of the end."""
     models = [getattr(one.spec, "model", "") for one in shown]
     robots = list(dict.fromkeys(filter(is_control, models)))
     who = [f"Robot {'ABC'[robots.index(one)]}" if one in robots else short(one) for one in models]
@@ -150,9 +145,10 @@ def _line(one: Shown, lab: Lab) -> list[str]:
 def _head(one: Shown, lab: Lab, name: str, shared: list[Cell | None]) -> None:
     """What a run of several cases came to."""
     st.markdown(f"##### {plain(name)}", anchors=False)
-    stopped(one.state)
-    if not one.active and one.state.status is None:
-        st.caption("Interrupted: the app stopped while it went on.")
+    if not one.active:
+        stopped(one.state)
+        if one.state.status is None:
+            st.caption("Interrupted: the app stopped while it went on.")
     st.markdown(f"**{emphasised((lab.summary or counted)(one.state))}**")
     tiles = [Tile(cell.state, f"row-{number}") for number, cell in enumerate(shared, start=1) if cell]
     strip(tiles, lab.in_runs.one, dict(lab.in_runs.words.items()), key=f"tiles-{one.run}")

@@ -622,8 +622,9 @@ function Actions({ stage, scene, on = "" }) {
     .filter((one) => one.name !== "fork" || one.on);
   const far = !on && stage.far[scene.run];
   if (!offered.length && !far) return null;
-  return html`<nav class="next" aria-label="What comes next">${far && html`<${Far} far=${far} />`}${offered.map((one) =>
-    html`<button class="link" onClick=${() => stage.act(one.name, one.on)}>${ACTIONS[one.name]}</button>`)}</nav>`;
+  // What can be pressed stays in its place when the rest goes.
+  return html`<nav class="next" aria-label="What comes next">${offered.map((one) =>
+    html`<button class="link" onClick=${() => stage.act(one.name, one.on)}>${ACTIONS[one.name]}</button>`)}${far && html`<${Far} far=${far} />`}</nav>`;
 }
 
 // ----------------------------------------------------------------------------------------------------------- Read
@@ -729,8 +730,8 @@ function Read({ stage, scene, name, change }) {
 
 /** How far runs are whose cases stand in a list. */
 function Going({ stage, scenes, names }) {
-  return html`<article class="beside" style=${`--columns:${scenes.length}`}>${inColumns(scenes, names, (scene, name) =>
-    html`${scenes.length > 1 && html`<p class="label" dir="auto">${name}</p>`}<${Actions} stage=${stage} scene=${scene} />`)}</article>`;
+  return html`<article class="beside going" style=${`--columns:${scenes.length}`}>${inColumns(scenes, names, (scene, name) =>
+    html`${name && html`<p class="label" dir="auto">${name}</p>`}<${Actions} stage=${stage} scene=${scene} />`)}</article>`;
 }
 
 /** What was tried so far, the newest first, and nothing that gives away what it is. */

@@ -361,7 +361,9 @@ def test_little_moves_while_a_run_goes_on(page: Page, width: int, height: int) -
     }""")
     for calls, scene in enumerate(grown[1:], start=1):
         far = {"share": calls / len(grown), "words": f"{calls} of about {len(grown)} calls answered"}
-        page.evaluate("([scenes, far]) => window.stage.update(scenes, {far})", [data(scene), {scene.run: far}])
+        # What may be done with it comes with the page, once the run is over.
+        told = data(scene.model_copy(update={"actions": grown[0].actions}))
+        page.evaluate("([scenes, far]) => window.stage.update(scenes, {far})", [told, {scene.run: far}])
         page.evaluate(PAINTED)
     expect(page.locator(".next .run")).to_have_text("13 of about 14 calls answered")
     page.evaluate("(scenes) => window.stage.update(scenes, {far: {}})", data(grown[-1]))
