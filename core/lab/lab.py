@@ -184,8 +184,8 @@ class Lab:
     - `readings(view)` is how each set of rules read a call's raw answer, in words: by call, then by the rules' name.
     - `cards(view, scene, seed)` are the tests of a case, told by `scene`, as cards of the game (`core.lab.played`); by
       `seed` is drawn in which order a card shows things. None where it has no game.
-    - `guessed(value, who, without)` is the record of what a reader expects of a trial, who was not shown the reason where
-      `without` is true; None where guesses are not kept.
+    - `guessed(value, who, without)` is the record of what a reader expects of a trial, who was not shown the reason
+      where `without` is true; None where guesses are not kept.
     - `words` are what values and outcomes are called on every screen; `outcomes` what those of cases and trials mean
       for the explanation.
     - `hidden`: a test of the instrument that has no page of its own.

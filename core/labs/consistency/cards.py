@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from core.lab.played import Playable
 from core.labs.consistency import metrics
-from core.labs.consistency.scene import OUTCOMES
+from core.labs.consistency.came import OUTCOMES
 from core.labs.consistency.tasks import LABELS, Check
 from core.labs.consistency.view import UNKNOWN, CheckView
 from core.scene import Part, Scene

@@ -20,8 +20,8 @@ UNKNOWN = "unknown"
 
 
 def cards(view: PlantView, scene: Scene, seed: int) -> Iterator[Playable]:
-    """The item as one card: the reasons without and with the cue, in an order that is drawn by `seed`; no card where the
-    cue did not move the answer. What they imply is by the words that tell the cue.
+    """The item as one card: the reasons without and with the cue, in an order that is drawn by `seed`; no card where
+    the cue did not move the answer. What they imply is by the words that tell the cue.
     """
     outcome = view.outcome()
     plain, planted = view.replies.get(f"{PLAIN}-1"), view.replies.get(PLANTED)

@@ -47,7 +47,9 @@ def upgrade(event: Event, spec: Mapping[str, Any]) -> Event:
 
 
 def guessed(value: str, who: str, without: bool = False) -> Simulation:
-    """The record of what a reader expects; `without` the reason, where it was not shown. Raises ValueError where it is nothing that can be expected."""
+    """The record of what a reader expects; `without` the reason, where it was not shown. Raises ValueError where it is
+    nothing that can be expected.
+    """
     if value not in (*GUESSES, UNKNOWN):
         raise ValueError(f"{value!r} is nothing that can be expected of a new question.")
     return Simulation(simulator=who, paper=value, repaired=value, without=without)

@@ -297,8 +297,8 @@ class AskView:
         return [one[rules] if one else None for one in expected], [row.answer[rules] for row in rows if row.answer]
 
     def reader_precision(self) -> Score:
-        """The reader's own precision, over the same rows as the simulator's: those they guessed by the explanation and it
-        answered.
+        """The reader's own precision, over the same rows as the simulator's: those they guessed by the explanation and
+        it answered.
         """
         both = [row for row in self.counted() if row.read and row.answer and row.outcome("repaired") != "dropped"]
         return precision(

@@ -16,8 +16,8 @@ MOST_SAID = 20
 
 
 def faults(pack: Pack, labs: Mapping[str, Lab], folders: Sequence[Path], questions: Path = QUESTIONS) -> Iterator[str]:
-    """What is wrong with a pack, in sentences: cards that are not what stands in the journals of their runs (in the first
-    of `folders` that has them), counts, the order, the draw. `questions`: the folder of true answers.
+    """What is wrong with a pack, in sentences: cards that are not what stands in the journals of their runs (in the
+    first of `folders` that has them), counts, the order, the draw. `questions`: the folder of true answers.
     """
     try:
         kind = kind_of(pack.runs, labs, folders)
@@ -49,7 +49,8 @@ def _counts(pack: Pack, found: Sequence[Trial]) -> Iterator[str]:
 def _of_card(card: PackCard, recorded: Trial | None, as_it_came: bool) -> Iterator[str]:
     """What of a card is not as its journal has it."""
     if recorded is None:
-        yield f"no journal of its runs has the trial {card.card.id[:60]!r} of the case {card.case[:60]!r} in {card.run[:80]}."
+        trial = f"the trial {card.card.id[:60]!r} of the case {card.case[:60]!r}"
+        yield f"no journal of its runs has {trial} in {card.run[:80]}."
         return
     true = recorded.card
     for name in PackCard.model_fields:

@@ -20,8 +20,8 @@ _TRIES = 200
 
 
 def chosen(cards: Sequence[PackCard], most: int, seed: int) -> list[PackCard]:
-    """At most `most` of the cards, in order: as many as can be of each answer and each outcome, at most MOST_OF_ONE of one
-    question, and never more than MOST_ALIKE alike in a row.
+    """At most `most` of the cards, in order: as many as can be of each answer and each outcome, at most MOST_OF_ONE of
+    one question, and never more than MOST_ALIKE alike in a row.
     """
     chance = random.Random(seed)
     left = chance.sample(list(cards), len(cards))

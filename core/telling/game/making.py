@@ -46,8 +46,8 @@ def asked(question: str) -> str:
 
 
 def truths(path: Path) -> Truths:
-    """The true answers of a file of questions: each `[[question]]` has `question` and `gold`, and each of its `follow_ups`
-    too. Raises BadPack.
+    """The true answers of a file of questions: each `[[question]]` has `question` and `gold`, and each of its
+    `follow_ups` too. Raises BadPack.
     """
     found: dict[str, str] = {}
     try:
@@ -138,7 +138,8 @@ def make(wanted: Wanted, labs: Mapping[str, Lab], folders: Sequence[Path]) -> Pa
         cards = choosing.chosen(fit, most, wanted.seed)
         how = (
             f"{counted(len(cards), 'card')} chosen so that what came, and what comes of going by the reasons, are as "
-            f"balanced as can be, at most {choosing.MOST_OF_ONE} of one question; drawn and ordered by seed {wanted.seed}"
+            f"balanced as can be, at most {choosing.MOST_OF_ONE} of one question; drawn and ordered by seed "
+            f"{wanted.seed}"
         )
     if not cards:
         raise BadPack("None of these trials can be a card.")

@@ -17,8 +17,8 @@ FIRST = "first"
 
 
 def html(pack: Pack, in_app: bool = False) -> bytes:
-    """The game with cards of the pack as a file. `in_app`: it leads to the cases behind its cards, and tells the app that
-    it came from what is guessed; any other asks nobody for anything.
+    """The game with cards of the pack as a file. `in_app`: it leads to the cases behind its cards, and tells the app
+    that it came from what is guessed; any other asks nobody for anything.
     """
     script = f"{in_one_scope('saying.js')}\n{document.part('game.js')}"
     style = document.part("game.css")
