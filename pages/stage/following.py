@@ -143,9 +143,8 @@ class Following:
                 watcher.told = scene
                 if news[pair]:
                     self._send(watcher, news[pair])
-            # Who is not told the end yet is told that the run does not go on.
-            far = now.far if now.goes_on or watcher.part is None else OVER
-            if far != watcher.far:
+            far = _far(now, watcher)
+            if far is not None and far != watcher.far:
                 watcher.far = far
                 self._send(watcher, _event("far", far.model_dump()))
             if not now.goes_on and watcher.part is None:
@@ -165,6 +164,14 @@ class Following:
             watcher.queue.put_nowait("")
         if not event:
             self._watching.discard(watcher)
+
+
+def _far(now: Looked, watcher: _Watcher) -> HowFar | None:
+    """How far the run is, to who watches; once it is over nothing to who was not told before."""
+    if not now.goes_on and watcher.part is not None:
+        # They are not told the end yet, but that it does not go on.
+        return OVER
+    return now.far if now.goes_on or watcher.far not in (None, OVER) else watcher.far
 
 
 def _event(name: str, data: dict[str, Any]) -> str:

@@ -157,6 +157,6 @@ def words(app: AppTest) -> str:
     said += [f"{metric.label} {metric.value}" for metric in app.metric]
     said += [expander.label for expander in app.expander]
     for one in staged(app):
-        said += [text for scene in one["scenes"] for text in texts(scene)]
-        said += [followed[name] for followed in one["follow"] if followed for name in ("words", "note")]
+        said += [text for scene in one.get("scenes", ()) for text in texts(scene)]
+        said += [followed[name] for followed in one.get("follow", ()) if followed for name in ("words", "note")]
     return "\n".join(said).replace("\\", "").replace("\u2060", "")

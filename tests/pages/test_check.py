@@ -205,7 +205,7 @@ def test_cancel_stops_the_spending_and_go_on_finishes(page: Page, stub: Callable
         run = entry.jobs().start("consistency", spec)
         until(lambda: server.count >= 8)
         app = page("check", run=run)
-        assert "of 10 checks" in staged(app)[0]["follow"][0]["words"]
+        assert "of 10 checks" in staged(app)[-1]["follow"][0]["words"]
         stopped(app)
         asked = server.count
         until(lambda: not entry.jobs().active(run))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +13,8 @@ import pytest
 from core import entry
 from core.labs.consistency.tasks import CheckSpec
 from core.labs.simulatability.tasks import AskSpec
-from core.telling.how_far import how_far
+from core.telling.how_far import OVER, how_far
+from core.telling.sealed import Opened
 from pages.stage.following import following
 from tests.plausible import telling
 from tests.stub_server import StubServer
@@ -27,14 +28,20 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubServer]:
         yield started
 
 
-def told(run: str) -> list[tuple[str, dict[str, Any]]]:
-    """All that somebody is told of a run, to its end."""
+Events = list[tuple[str, dict[str, Any]]]
 
-    async def heard() -> list[tuple[str, dict[str, Any]]]:
-        lines = [event.strip().split("\n") async for event in following(run, "").told()]
-        return [(name.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for name, data in lines]
 
-    return asyncio.run(asyncio.wait_for(heard(), 120))
+def told(run: str, opened: Callable[[Events], Opened] = lambda events: None) -> Events:
+    """All that somebody is told of a run, to its end, who may see what `opened` gives after the events so far."""
+    events: Events = []
+
+    async def hear() -> None:
+        async for event in following(run, "").told(lambda: opened(events)):
+            name, data = event.strip().split("\n")
+            events.append((name.removeprefix("event: "), json.loads(data.removeprefix("data: "))))
+
+    asyncio.run(asyncio.wait_for(hear(), 120))
+    return events
 
 
 def test_who_watches_is_told_how_far_the_run_is(server: StubServer) -> None:
@@ -49,6 +56,15 @@ def test_who_watches_is_told_how_far_the_run_is(server: StubServer) -> None:
     assert shares == sorted(shares)
     around = [one["around"] for one in far]
     assert len(set(around)) > 1, "the list of cases is another once one has ended"
+
+
+def test_who_may_not_see_all_of_it_is_told_how_far_it_is_and_its_end_once_they_may(server: StubServer) -> None:
+    run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="openai/stub-model"))
+    at_rest = ("far", OVER.model_dump())
+    events = told(run, lambda events: None if at_rest in events else {})
+    assert [name for name, _ in events[events.index(at_rest) :]] == ["far", "changed", "over"]
+    shares = [data["share"] for name, data in events if name == "far"]
+    assert len(shares) > 2 and shares == sorted(shares)
 
 
 def test_of_one_case_only_the_case_changes_and_not_what_stands_around_it() -> None:
