@@ -5,8 +5,8 @@ import { Sayer, played } from "./saying.js";
 
 const address = (what, run, scene) => `/${what}/${encodeURIComponent(run)}/${encodeURIComponent(scene)}`;
 
-/** Hear a case as it goes on: `draw(scene)` with each change, `far(how)` its run is, `over()` at the end. Returns how to
- * stop. */
+/** Hear a case as it goes on: `draw(scene)` with each change, `far(how)` its run is, `over()` at the end. Returns how
+ * to stop. */
 export function follow(run, named, draw, far, over) {
   let scene = null;
   const source = new EventSource(address("told", run, named));
@@ -44,8 +44,8 @@ let opening = null;
 
 /**
  * The stage as a component of Streamlit. `component.data` is what `stage.mount` takes, and besides: `follow`, for each
- * scene null or what goes on ({run, case, share, words, around, pace, note}, see mount.py), and `reader`, under whose name
- * guesses are kept. Streamlit calls this again with each drawing of the page.
+ * scene null or what goes on ({run, case, share, words, around, pace, note}, see mount.py), and `reader`, under whose
+ * name guesses are kept. Streamlit calls this again with each drawing of the page.
  */
 export async function mounted(component, version) {
   const place = component.parentElement.querySelector(".stage-place");
@@ -134,7 +134,8 @@ function hear(here) {
   const told = new Map(), over = new Set(), going = here.followed.filter(Boolean);
   let waiting = 0, asked = 0;
   here.hears = () => going.some((one) => !over.has(one.run));
-  const isNews = () => !here.hears() || here.followed.some((one) => told.has(one?.run) && told.get(one.run).around !== one.around);
+  const isOther = (one) => told.has(one?.run) && told.get(one.run).around !== one.around;
+  const isNews = () => !here.hears() || here.followed.some(isOther);
   const ask = () => {
     waiting = 0;
     if (!isNews()) return;
@@ -145,10 +146,11 @@ function hear(here) {
   const farNow = () => farOf(going.map((one) => !over.has(one.run) && (told.get(one.run) ?? one)));
   const pace = 1_000 * Math.max(0, ...going.map((one) => one.pace));
   const news = () => { waiting ||= isNews() ? setTimeout(ask, Math.max(0, asked + pace - Date.now())) : 0; };
+  const changed = (at, made) => here.scenes.map((now, place) => (place === at ? made(now) : now));
   const stops = here.followed.map((one, at) => one && follow(
     one.run, one.case,
     // What may be done with it the page knows.
-    (scene) => here.draw(here.scenes.map((now, place) => (place === at ? { ...scene, actions: now.actions } : now))),
+    (scene) => here.draw(changed(at, ({ actions }) => ({ ...scene, actions }))),
     (far) => {
       told.set(one.run, { ...one, ...far });
       here.draw(here.scenes, { far: farNow() });
@@ -157,7 +159,7 @@ function hear(here) {
     () => {
       over.add(one.run);
       // The others may go on for long, and the page is drawn anew once all are over.
-      if (here.hears()) here.draw(here.scenes.map((now, place) => (place === at ? { ...now, actions: [] } : now)), { far: farNow() });
+      if (here.hears()) here.draw(changed(at, (now) => ({ ...now, actions: [] })), { far: farNow() });
       news();
     },
   ));

@@ -1,6 +1,6 @@
 // The stage draws a scene (core/scene.py) in six ways: read, tell, guess, beside, tried, far; of a run of several cases
-// what they came to: all; and plays a pack of cards (game.js). It asks no server for anything but what its caller hands in,
-// and what models and people wrote becomes text nodes, never markup.
+// what they came to: all; and plays a pack of cards (game.js). It asks no server for anything but what its caller hands
+// in, and what models and people wrote becomes text nodes, never markup.
 //
 // On Preact and htm: a scene comes again and again while a run goes on, and what a reader has opened, typed or focused
 // must stay. The library is handed in, as a module or as its address: the same file serves an app and a page on a disk.
@@ -12,8 +12,8 @@ export let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
 /**
  * Draw scenes into an element.
  *
- * - `mode`: read, tell, guess, play, beside, tried (beside a form: only what was tried so far), far (beside a list: only
- *   how far each is), or all. `scenes`: one scene, several for *beside* and *far*, or for *all* that of a run.
+ * - `mode`: read, tell, guess, play, beside, tried (beside a form: only what was tried so far), far (beside a list:
+ *   only how far each is), or all. `scenes`: one scene, several for *beside* and *far*, or for *all* that of a run.
  * - `library`: Preact's module with htm (`html`, `render`, hooks), or the address of one.
  * - `evidence`: what stands behind the scenes, `{calls: {id: {title, parts: [{label, text}]}}}`, or a function of a
  *   scene that promises it; asked when it is first opened.
@@ -25,8 +25,7 @@ export let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
  * - `keys: false`: listen to no keys. `place`: the screen a telling begins at. `level`: of the title's heading.
  * - `judgements`: what may be judged of a card by keys: [name, what it is called, good word, bad word] each;
  *   `judged` what was, by card and name. `card`: the one that is open at first.
- * - `steps`: J, K and Esc lead from row to row of a list beside
- *   it, and back (*step*).
+ * - `steps`: J, K and Esc lead from row to row of a list beside it, and back (*step*).
  * - `saved`: how far what was said is kept, in words.
  * - `far`: of runs that go on, by name, the `share` that is done, how far that is in `words`, and in a `note` who can
  *   stop it.
@@ -48,7 +47,8 @@ export function mount(element, options) {
     if (isGone || !html) return;
     const { scenes = [], mode, place, series, level, evidence, act, saved, rows, names, game } = given;
     const { judgements = [], judged = {}, steps = false, card = "", far = {} } = given;
-    Object.assign(stage, { level, evidence, act: act ?? (() => {}), rows, names, judgements, judged, steps, card, far });
+    const acts = act ?? (() => {});
+    Object.assign(stage, { level, evidence, act: acts, rows, names, judgements, judged, steps, card, far });
     render(html`<${Stage} ...${{ stage, scenes: [scenes].flat(), mode, place, series, saved, game }} />`, root);
   };
   const press = (event) => pressed(event, stage.keys);
@@ -617,7 +617,8 @@ function Progress({ stage, scene }) {
   const all = scene.cards.length, came = scene.cards.filter((card) => !isOpen(card.mark)).length;
   if (!isGoing(scene) && (!all || scene.status === "done" || scene.status === "empty")) return null;
   return html`<div class="far">
-    ${all > 0 && !stage.far[scene.run] && html`<progress value=${came} max=${all} aria-label=${`${came} of ${all}`}></progress>`}
+    ${all > 0 && !stage.far[scene.run] && html`<progress value=${came} max=${all}
+        aria-label=${`${came} of ${all}`}></progress>`}
     ${isGoing(scene) && html`<div class="unlit" aria-hidden="true">${Array.from({ length: 6 }, () => html`<i></i>`)}
         </div>`}</div>`;
 }
@@ -638,7 +639,8 @@ export function Actions({ stage, scene, on = "" }) {
   if (!offered.length && !far) return null;
   // What can be pressed stays in its place when the rest goes.
   return html`<nav class="next" aria-label="What comes next">${offered.map((one) =>
-    html`<button class="link" onClick=${() => stage.act(one.name, one.on)}>${ACTIONS[one.name]}</button>`)}${far && html`<${Far} far=${far} />`}</nav>`;
+    html`<button class="link" onClick=${() => stage.act(one.name, one.on)}>${ACTIONS[one.name]}</button>`)}
+    ${far && html`<${Far} far=${far} />`}</nav>`;
 }
 
 // ----------------------------------------------------------------------------------------------------------- Read
@@ -772,8 +774,10 @@ function All({ stage, scene }) {
 
 /** How far runs are whose cases stand in a list. */
 function Going({ stage, scenes, names }) {
-  return html`<article class="beside going" style=${`--columns:${scenes.length}`}>${inColumns(scenes, names, (scene, name) =>
-    html`${name && html`<p class="label" dir="auto">${name}</p>`}<${Actions} stage=${stage} scene=${scene} />`)}</article>`;
+  const one = (scene, name) => html`${name && html`<p class="label" dir="auto">${name}</p>`}
+    <${Actions} stage=${stage} scene=${scene} />`;
+  return html`<article class="beside going" style=${`--columns:${scenes.length}`}>
+    ${inColumns(scenes, names, one)}</article>`;
 }
 
 /** What was tried so far, the newest first, and nothing that gives away what it is. */
@@ -1090,7 +1094,8 @@ function Beside({ stage, scenes, names, change }) {
       <button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd></button></header>
     ${inColumns(scenes, names, (scene, name) => html`<p class="label" dir="auto">${name}</p>
       ${!shared && html`<p class="small" dir="auto">${cutText(scene.title, 150)}</p>`}
-      <${Verdict} stage=${stage} scene=${scene} /><${Actions} stage=${stage} scene=${scene} /><${Tiles} scene=${scene} />`)}
+      <${Verdict} stage=${stage} scene=${scene} /><${Actions} stage=${stage} scene=${scene} />
+      <${Tiles} scene=${scene} />`)}
     ${inColumns(scenes, names, (scene, name) => html`<${Claim} scene=${scene} name=${name} most=${300} />`)}
     ${inColumns(scenes, names, (scene) => scene.plot && html`<${Plot} scene=${scene} />`)}
     <ol class="rows">${(isWhole ? rows : rows.slice(0, FIRST)).map((row) => html`<li key=${row.key}
