@@ -112,7 +112,7 @@ def viewed(run: str) -> None:
         page.goto("about:blank")
         without = share(server)
         page.goto(f"http://127.0.0.1:{port}/check?run={run}")
-        page.wait_for_selector(".st-key-progress", timeout=60_000)
+        page.wait_for_selector(".stage .run", timeout=60_000)
         time.sleep(3)
         before = state(run)
         with_viewer = share(server)

@@ -13,6 +13,7 @@ from core import entry
 from core.events import CallFailed
 from core.lab.lab import Lab
 from core.lab.spec import MOST_CASES, Spec
+from core.models.ids import is_control
 from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
 from core.people.visit import SealedRun
@@ -20,7 +21,7 @@ from core.telling.scenes import who
 from core.transcript import Transcript
 from pages import addresses
 from pages.parts import begin_side_by_side, live, rooms, session
-from pages.parts.models import short
+from pages.parts.models import SHIPPED, short
 from pages.parts.run import problems
 from pages.parts.text import plain, shortened
 from pages.parts.throttle import waits
@@ -41,7 +42,7 @@ def draw(lab: Lab) -> None:
     """The page of `lab`: what it shows, what to ask, and the run that the address names."""
     run_id = st.query_params.get("run", "")
     try:
-        shown = live.look(run_id) if run_id else None
+        shown = live.Shown(lab, run_id, *live.look(run_id)) if run_id else None
     except SealedRun:
         st.switch_page(addresses.CASE, query_params=st.query_params.to_dict())
     except NoSuchRun as error:
@@ -54,10 +55,10 @@ def draw(lab: Lab) -> None:
         form(lab)
         first_runs(lab)
         return
-    asked(lab, run_id, shown[0])
+    asked(shown)
     if st.session_state.get(CHANGING) == run_id:
         form(lab)
-    live.page(lab, run_id, *shown)
+    live.page(shown)
     if st.session_state.pop(BEGUN, False):
         st.html(TO_THE_TOP, unsafe_allow_javascript=True)
 
@@ -71,9 +72,9 @@ def first_runs(lab: Lab) -> None:
         begin_side_by_side.first(lab)
 
 
-def asked(lab: Lab, run_id: str, state: Transcript) -> None:
+def asked(shown: live.Shown) -> None:
     """What the run was started with, in a line; the form folds away behind it, and opens filled with the same."""
-    spec = spec_of(lab, state)
+    lab, run_id, spec = shown.lab, shown.run, shown.spec
     is_open = st.session_state.get(CHANGING) == run_id
 
     def turn() -> None:
@@ -92,14 +93,6 @@ def asked(lab: Lab, run_id: str, state: Transcript) -> None:
         )
         st.markdown(f":gray[{' · '.join(plain(shortened(one)) for one in (lab.title, *about) if one)}]")
         st.button(words, icon=icon, type="tertiary", key="change", on_click=turn)
-
-
-def spec_of(lab: Lab, state: Transcript) -> Spec | None:
-    """What the run was started with; None where its journal does not hold it in a form that can be read."""
-    try:
-        return lab.spec.model_validate(state.started.spec) if state.started else None
-    except ValidationError:
-        return None
 
 
 def change(lab: Lab, run_id: str, spec: Spec | None, **fields: Any) -> None:
@@ -164,6 +157,15 @@ def start(lab: Lab, spec: Spec, query: dict[str, str]) -> None:
     st.query_params.clear()
     st.query_params.update({"run": run_id, **query})
     st.rerun()
+
+
+def ask_a_real_one(transcript: Transcript, view: Any, run_id: str) -> bool:
+    """Offer what a robot was asked to a real model; `after` of a room."""
+    started, spec = transcript.started, view.spec
+    is_robot = spec is not None and is_control(spec.model) and transcript.status == "completed"
+    if started and is_robot and st.button("Now ask a real language model", icon=":material/smart_toy:", key="real"):
+        start(entry.labs()[started.lab], spec.model_copy(update={"model": SHIPPED}), {})
+    return True
 
 
 @st.cache_data(max_entries=16, ttl=30, show_spinner=False)

@@ -55,12 +55,12 @@ def who(model: str) -> Who:
     return Who(shown=f"{kind} ({family[0][:1].upper()}{family[0][1:20]}, {count})", name=name)
 
 
-def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False) -> Scene:
-    """A case as it is told, as far as it has come; `active`: whether its run goes on. Never raises: what a damaged
-    journal lacks is missing, and `unread` counts it.
+def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False, view: View | None = None) -> Scene:
+    """A case as it is told, as far as it has come; `active`: whether its run goes on; `view` is its view, where that
+    was made. Never raises: what a damaged journal lacks is missing, and `unread` counts it.
     """
     log = transcript.case(case)
-    view = lab.view(log)
+    view = view or lab.view(log)
     begun = transcript.cases.get(case)
     goes_on = active and not (begun and begun.result)
     scene = lab.scene(view) if lab.scene is not None else of_trials(lab, view)

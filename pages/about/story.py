@@ -13,7 +13,7 @@ from core.telling.scenes import of_case
 from pages.parts import recording, session
 from pages.parts.live import place
 from pages.parts.text import plain
-from pages.stage.mount import stage
+from pages.stage.mount import Together, Where, stage
 
 TOLD = "told"
 """Names in the address which of them have been told, by their places in the list from 1 on: what they showed is no
@@ -66,7 +66,7 @@ def tell(one: Recording) -> None:
         "end": len(shown.screens),
         "over": address(after),
     }
-    stage("tell", [shown], f"story-{number}", place=place(), series=series)
+    stage("tell", [shown], f"story-{number}", where=Where(place=place()), together=Together(series=series))
 
 
 def rows() -> None:

@@ -2,45 +2,127 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 import streamlit as st
+from pydantic import ValidationError
 
-from core import entry, policy
+from core import entry
 from core.datasets.items import BROKEN, Loaded
+from core.lab.cases import View
 from core.lab.lab import Lab
+from core.lab.spec import Spec
 from core.people.looking import NoSuchRun
-from core.runs.watch import Watch
 from core.scene import Action, Scene
 from core.telling import scenes
+from core.telling.how_far import OVER, how_far
+from core.telling.sealed import state_of
 from core.transcript import Transcript
 from pages import addresses
 from pages.parts import labels, rooms, session
-from pages.parts.rooms import Offer
+from pages.parts.rooms import Room
 from pages.parts.run import actions, damage, go_on, stopped
 from pages.parts.text import plain
 from pages.parts.throttle import PACE
-from pages.stage.mount import Mode, stage
+from pages.stage.mount import Follow, Mode, Says, Together, Where, stage
 
-SECONDS = 0.4
-"""Between two looks at a run that begins."""
+SECONDS = 2.0
+"""At the least between two drawings of a page around a run that goes on, whose case the browser itself follows."""
 
-SECONDS_LATER = 2.0
-"""The same once its first case has begun: how far it is, and the list of several cases, may be drawn that late."""
-
-SETTLED = 10.0
-"""Seconds after which a browser has what was drawn last, and no longer asks for more. On a server with much to do that
-can be lost on its way: then the browser asks on, and it is drawn again, LAST_DRAWINGS times at most.
-"""
-
-LAST_DRAWINGS = 3
+OTHERS = "Whoever began it can stop it."
 
 END, LAST = "end", 10_000
 """The place in the address that is the last screen, and a number that no telling has screens to."""
 
 MANY = 100
 """Of a run of more cases only the one that is shown is kept whole."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A run as a page shows it: as far as it has come, and whether it goes on."""
+
+    lab: Lab
+    run: str
+    state: Transcript
+    active: bool
+
+    @cached_property
+    def case(self) -> str:
+        """The case that the address names, or the first."""
+        return chosen(self.state)
+
+    @cached_property
+    def view(self) -> View:
+        """What is shown of the case."""
+        view: View = self.lab.view(self.state.case(self.case))
+        return view
+
+    @property
+    def spec(self) -> Spec | None:
+        """What it was started with; None before it has begun, and where that cannot be read."""
+        try:
+            return self.lab.spec.model_validate(self.state.started.spec) if self.state.started else None
+        except ValidationError:
+            return None
+
+    @property
+    def room(self) -> Room:
+        """What the lab draws by hand."""
+        return rooms.of(self.lab)
+
+    @property
+    def are_several(self) -> bool:
+        """Whether it has a list of cases."""
+        return self.state.planned > 1
+
+    @property
+    def case_goes_on(self) -> bool:
+        """Whether more is to come of the case."""
+        begun = self.state.cases.get(self.case)
+        return self.active and not (begun and begun.result)
+
+    @cached_property
+    def is_sealed(self) -> bool:
+        """Whether the answers may not be shown yet, neither by a replay nor by what stands around the case."""
+        return self.room.sealed(self.view, self.case_goes_on)
+
+    def scene(self) -> Scene:
+        """The case as it is told; it names its run before that has begun."""
+        scene = scenes.of_case(self.lab, self.state, self.case, self.active, self.view)
+        return scene.model_copy(update={"run": self.run})
+
+    def follow(self) -> Follow | None:
+        """What a browser hears of by itself, while it goes on."""
+        if not self.active:
+            return None
+        note = "" if session.run(self.run).here() else "It goes on in another process; stop it there."
+        note = note if session.runs().owns(self.run) else OTHERS
+        far = how_far(entry.jobs(), self.lab, self.run, self.state)
+        return Follow(self.run, self.case, far, PACE.seconds(SECONDS), note)
+
+    def may(self) -> Iterator[Action]:
+        """What may be done with the case on the stage."""
+        owns = session.runs().owns(self.run)
+        if self.active:
+            yield from [Action(name="cancel", on=self.run)] if owns and session.run(self.run).here() else ()
+        elif self.state.started and not self.is_sealed:
+            # Any answer, where it stands.
+            yield Action(name="fork")
+            yield from (Action(name=name) for name in self.room.offers(self.view) if owns)
+
+
+def follow_sealed(run: str, case: str) -> Follow:
+    """A case of a run that is sealed for whoever looks: what a browser hears of by itself until it is revealed. Raises
+    NoSuchRun.
+    """
+    # Asked first: a run that ends meanwhile is looked at once more.
+    active = session.runs().behind_the_seal(run).active()
+    lab, state, case = state_of(session.runs(), entry.labs(), run, case)
+    far = how_far(entry.jobs(), lab, run, state) if active else OVER
+    return Follow(run, case, far, PACE.seconds(SECONDS), OTHERS)
 
 
 def named_run(show: Callable[[str], None]) -> None:
@@ -52,89 +134,35 @@ def named_run(show: Callable[[str], None]) -> None:
             st.error(plain(str(error)), title=error.title, icon=":material/error:")
 
 
-def page(lab: Lab, run_id: str, state: Transcript, active: bool) -> None:
+def page(shown: Shown) -> None:
     """The run as `look` gave it, live while it goes on; and what can be done with it once it is over."""
+    run, state, lab = shown.run, shown.state, shown.lab
     if state.started and state.started.lab != lab.name:
         # The run of another lab opens as a case.
-        st.switch_page(addresses.CASE, query_params={"run": run_id})
-    if not active:
-        damage(run_id)
-    if watched(lab, run_id, state, active):
+        st.switch_page(addresses.CASE, query_params={"run": run})
+    if not shown.active:
+        damage(run)
+    watched(shown)
+    if shown.active or (shown.case and state.started and not shown.room.after(state, shown.view, run)):
         return
-    room = rooms.of(lab)
-    case = chosen(state)
-    if case and state.started:
-        view = lab.view(state.case(case))
-        shared = room.after(state, view, run_id)
-    else:
-        shared = True
-    if shared:
-        # What was asked for is at fault: asking again would bring the same.
-        if not any(failure.bad_input for failure in state.failures):
-            go_on(run_id, state)
-        actions(run_id, state, here=lab.path)
+    # What was asked for is at fault: asking again would bring the same.
+    if not any(failure.bad_input for failure in state.failures):
+        go_on(run, state)
+    actions(run, state, here=lab.path)
 
 
-def watched(
-    lab: Lab, run_id: str, state: Transcript, began_active: bool, step: Callable[[str], None] | None = None
-) -> bool:
-    """Draw the run. A case that goes on is followed by the browser itself; the list of several cases is drawn again and
-    again, at the pace that all who watch leave. Whether it goes on. `step` is called where keys on the stage want the
-    next row of a list, the previous one, or the list alone ("next", "previous", "close").
+def watched(shown: Shown, step: Callable[[str], None] | None = None) -> None:
+    """Draw the run. A case that goes on is followed by the browser itself, which has the page drawn anew where more is
+    to be seen around it. `step` is called where keys on the stage want the next row of a list, the previous one, or the
+    list alone ("next", "previous", "close").
     """
-    case = _address()
-    watch = follow(run_id, state) if began_active else None
-    shown = _several(state), state.started is not None
-    drawn = time.monotonic()
-
-    @st.fragment(run_every=PACE.seconds(SECONDS_LATER if state.cases else SECONDS) if began_active else None)
-    def live() -> None:
-        if _address() != case:
-            # What stands around the case is about another one now, and of many cases only one is kept whole.
-            st.rerun()
-        active = session.run(run_id).active()
-        now = state
-        if watch is not None:
-            watch.look()
-            now = watch.transcript
-            if (_several(now), now.started is not None) != shown:
-                # What was asked is said above. How many cases there are is known once the first has begun.
-                st.rerun()
-        hear(now, run_id)
-        with PACE.drawing(session.tab()):
-            around(lab, now, run_id, active)
-        end(began_active, active, drawn)
-
-    # One case stands above what comes and goes while it does, so that it stays in its place; a list stands above its
-    # cases.
-    if _several(state):
-        live()
     with PACE.drawing(session.tab()):
-        draw(lab, state, run_id, began_active, step)
-    if not _several(state):
-        live()
-    return began_active
-
-
-def _several(state: Transcript) -> bool:
-    return state.planned > 1
-
-
-def follow(run_id: str, state: Transcript) -> Watch:
-    """The run, to be looked at again and again: as much of it is kept as `look` gave of it. Raises NoSuchRun."""
-    return session.run(run_id).watch(_kept(state))
-
-
-def end(began_active: bool, active: bool, drawn: float) -> None:
-    """Draw the whole page once what a part of it watches is over; again, where a browser still asks that had been given
-    it `drawn` (time.monotonic()).
-    """
-    if began_active and not active:
-        st.session_state["last-drawings"] = LAST_DRAWINGS
-        st.rerun()
-    if not began_active and time.monotonic() - drawn > SETTLED and st.session_state.get("last-drawings"):
-        st.session_state["last-drawings"] -= 1
-        st.rerun()
+        # A list stands above its cases; one case stands above what comes and goes, so that it stays in its place.
+        if shown.are_several:
+            around(shown)
+        draw(shown, step)
+        if not shown.are_several:
+            around(shown)
 
 
 def look(run_id: str) -> tuple[Transcript, bool]:
@@ -158,104 +186,84 @@ def hear(state: Transcript, run_id: str) -> None:
             state.hear(event)
 
 
-def around(lab: Lab, state: Transcript, run_id: str, active: bool) -> None:
-    """What changes beside the case while a run goes on: how far it is, and of several cases all of them as a list."""
-    room = rooms.of(lab)
-    stopped(state)
-    if active:
-        waiting(run_id)
-        progress(run_id, *room.progress(state))
+def around(shown: Shown) -> None:
+    """What stands beside the case: why it stopped, what was left out, and of several cases all of them as a list."""
+    state = shown.state
+    if not shown.active:
+        stopped(state)
     if not state.cases:
-        if active:
-            _first(run_id)
+        if shown.active:
+            _first(shown.run)
         return
     left_out(state)
-    if _several(state):
+    if shown.are_several:
         above = st.container()
         # Which case is shown at first may be settled by the choice itself.
-        case = room.choose(state)
+        case = shown.room.choose(state)
         with above:
-            wanted = of_all(lab, state, run_id, active)
-        if case != chosen(state) or (wanted and wanted != case):
+            wanted = of_all(shown)
+        if case != shown.case or (wanted and wanted != case):
             # Another one of many is to be seen: the page begins again and keeps that one whole.
             st.query_params["case"] = wanted or case
-            st.rerun(scope="app")
+            st.rerun()
 
 
-def of_all(lab: Lab, state: Transcript, run_id: str, active: bool) -> str:
+def of_all(shown: Shown) -> str:
     """What several cases came to, on the stage, above the one that is shown; the case that a tile was opened for."""
-    scene = rooms.of(lab).of_all(lab, state, active)
+    scene = shown.room.of_all(shown.lab, shown.state, shown.active)
     if scene is None or not scene.tiles:
         return ""
-    went = stage("all", [scene], f"stage-all-{run_id}", card=chosen(state))
+    went = stage("all", [scene], f"stage-all-{shown.run}", where=Where(shown.case))
     case = went.removeprefix("case ")
-    return case if went.startswith("case ") and case in state.cases else ""
+    return case if went.startswith("case ") and case in shown.state.cases else ""
 
 
-def draw(lab: Lab, state: Transcript, run_id: str, active: bool, step: Callable[[str], None] | None = None) -> None:
+def draw(shown: Shown, step: Callable[[str], None] | None = None) -> None:
     """The case that is chosen, on the stage; and what stands below it."""
-    room, case = rooms.of(lab), chosen(state)
-    view = lab.view(state.case(case))
-    goes_on = active and not _is_over(state, case)
+    room, view, goes_on = shown.room, shown.view, shown.case_goes_on
     if not room.instead(view, goes_on):
-        on_stage(lab, state, run_id, case, active, step)
-        if not room.sealed(view, goes_on):
+        on_stage(shown, step)
+        if not shown.is_sealed:
             room.below(view, goes_on)
-    if _several(state) and not active:
-        room.several(state, run_id)
+    elif shown.active:
+        far_on_stage([shown])
+    if shown.are_several and not shown.active:
+        room.several(shown.state, shown.run)
 
 
-def on_stage(
-    lab: Lab, state: Transcript, run_id: str, case: str, active: bool, step: Callable[[str], None] | None = None
-) -> None:
+def far_on_stage(shown: list[Shown], names: list[str] | None = None) -> None:
+    """How far runs are that go on, and nothing of what came."""
+    bare = [Scene(lab=one.lab.title, run=one.run, actions=tuple(one.may())) for one in shown]
+    together = Together(names=names or [""])
+    stage("far", bare, f"far-{'-'.join(one.run for one in shown)}", [one.follow() for one in shown], together=together)
+
+
+def on_stage(shown: Shown, step: Callable[[str], None] | None = None) -> None:
     """A case on the stage: followed while it goes on, told where the address says so, guessed where a reader does."""
-    room, view = rooms.of(lab), lab.view(state.case(case))
-    scene = scenes.of_case(lab, state, case, active)
     reader = st.query_params.get("reader", "")
-    sealed = room.sealed(view, active and not _is_over(state, case))
-    mode: Mode = "guess" if reader and sealed else "tell" if st.query_params.get("present") else "read"
-    may = () if sealed else tuple(_actions(scene, active, room.offers(view)))
-    scene = scene.model_copy(update={"actions": may})
+    mode: Mode = "guess" if reader and shown.is_sealed else "tell" if st.query_params.get("present") else "read"
+    says = Says(reader)
+    if not (shown.is_sealed or shown.active):
+        says = Says(reader, labels.of_cards(shown.lab), labels.said_of_cards(shown.run, shown.case))
     went = stage(
         mode,
-        [scene],
+        [shown.scene().model_copy(update={"actions": tuple(shown.may())})],
         # The same for all cases of a run: between two of them the place would be empty, and the page jump.
-        f"stage-{run_id}",
-        follow={"run": run_id, "case": case} if scene.status in ("running", "waiting") else None,
-        reader=reader,
-        place=place(),
-        judgements=() if sealed or active else labels.of_cards(lab),
-        judged=labels.said_of_cards(scene.run, case) if scene.run and not (sealed or active) else {},
-        card=st.query_params.get("trial", ""),
-        steps=step is not None,
+        f"stage-{shown.run}",
+        [shown.follow()],
+        Where(st.query_params.get("trial", ""), place(), step is not None),
+        says,
     )
     if step is not None and went in ("next", "previous", "close"):
         step(went)
         st.rerun()
     if went.startswith("fork "):
-        named = {"case": case} if _several(state) else {}
-        st.switch_page(addresses.CASE, query_params={"run": scene.run, **named, "fork": went.removeprefix("fork ")})
+        named = {"case": shown.case} if shown.are_several else {}
+        st.switch_page(addresses.CASE, query_params={"run": shown.run, **named, "fork": went.removeprefix("fork ")})
     if went == "guessed" and mode == "guess":
         # Who left before all is guessed guesses no more, and sees what came.
         del st.query_params["reader"]
         st.rerun()
-
-
-def _is_over(state: Transcript, case: str) -> bool:
-    return case in state.cases and state.cases[case].result is not None
-
-
-def _actions(scene: Scene, active: bool, offered: Sequence[Offer]) -> Iterator[Action]:
-    """What may be done with the case on the stage; nothing while a run that is over is played again."""
-    if not scene.run or active != session.run(scene.run).active():
-        return
-    owns = session.runs().owns(scene.run)
-    if active:
-        yield from [Action(name="cancel")] if owns and session.run(scene.run).here() else ()
-        return
-    # Any answer, where it stands.
-    yield Action(name="fork")
-    yield from (Action(name=name) for name in offered if owns)
 
 
 def place() -> int:
@@ -306,33 +314,3 @@ def _address() -> str:
 
 def _many(state: Transcript) -> bool:
     return state.planned > MANY
-
-
-def _kept(state: Transcript) -> str:
-    return chosen(state) if _many(state) else ""
-
-
-def waiting(run_id: str) -> None:
-    """Where the run stands, while it waits in line for a place."""
-    others = session.run(run_id).in_line()
-    if others is None:
-        return
-    first = f"{others} {'other comes' if others == 1 else 'others come'} first" if others else "it is the next"
-    words = f"All places for runs ({policy.limit('runs_of_all')}) are taken, and this run waits in line: {first}."
-    st.info(f"{words} It begins by itself, and this page may be closed meanwhile.", icon=":material/hourglass_top:")
-
-
-def progress(run_id: str, share: float, text: str) -> None:
-    """How far the run is (`share` up to 1), and the button that stops it."""
-    run = session.run(run_id)
-    if run.in_line() is None and (others := run.before()):
-        text += f" · waiting for its turn: {others} {'other comes' if others == 1 else 'others come'} first"
-    with st.container(horizontal=True, vertical_alignment="center", key="progress"):
-        st.progress(min(max(share, 0.0), 1.0), text=text)
-        if not session.run(run_id).here():
-            st.caption("It goes on in another process; stop it there.")
-        elif not session.runs().owns(run_id):
-            st.caption("Whoever began it can stop it.")
-        elif st.button("Cancel", icon=":material/stop_circle:", key="cancel"):
-            session.own(run_id).cancel()
-            st.rerun()

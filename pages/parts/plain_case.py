@@ -7,7 +7,6 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core import entry
 from core.transcript import Progress, Transcript
 
 
@@ -71,16 +70,3 @@ def table(transcript: Transcript, run_id: str) -> None:
         alt="Table of the run's cases with their outcomes",
         column_config={"About": st.column_config.TextColumn(width="medium")},
     )
-
-
-def progress(transcript: Transcript) -> tuple[float, str]:
-    """How far the run is, by its cases, or by its calls where there is one."""
-    ended = sum(one.result is not None for one in transcript.cases.values())
-    if transcript.planned > 1:
-        return ended / transcript.planned, f"{ended} of {transcript.planned} cases · {transcript.ended} calls"
-    lab = entry.labs().get(transcript.started.lab) if transcript.started else None
-    most = 0
-    if lab is not None and lab.calls is not None and transcript.started is not None:
-        most = lab.calls(lab.spec.model_validate(transcript.started.spec), 1)
-    share = transcript.ended / most if most else 0.0
-    return share, f"{transcript.ended} of about {most} calls answered" if most else f"{transcript.ended} calls answered"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from types import ModuleType
 from typing import Any, Literal
 
 from core import entry
@@ -60,7 +61,6 @@ class Room:
     - `of_all(lab, transcript, active)` is a run of several cases as it is told; None where nothing of it may be shown.
     - `several(transcript, run_id)` draws what only a run of several cases has.
     - `sealed(view, active)`: whether the reader has yet to guess, so that nothing may be shown that tells the answers.
-    - `progress(transcript)` says how far a run is: share from 0 to 1, and words.
     - `after(transcript, view, run_id)` draws what can be done when a run is over, and returns whether the actions of
       every run (replay, link, download) may follow.
     - `methods()` draws the lab's section of the Methods page; without it the lab's declaration is told there.
@@ -83,10 +83,18 @@ class Room:
     of_all: Callable[[Lab, Transcript, bool], RunScene | None] = run_scene.of_run
     several: Callable[[Transcript, str], None] = plain_case.table
     sealed: Callable[[Any, bool], bool] = lambda view, active: False
-    progress: Callable[[Transcript], tuple[float, str]] = plain_case.progress
     after: Callable[[Transcript, Any, str], bool] = lambda transcript, view, run_id: True
     methods: Callable[[], None] | None = None
     side: Side = ALIKE
+
+
+_OF_FORM = ("fields", "settings", "line", "fill", "button", "beside")
+
+
+def with_form(form: ModuleType, **more: Any) -> Room:
+    """A room whose form is a module: what of a room has a name there, and its DRAWN; and `more`."""
+    there = {name: getattr(form, name) for name in _OF_FORM if hasattr(form, name)}
+    return Room(drawn=form.DRAWN, **there, **more)
 
 
 ROOMS: dict[str, Room] = {}

@@ -18,7 +18,7 @@ from core.runs.run import complaints
 from core.transcript import Transcript
 from pages import addresses
 from pages.parts import begin_side_by_side, exports, keep, recording, session
-from pages.parts.text import plain
+from pages.parts.text import plain, shortened
 
 LONGEST_TITLE = 120
 """Characters of a heading; the whole question stands below it."""
@@ -32,15 +32,16 @@ def size(run_id: str) -> int:
 
 
 def title(transcript: Transcript, run_id: str) -> None:
-    """The question as the page's heading, and under it model, time and state of the run."""
+    """What the run is called, where the stage says something else, and under it model, time and state of the run."""
     spec = transcript.started.spec if transcript.started else {}
     first = transcript.cases[transcript.only].title if transcript.cases else ""
     kept = session.run(run_id).kept().title
-    asked = " ".join(str(kept or spec.get("title") or first or run_id).split())
-    asked = asked if len(asked) <= LONGEST_TITLE else f"{asked[:LONGEST_TITLE]} …"
+    called = kept or str(spec.get("title") or first or run_id)
+    asked = shortened(called, LONGEST_TITLE)
     if transcript.planned > 1 and not (kept or spec.get("title")):
         asked += f" and {transcript.planned - 1} more"
-    st.title(plain(asked), anchor=False)
+    if transcript.planned > 1 or called != first:
+        st.title(plain(asked), anchor=False)
     state = transcript.status or ("running" if session.run(run_id).active() else "interrupted")
     lab = (
         entry.labs()[transcript.started.lab].title
@@ -125,23 +126,10 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
     visit = session.runs()
     with st.container(horizontal=True, vertical_alignment="center", key="actions"):
         if here != "case":
-            st.page_link(
-                addresses.CASE,
-                label="Open as case",
-                icon=":material/folder_open:",
-                query_params=named,
-            )
+            st.page_link(addresses.CASE, label="Open as case", icon=":material/folder_open:", query_params=named)
+        st.page_link(addresses.CASE, label="Replay", icon=":material/replay:", query_params={**named, "replay": "1"})
         st.page_link(
-            addresses.CASE,
-            label="Replay",
-            icon=":material/replay:",
-            query_params={**named, "replay": "1"},
-        )
-        st.page_link(
-            addresses.CASE,
-            label="Step by step",
-            icon=":material/step:",
-            query_params={**named, "replay": "step"},
+            addresses.CASE, label="Step by step", icon=":material/step:", query_params={**named, "replay": "step"}
         )
         begin_side_by_side.button(run_id, transcript)
         link(run_id)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
 
 from core.scene import Part
 
@@ -21,38 +20,6 @@ def plain(text: str) -> str:
     joined = _FOUND_LATE.sub(rf"\1{_JOINER}", text)
     escaped = _PUNCTUATION.sub(r"\\\1", joined)
     return _INDENT.sub(lambda found: "\u00a0" * len(found[0]), escaped).replace("\n", "  \n")
-
-
-def marked(pieces: Iterable[tuple[str, bool]]) -> str:
-    """Markdown of (text, marked?) pieces; marked ones stand out."""
-    return "".join(f":primary-background[{plain(text)}]" if mark else plain(text) for text, mark in pieces)
-
-
-def tinted(text: str, colour: str, struck: bool = False) -> str:
-    """Markdown of `text` on a coloured ground, line by line: a colour cannot reach across paragraphs."""
-    lines = []
-    for line in text.split("\n"):
-        inner = line.strip()
-        start = line[: len(line) - len(line.lstrip())]
-        shown = f"~~{plain(inner)}~~" if struck else plain(inner)
-        lines.append(f"{start}:{colour}-background[{shown}]{line[len(start) + len(inner) :]}" if inner else line)
-    return "  \n".join(lines)
-
-
-def difference(pieces: Iterable[tuple[str, str]]) -> str:
-    """Markdown of (same | removed | added, text) pieces: what went is struck out on red, what came is on green."""
-    drawn: dict[str, Callable[[str], str]] = {
-        "same": plain,
-        "removed": lambda text: tinted(text, "red", struck=True),
-        "added": lambda text: tinted(text, "green"),
-    }
-    return "".join(drawn[op](text) for op, text in pieces)
-
-
-def masked(text: str, mask: str) -> str:
-    """Markdown of `text` with its masks on orange."""
-    parts = re.split(f"({re.escape(mask)})", text, flags=re.IGNORECASE)
-    return "".join(tinted(part, "orange") if place % 2 else plain(part) for place, part in enumerate(parts))
 
 
 def emphasised(text: str) -> str:
@@ -74,7 +41,3 @@ def shortened(text: str, most: int = 100) -> str:
     """`text` in one line of at most `most` characters."""
     line = " ".join(text[: 4 * most].split())
     return line if len(line) <= most and len(text) <= 4 * most else f"{line[: most - 1].rstrip()}…"
-
-
-LONG = 600
-"""Characters. A longer text is not set large."""

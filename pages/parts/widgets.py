@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -10,6 +11,8 @@ from core.lab.lab import Lab
 from core.lab.spec import Knob, Spec, knobs
 from core.text.glossary import on_hover
 from pages.parts import models
+
+T = TypeVar("T", bound=str)
 
 LONG_TEXT = 1_000
 """A text that may have more characters gets an area of several lines."""
@@ -63,6 +66,15 @@ def widget(lab: Lab, name: str) -> Any:
         return dict(_pair(knob, line) for line in lines) if knob.pairs else tuple(lines)
     draw = st.text_area if (knob.longest or 0) > LONG_TEXT else st.text_input
     return draw(title, value=str(default or ""), max_chars=knob.longest, **kept) or default
+
+
+def one_of(title: str, names: Mapping[T, str], key: str, help: str | None = None, is_named: bool = False) -> T:
+    """One of a few, by what they are called; the first to begin with. `is_named`: the title is shown."""
+    first = next(iter(names))
+    return st.segmented_control(
+        title, list(names), default=first, format_func=names.__getitem__, required=True, key=key, help=help,
+        label_visibility="visible" if is_named else "collapsed", persist_state="session",
+    ) or first  # fmt: skip
 
 
 def _lines(knob: Knob, value: Any) -> str:

@@ -16,8 +16,8 @@ from core.people.labels import LONGEST_TAG, Audited
 from core.store import audits, listing
 from core.store.audits import UNREAD, Audit, Drawn
 from core.store.listing import Place
-from core.store.store import Store, StoreError
-from pages.parts import reader_accuracy, rooms, session
+from core.store.store import Store
+from pages.parts import reader_accuracy, rooms, second, session
 from pages.parts.text import plain, shortened
 from pages.parts.throttle import waits
 from pages.results import address, facets, runs_list
@@ -42,13 +42,7 @@ def main() -> None:
         "alone** (where reasons are judged, these alone beside what they may mention) and say what it says; only then "
         "you see what was read. Rare kinds are drawn more often than they come, and are weighted back."
     )
-    try:
-        keeper = entry.keeper()
-    except StoreError as error:
-        st.error(plain(str(error)), title="The list of runs cannot be opened", icon=":material/error:")
-        return
-    with waits("Reading the journals …"):
-        keeper.looked.wait(timeout=60)
+    keeper = second.opened()
     labs = {name: lab for name, lab in entry.labs().items() if judged_of(lab) and not lab.hidden}
     named = (address.wanted().chosen.get("lab") or ("",))[0]
     st.session_state["audit-lab"] = named if named in labs else next(iter(labs))

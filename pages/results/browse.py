@@ -8,11 +8,10 @@ from core import entry
 from core.store import listing
 from core.store.filters import Filter
 from core.store.listing import Listed, Place
-from core.store.store import StoreError
 from pages import addresses
 from pages.parts import keep, recording, second, session
 from pages.parts.text import plain
-from pages.parts.throttle import PACE, waits
+from pages.parts.throttle import PACE
 from pages.parts.upload import upload
 from pages.results import address, cases_list, facets, gallery, runs_list, take
 from pages.results.facets import Looked
@@ -113,13 +112,7 @@ def nothing_yet() -> None:
 
 def main() -> None:
     """The page."""
-    try:
-        keeper = entry.keeper()
-    except StoreError as error:
-        st.error(plain(str(error)), title="The list of runs cannot be opened", icon=":material/error:")
-        return
-    with waits("Reading the journals …"):
-        keeper.looked.wait(timeout=60)
+    keeper = second.opened()
     seen = keeper.changes
     looked = Looked(keeper.store, session.viewer(), listing.interrupted(keeper.store, runs_list.alive))
     wanted = address.wanted()

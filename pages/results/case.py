@@ -22,11 +22,11 @@ from core.telling import evidence
 from core.telling.scenes import of_case, place
 from core.telling.sealed import cases_of, scene_for
 from core.telling.story import story
-from core.text.counted import numbered, numbers
-from core.transcript import CaseLog, Transcript, name_of, transcript
+from core.text.counted import numbers
+from core.transcript import Transcript, name_of, transcript
 from pages import addresses
 from pages.parts import fork, labels, live, recording, rooms, session
-from pages.parts.calls import footnote, inspector
+from pages.parts.calls import inspector
 from pages.parts.run import actions, damage, go_on, link, named_in_address, problems, size, title
 from pages.parts.tables import as_csv
 from pages.parts.text import plain
@@ -40,6 +40,9 @@ SPEEDS = {"1×": 1, "4×": 4, "At once": 0}
 """How much quicker than that a replay goes; at once is no replay."""
 
 CALLS_A_PAGE = 50
+
+FIGURES = ["item", "case", "rules", "value", "n", "of", "low", "high", "detail"]
+"""What a file of figures says of each."""
 
 
 def replay(run_id: str, lab: Lab) -> None:
@@ -84,10 +87,7 @@ def step_through(run_id: str, lab: Lab) -> None:
         )
         st.caption(f"Step {step} of {len(steps)}. No model is asked.")
         st.page_link(
-            addresses.CASE,
-            label="The whole case",
-            icon=":material/folder_open:",
-            query_params=named_in_address(run_id),
+            addresses.CASE, label="The whole case", icon=":material/folder_open:", query_params=named_in_address(run_id)
         )
     _scene(lab, [event for one in steps[:step] for event in one])
 
@@ -134,119 +134,69 @@ def _scene(lab: Lab, events: list[Event]) -> None:
         stage("read", [scene], f"replay-{scene.run}-{scene.case}")
 
 
-def everything(lab: Lab, state: Transcript, log: CaseLog) -> None:
-    """The ledger of what does not count, every call, and what the run was made with."""
-    view = lab.view(log)
-    known, readings = numbers(view.trials), lab.readings(view)
-    st.subheader("Set aside, and why", anchor=False)
-    if log.drops:
-        st.dataframe(
-            [
-                {
-                    "About": place(drop.item, log.case, known) or "the whole case",
-                    "Reason": drop.reason,
-                    "Rules": drop.rules or "both",
-                    "Detail": numbered(drop.detail, known),
-                }
-                for drop in log.drops
-            ],
-            hide_index=True,
-            key="drops",
-            alt="Items that do not count, with reasons",
-        )
-    else:
-        st.caption("Nothing was set aside.")
-    st.subheader("Every figure", anchor=False)
-    figures = pd.DataFrame(
-        [
-            {
-                "Figure": lab.metric(score.metric).title,
-                "About": score.item.replace("/", ", ").replace("-", ", ")
-                or ("this case" if score.case else "the whole run"),
-                "Rules": score.rules,
-                "Value": score.value,
-                "n": score.n,
-                "of": score.of,
-                "Low": score.low,
-                "High": score.high,
-                "Made with": ", ".join(
-                    f"{name.replace('_', ' ')} {evidence.readable(value)}" for name, value in score.detail.items()
-                ),
-            }
-            for score in evidence.scores_of(state, log)
-        ]
-    )
-    if len(figures):
-        st.dataframe(figures, hide_index=True, placeholder="–", key="scores", alt="All scores under both sets of rules")
-        as_csv(figures, "figures")
-    else:
-        st.caption("There is none.")
+def every_call(shown: live.Shown) -> None:
+    """Every call of the case, word for word, and its figures to be taken along."""
+    state, held = shown.state, evidence.of_case(shown.lab, shown.state, shown.case)
     st.subheader("Every call", anchor=False)
-    calls = log.calls if log.calls or state.planned > 1 else state.calls
-    names = list(calls)
+    names, known = list(held.calls), numbers(shown.view.trials)
     page = st.pagination(-(-len(names) // CALLS_A_PAGE), key="calls-page") if len(names) > CALLS_A_PAGE else 1
     for name in names[(page - 1) * CALLS_A_PAGE : page * CALLS_A_PAGE]:
-        call = calls[name]
-        parts = filter(None, (call.asked.role, place(call.asked.item, log.case, known)))
-        label = f"{plain(' · '.join((name, *parts)))} · {footnote(call)}"
-        shown = st.expander(label, key=f"call-{name}", type="compact", on_change="rerun")
-        with shown:
-            if shown.open:
-                inspector(call, readings.get(name))
+        call = held.calls[name]
+        label = " · ".join(filter(None, (call.title, place(call.about, shown.case, known))))
+        with st.expander(plain(label), key=f"call-{name}", type="compact", on_change="rerun") as opened:
+            if opened.open:
+                inspector(state.calls[name], call)
             else:
                 st.skeleton(120)
-    if state.started:
-        st.subheader("Made with", anchor=False)
-        st.json(evidence.made_with(state), expanded=1)
+    if held.figures:
+        as_csv(lambda: _figures(shown), "figures")
+
+
+def _figures(shown: live.Shown) -> pd.DataFrame:
+    scores = evidence.scores_of(shown.state, shown.state.case(shown.case))
+    titles = {"Figure": [shown.lab.metric(one.metric).title for one in scores]}
+    return pd.DataFrame({**titles, **pd.DataFrame([one.model_dump() for one in scores])[FIGURES]})
 
 
 def main(run_id: str) -> None:
     """The case, as a whole or played again."""
     state, active = live.look(run_id)
-    lab = entry.labs().get(state.started.lab if state.started else _lab_of(run_id))
     title(state, run_id)
     _sender(run_id)
+    # Where a journal's first line is lost, its name tells the lab.
+    name = state.started.lab if state.started else next((lab for lab in entry.labs() if f"-{lab}-" in run_id), "")
+    lab = entry.labs().get(name)
     if lab is None:
         st.error("This app has no lab that made this run.", icon=":material/error:")
         return
-    if _sealed(lab, state, active):
-        live.watched(lab, run_id, state, active)
+    shown = live.Shown(lab, run_id, state, active)
+    if shown.case and shown.is_sealed:
+        live.watched(shown)
         link(run_id)
         return
-    replayed = st.query_params.get("replay")
-    if replayed and state.asked:
+    if (replayed := st.query_params.get("replay")) and state.asked:
         with waits("Reading the journal …"):
             _events(run_id, _case(run_id), size(run_id))
-    if replayed == "step" and state.asked:
-        step_through(run_id, lab)
-        return
-    if replayed and state.asked:
-        recording.note(run_id, state)
-        st.fragment(replay, run_every=PACE.seconds(0.25))(run_id, lab)
+        if replayed == "step":
+            step_through(run_id, lab)
+        else:
+            recording.note(run_id, state)
+            st.fragment(replay, run_every=PACE.seconds(0.25))(run_id, lab)
         return
     fork.note(state)
     if not active:
         damage(run_id)
         go_on(run_id, state)
         if call := state.calls.get(st.query_params.get("fork", "")):
-            fork.draw(run_id, state, call, live.chosen(state))
-    goes_on = live.watched(lab, run_id, state, active)
+            fork.draw(run_id, state, call, shown.case)
+    live.watched(shown)
     # The case first, then what can be done with it.
     actions(run_id, state, here="case")
     _read_again(run_id, state)
     _versions(run_id, lab)
-    if not goes_on:
-        labels.draw(lab, run_id, state, live.chosen(state))
-        everything(lab, state, state.case(live.chosen(state)))
-
-
-def _sealed(lab: Lab, state: Transcript, active: bool) -> bool:
-    """Whether the answers may not be shown yet, neither by a replay nor by what stands below the case."""
-    case = live.chosen(state)
-    if not case:
-        return False
-    goes_on = active and not state.cases[case].result
-    return rooms.of(lab).sealed(lab.view(state.case(case)), goes_on)
+    if not active:
+        labels.draw(lab, run_id, state, shown.case)
+        every_call(shown)
 
 
 def _read_again(run_id: str, state: Transcript) -> None:
@@ -308,11 +258,6 @@ def _sender(run_id: str) -> None:
         st.caption(plain(origin.verified.sentence))
 
 
-def _lab_of(run_id: str) -> str:
-    """Where a journal's first line is lost, its name tells the lab."""
-    return next((name for name in entry.labs() if f"-{name}-" in run_id), "")
-
-
 def foretell(run_id: str) -> None:
     """A run that is sealed for whoever looks: each card is turned once it is guessed, the end comes with the last one
     or when all is revealed. Raises NoSuchRun.
@@ -333,7 +278,7 @@ def foretell(run_id: str) -> None:
     )
     # While it goes on there may still be something to guess.
     is_guess = scene.is_sealed and (scene.status in ("running", "waiting") or any(card.options for card in scene.cards))
-    stage("guess" if is_guess else "read", [scene], f"sealed-{run_id}", follow={"run": run_id, "case": scene.case})
+    stage("guess" if is_guess else "read", [scene], f"sealed-{run_id}", [live.follow_sealed(run_id, scene.case)])
 
 
 named = st.query_params.get("run", "")

@@ -20,10 +20,10 @@ from core.store import comparing, listing, matching
 from core.store.comparing import By, Compared
 from core.store.filters import TITLES, Filter, from_query
 from core.store.matching import Asked, Match, NotComparable
-from core.store.store import QueryRefused, Store, StoreError
+from core.store.store import QueryRefused, Store
 from core.telling import compared_in_words
 from pages import addresses
-from pages.parts import rooms, session
+from pages.parts import rooms, second, session
 from pages.parts.models import short
 from pages.parts.side_by_side import told_apart
 from pages.parts.tables import as_csv
@@ -294,13 +294,7 @@ def _found(
 def main() -> None:
     """The page."""
     st.title("Compare", anchor=False)
-    try:
-        keeper = entry.keeper()
-    except StoreError as error:
-        st.error(plain(str(error)), title="The list of runs cannot be opened", icon=":material/error:")
-        return
-    with waits("Reading the journals …"):
-        keeper.looked.wait(timeout=60)
+    keeper = second.opened()
     store, viewer = keeper.store, session.viewer()
     looked = Looked(store, viewer, listing.interrupted(store, runs_list.alive))
     # What is open beside the comparison does not change it.

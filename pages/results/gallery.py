@@ -164,11 +164,7 @@ def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame
             if more.open:
                 shown = table.drop(columns=["link", "chosen"], errors="ignore")
                 st.dataframe(
-                    shown,
-                    hide_index=True,
-                    key=f"{key}-rows",
-                    alt=f"{one.title}, as a table",
-                    column_config=_COLUMNS,
+                    shown, hide_index=True, key=f"{key}-rows", alt=f"{one.title}, as a table", column_config=_COLUMNS
                 )
                 as_csv(shown, key)
 

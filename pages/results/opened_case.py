@@ -78,7 +78,8 @@ def draw(looked: Looked, at: Place, ways: Ways | None = None) -> None:
         return
     if not active:
         damage(at.run)
-    if not live.watched(lab, at.run, state, active, go):
+    live.watched(live.Shown(lab, at.run, state, active), go)
+    if not active:
         labels.draw(lab, at.run, state, at.case or live.chosen(state), at.trial if at.case else None)
         go_on(at.run, state)
         actions(at.run, state, here="browse")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core import entry
 from core.charts import rows
 from core.store import sql
 from core.store.sql import Found
-from core.store.store import QueryRefused, StoreError
+from core.store.store import QueryRefused
 from pages.parts import second, session
 from pages.parts.pictures import PLAIN
 from pages.parts.tables import as_file
@@ -26,13 +25,7 @@ st.markdown(
     f"{sql.most('query_rows'):,} rows at most, and may take {sql.most('query_seconds')} seconds."
 )
 
-try:
-    keeper = entry.keeper()
-except StoreError as error:
-    st.error(plain(str(error)), title="The store cannot be opened", icon=":material/error:")
-    st.stop()
-with waits("Reading the journals …"):
-    keeper.looked.wait(timeout=60)
+keeper = second.opened()
 second.note(keeper)
 
 

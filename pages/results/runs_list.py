@@ -55,12 +55,7 @@ def draw(looked: Looked, wanted: Filter, found: Listed) -> None:
 def _table(looked: Looked, wanted: Filter, ids: list[str], counts: dict[str, int], at: str) -> None:
     """The rows; a click on one opens it, and those that are ticked can be set beside each other."""
     runs = queries.runs(
-        looked.store,
-        limit=len(ids),
-        alive=alive,
-        viewer=looked.viewer,
-        recordings=wanted.recordings,
-        only=ids,
+        looked.store, limit=len(ids), alive=alive, viewer=looked.viewer, recordings=wanted.recordings, only=ids
     )
     runs = runs.set_index("run", drop=False).reindex([run for run in ids if run in set(runs["run"])])
     table, columns = listed(runs, counts if not wanted.is_everything else {})

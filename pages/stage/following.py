@@ -1,4 +1,6 @@
-"""A case that goes on, told to all who watch it: looked at once for all of them, and only what changed is sent."""
+"""A case that goes on, and how far its run is, told to all who watch it: looked at once for all of them, and only what
+changed is sent.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,7 @@ from core.people.looking import NoSuchRun
 from core.runs.watch import Watch
 from core.scene import Scene
 from core.telling import scenes
+from core.telling.how_far import OVER, HowFar, how_far
 from core.telling.sealed import Opened, told_to
 
 PACE = 0.4
@@ -44,20 +47,24 @@ def changed(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(eq=False)
 class _Watcher:
-    """Somebody who watches: `opened` gives what they may see of the case, `part` what that was last, and `told` the
-    scene as they have it.
+    """Somebody who watches: `opened` gives what they may see of the case, `part` what that was last; `told` and `far`
+    are the scene, and how far the run is, as they have it.
     """
 
     opened: Callable[[], Opened]
     part: Opened = None
     told: dict[str, Any] = field(default_factory=dict)
+    far: HowFar | None = None
     queue: asyncio.Queue[str] = field(default_factory=lambda: asyncio.Queue(_BEHIND))
 
 
 class Looked(NamedTuple):
-    """A case at a look: its scene, whether it goes on, and whether its run is sealed."""
+    """A case at a look: its scene, none before its run has begun; how far the run is, whether it goes on, and whether
+    it is sealed.
+    """
 
     scene: Scene | None
+    far: HowFar
     goes_on: bool
     is_sealed: bool
 
@@ -73,8 +80,8 @@ class Following:
         self._task: asyncio.Task[None] | None = None
 
     async def told(self, opened: Callable[[], Opened] = lambda: None) -> AsyncIterator[str]:
-        """Server-sent events: the scene whole, then what changes, then `over`; each as far as `opened` says. For
-        who may not see all of the case it is not over before they may.
+        """Server-sent events: the scene whole, then what `changed`, each as far as `opened` says; how `far` the run is;
+        then `over`. For who may not see all of the case it is not over before they may.
         """
         watcher = _Watcher(opened)
         watcher.part = await asyncio.to_thread(opened)
@@ -118,7 +125,7 @@ class Following:
         return now
 
     def _tell(self, now: Looked, watching: Sequence[_Watcher]) -> None:
-        """Send each what is new of what they may see: made once for all who may see the same."""
+        """Send each what is new of what they may see, made once for all who may see the same; and how far it is."""
         if self._looked is None or self._looked.scene is not now.scene:
             self._made = {}
         self._looked = now
@@ -136,6 +143,10 @@ class Following:
                 watcher.told = scene
                 if news[pair]:
                     self._send(watcher, news[pair])
+            far = _far(now, watcher)
+            if far is not None and far != watcher.far:
+                watcher.far = far
+                self._send(watcher, _event("far", far.model_dump()))
             if not now.goes_on and watcher.part is None:
                 self._send(watcher, _event("over", {}))
                 self._send(watcher, "")
@@ -153,6 +164,14 @@ class Following:
             watcher.queue.put_nowait("")
         if not event:
             self._watching.discard(watcher)
+
+
+def _far(now: Looked, watcher: _Watcher) -> HowFar | None:
+    """How far the run is, to who watches; once it is over nothing to who was not told before."""
+    if not now.goes_on and watcher.part is not None:
+        # They are not told the end yet, but that it does not go on.
+        return OVER
+    return now.far if now.goes_on or watcher.far not in (None, OVER) else watcher.far
 
 
 def _event(name: str, data: dict[str, Any]) -> str:
@@ -187,18 +206,14 @@ def _looking(run: str, case: str) -> Callable[[], Looked]:
             watch = entry.jobs().watch(run, case)
         else:
             is_news = watch.look()
+        state = watch.transcript
+        lab = entry.labs().get(state.started.lab) if state.started else None
         if before is None or is_news or before.goes_on != active:
-            before = Looked(_scene(watch, case, active), active, False)
-        before = before._replace(is_sealed=entry.jobs().sealed(run))
+            scene = scenes.of_case(lab, state, case or state.only, active) if lab else None
+        else:
+            scene = before.scene
+        # Its place in a line, and whether it is sealed, change without an event.
+        before = Looked(scene, how_far(entry.jobs(), lab, run, state), active, entry.jobs().sealed(run))
         return before
 
     return look
-
-
-def _scene(watch: Watch, case: str, active: bool) -> Scene | None:
-    """The scene, as far as the run has come."""
-    state = watch.transcript
-    lab = entry.labs().get(state.started.lab) if state.started else None
-    if lab is None:
-        return None
-    return scenes.of_case(lab, state, case or state.only, active)

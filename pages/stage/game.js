@@ -4,8 +4,9 @@
 // It is the explanation that is on trial: what is told at the end is what it let a reader foresee.
 
 import {
-  html, useEffect, useLayoutEffect, useMemo, useRef, useState, useKeys, Bars, Ending, Face, Leave, Marked, Options, Panels,
-  Sign, Text, Tiles, against, came, capital, classOf, counted, cutText, isForetold, isGoing, numberOf, titleOf, wordOf,
+  html, useEffect, useLayoutEffect, useMemo, useRef, useState, useKeys, Actions, Bars, Ending, Face, Leave, Marked,
+  Options, Panels, Sign, Text, Tiles, against, came, capital, classOf, counted, cutText, isForetold, isGoing, numberOf,
+  titleOf, wordOf,
 } from "./stage.js";
 
 const UNKNOWN = "unknown";
@@ -238,7 +239,7 @@ function Result({ round, guess }) {
  * Rounds one after another: guessed, turned, a tile drops. A round has `id`, `title`, `who`, `claim`, `card`, `isCovered`,
  * `isReady`, `after` and what stands `below` its options; `earlier` has guesses that were made before, by id. `end(guesses)` draws what it comes to.
  */
-function Game({ stage, rounds, earlier, head, asks, tell, end, leave, isMore, isInline }) {
+function Game({ stage, rounds, earlier, head, asks, tell, end, leave, more, isInline }) {
   const [guesses, guess] = useState(earlier ?? {}), [current, set] = useState(""), acted = useRef(false), here = useRef(null);
   // By its name: while a run goes on a card may still be set aside, and others come.
   const first = rounds.findIndex((one) => !guesses[one.id]), named = rounds.findIndex((one) => one.id === current);
@@ -277,10 +278,10 @@ function Game({ stage, rounds, earlier, head, asks, tell, end, leave, isMore, is
     <header><span dir="auto">${round ? asks : head}</span>${leave && html`<${Leave} leave=${leave} words=${round ? "Guess no more" : "Leave"} />`}</header>
     ${round ? html`<div class="round" key=${round.id}><${Saying} round=${round} /><${Question} round=${round} />
         <div class="answer-place">${isTurned ? html`<${Result} round=${round} guess=${guesses[round.id]} />
-            <div class="options"><button class="primary onward" onClick=${on}>${done.length < rounds.length || isMore ? "Next" : "What came of it"}<kbd>space</kbd></button></div>`
+            <div class="options"><button class="primary onward" onClick=${on}>${done.length < rounds.length || more ? "Next" : "What came of it"}<kbd>space</kbd></button></div>`
           : isGuessed ? html`<p class="soft">It comes once your guess is kept.</p>`
           : round.isReady ? html`<${Options} card=${round.card} choose=${choose} />${round.below}` : html`<p class="soft">It has not answered yet.</p>`}</div></div>`
-      : isMore ? html`<div class="round over"><p class="soft">These are all so far. More are on their way.</p></div>`
+      : more ? html`<div class="round over"><p class="soft">These are all so far. More are on their way.</p>${more}</div>`
       : html`<div class="round over">${end(guesses)}</div>`}
     ${round && foot}</article>`;
 }
@@ -315,7 +316,7 @@ export function Guess({ stage, scene, name, leave }) {
     ${scene.verdict?.bars.length > 0 && html`<${Bars} bars=${scene.verdict.bars} />`}
     <div class="options"><button class="primary onward" onClick=${leave}>See all of it<kbd>Esc</kbd></button></div>`;
   return html`<${Game} stage=${stage} rounds=${rounds} earlier=${earlier} head=${scene.title} asks="What will it answer?" end=${end} leave=${leave}
-    isMore=${isGoing(scene)} tell=${(round, value) => stage.act("guess", round.id, value, round.isCovered)} />`;
+    more=${isGoing(scene) && html`<${Actions} stage=${stage} scene=${scene} />`} tell=${(round, value) => stage.act("guess", round.id, value, round.isCovered)} />`;
 }
 
 /** The reader with the reason and without it: what it was worth to them, where that can be said at all. */

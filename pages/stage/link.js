@@ -5,18 +5,19 @@ import { Sayer, played } from "./saying.js";
 
 const address = (what, run, scene) => `/${what}/${encodeURIComponent(run)}/${encodeURIComponent(scene)}`;
 
-/** Hear a case as it goes on: `draw(scene)` with each change, `over()` at the end. Returns how to stop. */
-export function follow(run, named, draw, over, lost = () => {}) {
+/** Hear a case as it goes on: `draw(scene)` with each change, `far(how)` its run is, `over()` at the end. Returns how
+ * to stop. */
+export function follow(run, named, draw, far, over) {
   let scene = null;
   const source = new EventSource(address("told", run, named));
   source.addEventListener("scene", (event) => draw((scene = JSON.parse(event.data))));
   source.addEventListener("changed", (event) => {
     draw((scene = merged(scene, JSON.parse(event.data))));
-    lost(false);
   });
+  source.addEventListener("far", (event) => far(JSON.parse(event.data)));
   source.addEventListener("over", () => { source.close(); over(); });
-  // The browser asks again by itself, and is then told the whole.
-  source.onerror = () => lost(true);
+  // Of a lost connection the browser asks again by itself, and is then told the whole; not where it was refused.
+  source.onerror = () => { if (source.readyState === EventSource.CLOSED) over(); };
   return () => source.close();
 }
 
@@ -42,9 +43,9 @@ const theirs = new Map();
 let opening = null;
 
 /**
- * The stage as a component of Streamlit. `component.data` is what `stage.mount` takes, and besides: `follow` ({run,
- * case} of what goes on) and `reader`, under whose name guesses are kept. Streamlit calls this again with each
- * drawing of the page.
+ * The stage as a component of Streamlit. `component.data` is what `stage.mount` takes, and besides: `follow`, for each
+ * scene null or what goes on ({run, case, share, words, around, pace, note}, see mount.py), and `reader`, under whose
+ * name guesses are kept. Streamlit calls this again with each drawing of the page.
  */
 export async function mounted(component, version) {
   const place = component.parentElement.querySelector(".stage-place");
@@ -55,14 +56,15 @@ export async function mounted(component, version) {
     known.component = component;
     // A page that is drawn anew at once calls before the stage is there.
     await known.begun;
-    const isOther = JSON.stringify(known.followed) !== JSON.stringify(followed);
-    if (isOther || !followed) known.draw(data.scenes, { ...data, scenes: undefined });
+    const isOther = namesOf(known.followed) !== namesOf(followed);
+    known.followed = followed;
+    if (isOther || !known.hears?.()) known.draw(data.scenes, { ...data, far: farOf(followed) });
     arrive(place, data);
-    if (isOther) hear(known, followed);
+    if (isOther) hear(known);
     return known.end;
   }
   let begun;
-  const here = { component, data, begun: new Promise((done) => { begun = done; }) };
+  const here = { component, data, followed, begun: new Promise((done) => { begun = done; }) };
   // What was said before the page was loaded anew may still be on its way, and the app's scene does not have it.
   const guessed = (scene) => withGuesses(scene, sayer(here).waiting, data.reader);
   if (data.mode !== "all") data.scenes = data.scenes.map(guessed);
@@ -83,7 +85,7 @@ export async function mounted(component, version) {
       here.resting = setTimeout(() => sayer(here).afterwards(() => went("judged")), 1_500);
     },
     step: went,
-    cancel: () => say("cancel"),
+    cancel: (on) => sayer(here).say({ what: "cancel", run: on }),
     case(on, left = 4) {
       opening = on;
       went(`case ${on}`);
@@ -107,13 +109,13 @@ export async function mounted(component, version) {
   // These have a field of their own on the page, under the stage.
   for (const name of ["question", "input", "draw"]) does[name] = () => field(name)?.focus();
   here.stage = mount(place, {
-    ...data, evidence, keys: data.mode !== "all", library: from("preact.js"),
+    ...data, far: farOf(followed), evidence, keys: data.mode !== "all", library: from("preact.js"),
     act: (name, ...said) => does[name]?.(...said),
   });
   here.draw = (scenes, { scenes: _, ...more } = {}) => here.stage.update((here.scenes = scenes), more);
   here.end = () => { clearTimeout(here.resting); here.stop?.(); here.stage.unmount(); mounts.delete(place); };
   await here.stage.ready;
-  hear(here, followed);
+  hear(here);
   begun();
   return here.end;
 }
@@ -125,15 +127,47 @@ function arrive(place, { mode, scenes }) {
   requestAnimationFrame(() => place.querySelector("h3[tabindex]")?.focus());
 }
 
-/** Hear what goes on, or nothing more. At the end the page is drawn anew, with what can be done then. */
-function hear(here, followed) {
+const namesOf = (followed) => JSON.stringify(followed.map((one) => one && [one.run, one.case]));
+// Nothing is said of a run that does not go on, though its end is still to come.
+const farOf = (followed) => Object.fromEntries(followed.filter((one) => one?.words).map((one) => [one.run, one]));
+
+/** Hear what goes on, or nothing more. The page is drawn anew at the end, with what can be done then; and while it goes
+ * on where more is to be seen around the case. Both is asked for until it came: what a component says can get lost. */
+function hear(here) {
   here.stop?.();
-  here.followed = followed;
-  // What may be done with it the page knows.
-  const actions = here.scenes[0]?.actions;
-  const draw = (scene) => here.draw([{ ...scene, actions }]);
-  const over = () => here.component.setTriggerValue("went", "over");
-  here.stop = followed && follow(followed.run, followed.case, draw, over);
+  const told = new Map(), over = new Set(), going = here.followed.filter(Boolean);
+  let waiting = 0, asked = 0;
+  here.hears = () => going.some((one) => !over.has(one.run));
+  const isOther = (one) => told.has(one?.run) && told.get(one.run).around !== one.around;
+  const isNews = () => !here.hears() || here.followed.some(isOther);
+  const ask = () => {
+    waiting = 0;
+    if (!isNews()) return;
+    asked = Date.now();
+    here.component.setTriggerValue("went", "news");
+    news();
+  };
+  const farNow = () => farOf(going.map((one) => !over.has(one.run) && (told.get(one.run) ?? one)));
+  const pace = 1_000 * Math.max(0, ...going.map((one) => one.pace));
+  const news = () => { waiting ||= isNews() ? setTimeout(ask, Math.max(0, asked + pace - Date.now())) : 0; };
+  const changed = (at, made) => here.scenes.map((now, place) => (place === at ? made(now) : now));
+  const stops = here.followed.map((one, at) => one && follow(
+    one.run, one.case,
+    // What may be done with it the page knows.
+    (scene) => here.draw(changed(at, ({ actions }) => ({ ...scene, actions }))),
+    (far) => {
+      told.set(one.run, { ...one, ...far });
+      here.draw(here.scenes, { far: farNow() });
+      news();
+    },
+    () => {
+      over.add(one.run);
+      // The others may go on for long, and the page is drawn anew once all are over.
+      if (here.hears()) here.draw(changed(at, (now) => ({ ...now, actions: [] })), { far: farNow() });
+      news();
+    },
+  ));
+  here.stop = () => { clearTimeout(waiting); stops.forEach((stop) => stop?.()); };
 }
 
 function withGuesses(scene, waiting, reader) {

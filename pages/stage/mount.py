@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from hashlib import sha256
 from typing import Any, Literal
@@ -11,9 +12,10 @@ import streamlit as st
 
 from core.scene import RunScene, Scene
 from core.telling.game.pack import Pack
+from core.telling.how_far import HowFar
 from core.telling.stage_files import stage_files
 
-Mode = Literal["read", "tell", "guess", "beside", "tried", "all"]
+Mode = Literal["read", "tell", "guess", "beside", "tried", "all", "far"]
 
 _SCRIPT = """
 let link;
@@ -31,13 +33,66 @@ _STYLE = """
 .stage:has(> .game:not(.inline)) { overflow: auto; padding: 12px 24px; }
 .stage-place:empty { min-height: 100dvh; }
 .stage-place.all { min-height: 300px; }
+.stage-place.far { min-height: 0; }
+.stage-place.far:empty { min-height: 48px; }
 """
 """A telling has the whole window. Until it is drawn a case has a place: what stands below must not jump."""
 
 
+@dataclass(frozen=True)
+class Follow:
+    """A run that goes on and the case of it that is shown, of which the browser hears by itself; how far it is so far.
+    The page is drawn anew where that is another `around`, at most every `pace` seconds, and once it is over. `note`
+    says who can stop it, where that is somebody else.
+    """
+
+    run: str
+    case: str
+    far: HowFar
+    pace: float
+    note: str = ""
+
+    def data(self) -> dict[str, Any]:
+        """As link.js takes it."""
+        return {"run": self.run, "case": self.case, "pace": self.pace, "note": self.note, **self.far.model_dump()}
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where in a case a reader is: the `card` that is open at first, and the screen at which a telling begins. `steps`:
+    keys lead from row to row of a list beside.
+    """
+
+    card: str = ""
+    place: int = 0
+    steps: bool = False
+
+
+@dataclass(frozen=True)
+class Says:
+    """What a reader says of a case. Guesses are kept under the name `reader`. Of what may be judged of a card by keys
+    `judgements` gives the name, what it is called, the good word and the bad one; `judged` is what was, by card.
+    """
+
+    reader: str = ""
+    judgements: Sequence[tuple[str, str, str, str]] = ()
+    judged: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Together:
+    """How several scenes stand together: `rows` says which cards meet, by their ids, and what differs there; `names`
+    who is who. With `series` they are told one after another (see stage.js); *leave* in it is the address to leave for.
+    """
+
+    rows: Sequence[tuple[Sequence[str | None], str]] = ()
+    names: Sequence[str] = ()
+    series: Mapping[str, Any] | None = None
+
+
 @cache
 def _component(mode: str) -> Any:
-    """One that leaves room for a case, or what "all" cases of a run came to."""
+    """One that leaves room for a case, for what "all" cases of a run came to, or for how "far" runs are."""
     read = {name: path.read_text(encoding="utf-8") for name, path in stage_files().items()}
     # Files are known to a browser by what is in them.
     version = sha256("".join(read.values()).encode()).hexdigest()[:16]
@@ -53,41 +108,24 @@ def stage(
     mode: Mode,
     scenes: Sequence[Scene | RunScene],
     key: str,
-    *,
-    follow: Mapping[str, str] | None = None,
-    rows: Sequence[tuple[Sequence[str | None], str]] = (),
-    names: Sequence[str] = (),
-    judgements: Sequence[tuple[str, str, str, str]] = (),
-    judged: Mapping[str, Mapping[str, str]] | None = None,
-    card: str = "",
-    steps: bool = False,
-    reader: str = "",
-    place: int = 0,
-    series: Mapping[str, Any] | None = None,
+    follow: Sequence[Follow | None] = (),
+    where: Where | None = None,
+    says: Says | None = None,
+    together: Together | None = None,
 ) -> str:
-    """Draw scenes; `follow` names the run and the case of one that goes on, which the browser hears of by itself. Of
-    several, `rows` says which cards meet, by their ids, and what differs there; `names` who is who. Of what may be
-    judged of a card by keys `judgements` gives the name, what it is called, the good word and the bad one, and
-    `judged` what was, by card; `card` is open at first; of *all* it is the case that is shown below. Guesses are kept
-    under the name `reader`. `steps`: keys lead from row to row of a list beside. With `series` scenes are told one
-    after another (see stage.js), and *leave* in it is the address to leave for. Gives what a person wants that only
-    the page can do, once: "over" where what was followed is.
+    """Draw scenes; `follow` has, for each, what goes on. Of *all* `where.card` is the case that is shown below. Gives
+    what a person wants that only the page can do, once; "news" where the page is to be drawn anew.
     """
     data = {
         "mode": mode,
         "scenes": [scene.model_dump(mode="json") for scene in scenes],
-        "follow": follow,
-        "rows": rows,
-        "names": names,
-        "judgements": judgements,
-        "judged": judged or {},
-        "card": card,
-        "steps": steps,
-        "reader": reader,
-        "place": place,
-        "series": series,
+        "follow": [one and one.data() for one in follow],
+        **asdict(where or Where()),
+        **asdict(says or Says()),
+        **asdict(together or Together()),
     }
-    return _component(mode if mode == "all" else "")(data=data, key=key, on_went_change=lambda: None).went or ""
+    kind = mode if mode in ("all", "far") else ""
+    return _component(kind)(data=data, key=key, on_went_change=lambda: None).went or ""
 
 
 def game(pack: Pack, key: str) -> None:
@@ -95,6 +133,7 @@ def game(pack: Pack, key: str) -> None:
     data = {
         "mode": "play",
         "scenes": [],
+        "follow": [],
         "game": {"pack": pack.model_dump(mode="json"), "isInline": True, "isInApp": True},
     }
     _component("")(data=data, key=key)

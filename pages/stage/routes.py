@@ -169,7 +169,8 @@ def foretell(who: Visit, one: Saying, scene: Scene) -> None:
     if card.mark == "waiting":
         raise ValueError("It has not answered yet.")
     lab, *_ = state_of(who, entry.labs(), one.run, one.case)
-    also = lab.guessed(one.value, who.guesser, one.about == "without") if lab.guessed is not None else None
+    is_without = one.about == "without"
+    also = lab.guessed(one.value, who.guesser, is_without) if lab.guessed is not None else None
     who.foretell(one.run, scene.case, card.id, one.value, also)
 
 

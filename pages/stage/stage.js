@@ -1,6 +1,6 @@
-// The stage draws a scene (core/scene.py) in five ways: read, tell, guess, beside, tried; of a run of several cases what
-// they came to: all; and plays a pack of cards (game.js). It asks no server for anything but what its caller hands in, and
-// what models and people wrote becomes text nodes, never markup.
+// The stage draws a scene (core/scene.py) in six ways: read, tell, guess, beside, tried, far; of a run of several cases
+// what they came to: all; and plays a pack of cards (game.js). It asks no server for anything but what its caller hands
+// in, and what models and people wrote becomes text nodes, never markup.
 //
 // On Preact and htm: a scene comes again and again while a run goes on, and what a reader has opened, typed or focused
 // must stay. The library is handed in, as a module or as its address: the same file serves an app and a page on a disk.
@@ -12,8 +12,8 @@ export let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
 /**
  * Draw scenes into an element.
  *
- * - `mode`: read, tell, guess, play, beside, tried (beside a form: only what was tried so far), or all. `scenes`: one
- *   scene, several for *beside*, or for *all* that of a run.
+ * - `mode`: read, tell, guess, play, beside, tried (beside a form: only what was tried so far), far (beside a list:
+ *   only how far each is), or all. `scenes`: one scene, several for *beside* and *far*, or for *all* that of a run.
  * - `library`: Preact's module with htm (`html`, `render`, hooks), or the address of one.
  * - `evidence`: what stands behind the scenes, `{calls: {id: {title, parts: [{label, text}]}}}`, or a function of a
  *   scene that promises it; asked when it is first opened.
@@ -25,9 +25,10 @@ export let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
  * - `keys: false`: listen to no keys. `place`: the screen a telling begins at. `level`: of the title's heading.
  * - `judgements`: what may be judged of a card by keys: [name, what it is called, good word, bad word] each;
  *   `judged` what was, by card and name. `card`: the one that is open at first.
- * - `steps`: J, K and Esc lead from row to row of a list beside
- *   it, and back (*step*).
+ * - `steps`: J, K and Esc lead from row to row of a list beside it, and back (*step*).
  * - `saved`: how far what was said is kept, in words.
+ * - `far`: of runs that go on, by name, the `share` that is done, how far that is in `words`, and in a `note` who can
+ *   stop it.
  * - `game`: of *play*, which needs no scenes: `pack` (core/telling/game/pack.py), `seed` by which its cards are drawn,
  *   `isInline` where it stands within a page, `isInApp` where there is an app to go on in. It calls
  *   `act("play", place in the pack, word)`, and *seed* when others are drawn.
@@ -45,8 +46,9 @@ export function mount(element, options) {
   const draw = () => {
     if (isGone || !html) return;
     const { scenes = [], mode, place, series, level, evidence, act, saved, rows, names, game } = given;
-    const { judgements = [], judged = {}, steps = false, card = "" } = given;
-    Object.assign(stage, { level, evidence, act: act ?? (() => {}), rows, names, judgements, judged, steps, card });
+    const { judgements = [], judged = {}, steps = false, card = "", far = {} } = given;
+    const acts = act ?? (() => {});
+    Object.assign(stage, { level, evidence, act: acts, rows, names, judgements, judged, steps, card, far });
     render(html`<${Stage} ...${{ stage, scenes: [scenes].flat(), mode, place, series, saved, game }} />`, root);
   };
   const press = (event) => pressed(event, stage.keys);
@@ -590,7 +592,7 @@ function standing(scene) {
 }
 
 /** The sentence, large where it is short, and beside it the bars that decide. */
-function Verdict({ scene, headline }) {
+function Verdict({ stage, scene, headline }) {
   const { verdict } = scene;
   if (!verdict) {
     const [first, ...rest] = standing(scene);
@@ -599,7 +601,7 @@ function Verdict({ scene, headline }) {
           ${first}</h3>
       <p>${rest.join(" ")}</p>
       ${scene.failure?.map((part) => html`<${Text} part=${part} most=${240} />`)}</div>
-      <${Progress} scene=${scene} /></div>`;
+      <${Progress} stage=${stage} scene=${scene} /></div>`;
   }
   const length = lengthOf(verdict.headline.text), size = length > 200 ? "long wordy" : length > 64 ? "long" : "short";
   return html`<div class=${`verdict ${classOf(verdict.mark)}`}>
@@ -610,25 +612,35 @@ function Verdict({ scene, headline }) {
     ${verdict.bars.length > 0 && html`<${Bars} bars=${verdict.bars} />`}</div>`;
 }
 
-/** How much is done; and the places of the bars, empty, while they are still to come. */
-function Progress({ scene }) {
+/** How much is done, where the run does not say so; and the places of the bars, empty, while they are still to come. */
+function Progress({ stage, scene }) {
   const all = scene.cards.length, came = scene.cards.filter((card) => !isOpen(card.mark)).length;
   if (!isGoing(scene) && (!all || scene.status === "done" || scene.status === "empty")) return null;
   return html`<div class="far">
-    ${all > 0 && html`<progress value=${came} max=${all} aria-label=${`${came} of ${all}`}></progress>`}
+    ${all > 0 && !stage.far[scene.run] && html`<progress value=${came} max=${all}
+        aria-label=${`${came} of ${all}`}></progress>`}
     ${isGoing(scene) && html`<div class="unlit" aria-hidden="true">${Array.from({ length: 6 }, () => html`<i></i>`)}
         </div>`}</div>`;
 }
 
-/** What comes next. */
-function Actions({ stage, scene, on = "" }) {
+/** How far the run is, and who can stop it. */
+function Far({ far }) {
+  return html`<span class="run"><progress value=${far.share} max="1" aria-label="How far"></progress>${far.words}</span>
+    ${far.note && html`<span class="run">${far.note}</span>`}`;
+}
+
+/** How far it is while it goes on, and what comes next. */
+export function Actions({ stage, scene, on = "" }) {
   const isOfCard = (one) => scene.cards.some((card) => card.id === one.on);
   const offered = (scene.actions ?? []).filter((one) => (on ? one.on === on : !isOfCard(one)))
     // An answer is edited where it stands; from here the one that was named.
     .filter((one) => one.name !== "fork" || one.on);
-  if (!offered.length) return null;
+  const far = !on && stage.far[scene.run];
+  if (!offered.length && !far) return null;
+  // What can be pressed stays in its place when the rest goes.
   return html`<nav class="next" aria-label="What comes next">${offered.map((one) =>
-    html`<button class="link" onClick=${() => stage.act(one.name, one.on)}>${ACTIONS[one.name]}</button>`)}</nav>`;
+    html`<button class="link" onClick=${() => stage.act(one.name, one.on)}>${ACTIONS[one.name]}</button>`)}
+    ${far && html`<${Far} far=${far} />`}</nav>`;
 }
 
 // ----------------------------------------------------------------------------------------------------------- Read
@@ -698,7 +710,7 @@ function Read({ stage, scene, name, change }) {
           class="plain" onClick=${() => change("guess")}>${ACTIONS.guess}</button>`}
       ${scene.screens?.length > 1 && html`<button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd>
           </button>`}</header>
-    <${Verdict} scene=${scene} headline=${headline} />
+    <${Verdict} stage=${stage} scene=${scene} headline=${headline} />
     <${Actions} stage=${stage} scene=${scene} />
     ${scene.unread > 0 && html`<p class="warning">${counted(scene.unread, "line")} of the journal could not be read.
       What stands here may lack something.</p>`}
@@ -745,7 +757,7 @@ function All({ stage, scene }) {
   const far = scene.status === "done" ? "" : `${came} of ${of} done.`;
   const cards = tiles.map((one) => ({ ...one, id: one.case })), few = isWhole ? cards : cards.slice(0, MANY);
   return html`<article class="read all">
-    <${Verdict} scene=${scene} headline=${headline} />
+    <${Verdict} stage=${stage} scene=${scene} headline=${headline} />
     ${far && html`<p class="small">${joined(" ", STATES[scene.status][0], far)}</p>`}
     <section aria-label=${capital(`${scene.one}s`)}>
       <${Tiles} scene=${scene} only=${few} most=${few.length} shown=${stage.card} go=${(id) => stage.act("case", id)} />
@@ -758,6 +770,14 @@ function All({ stage, scene }) {
         <${Text} part=${{ text: verdict.meaning }} most=${2_000} /></details>`}
       ${figures.length > 0 && html`<details><summary>All figures of the run (${figures.length})</summary>
         <${Figures} figures=${figures} /></details>`}</footer></article>`;
+}
+
+/** How far runs are whose cases stand in a list. */
+function Going({ stage, scenes, names }) {
+  const one = (scene, name) => html`${name && html`<p class="label" dir="auto">${name}</p>`}
+    <${Actions} stage=${stage} scene=${scene} />`;
+  return html`<article class="beside going" style=${`--columns:${scenes.length}`}>
+    ${inColumns(scenes, names, one)}</article>`;
 }
 
 /** What was tried so far, the newest first, and nothing that gives away what it is. */
@@ -1027,7 +1047,13 @@ export function against(cards, guesses) {
 /** The rows that are handed in, each with its cards; the app knows better than texts which tests are the same. */
 function rowsOf(scenes, given = []) {
   const cards = scenes.map((scene) => new Map(scene.cards.map((card) => [card.id, card])));
-  return given.map(([ids, differs]) => {
+  // What came since these were made meets by its words, until the page is drawn anew.
+  const known = scenes.map((_, column) => new Set(given.map(([ids]) => ids[column]))), late = new Map();
+  scenes.forEach((scene, column) => scene.cards.filter((card) => !known[column].has(card.id)).forEach((card) => {
+    const words = titleOf(card).join("\n"), ids = late.get(words) ?? scenes.map(() => null);
+    late.set(words, ids.with(column, card.id));
+  }));
+  return [...given, ...[...late.values()].map((ids) => [ids, ""])].map(([ids, differs]) => {
     const cells = ids.map((id, column) => cards[column].get(id));
     const card = cells.find(Boolean), there = cells.filter(Boolean).map(titleOf);
     // What only one of them has, such as what its own code gives, is no title of the row.
@@ -1068,7 +1094,8 @@ function Beside({ stage, scenes, names, change }) {
       <button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd></button></header>
     ${inColumns(scenes, names, (scene, name) => html`<p class="label" dir="auto">${name}</p>
       ${!shared && html`<p class="small" dir="auto">${cutText(scene.title, 150)}</p>`}
-      <${Verdict} scene=${scene} /><${Tiles} scene=${scene} />`)}
+      <${Verdict} stage=${stage} scene=${scene} /><${Actions} stage=${stage} scene=${scene} />
+      <${Tiles} scene=${scene} />`)}
     ${inColumns(scenes, names, (scene, name) => html`<${Claim} scene=${scene} name=${name} most=${300} />`)}
     ${inColumns(scenes, names, (scene) => scene.plot && html`<${Plot} scene=${scene} />`)}
     <ol class="rows">${(isWhole ? rows : rows.slice(0, FIRST)).map((row) => html`<li key=${row.key}
@@ -1136,8 +1163,8 @@ function Stage({ stage, scenes, mode, place, series, saved, game }) {
     ${now === "play" ? html`<${Play} key=${game.pack.name} stage=${stage} ...${game} />`
       : !scene ? html`<p class="soft">There is nothing to show.</p>`
       : now === "tell" ? html`<${scenes.length > 1 && !series ? TellBeside : Tell} ...${all} />`
-      : now === "tried" ? html`<${Tried} ...${all} />` : now === "all" ? html`<${All} ...${all} />`
-      : now === "guess" ? html`<${Guess} key=${whose} ...${all} />`
+      : now === "tried" ? html`<${Tried} ...${all} />` : now === "far" ? html`<${Going} ...${all} />`
+      : now === "all" ? html`<${All} ...${all} />` : now === "guess" ? html`<${Guess} key=${whose} ...${all} />`
       : now === "beside" && scenes.length > 1 ? html`<${Beside} ...${all} />`
       : html`<${Read} key=${whose} ...${all} />`}
     <div class="aloud" role="status" aria-live="polite">${said}</div>

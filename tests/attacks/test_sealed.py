@@ -17,6 +17,7 @@ from core.people.keeping import Keeping
 from core.people.looking import Journals
 from core.people.visit import name_of_visitor
 from core.scene import Card, Scene
+from core.telling.how_far import OVER
 from tests.attacks.wire import Reply, Tab, cookie, send
 from tests.browser.conftest import Server
 from tests.conftest import WITHOUT_ENCODER
@@ -87,6 +88,10 @@ def tells(text: str | bytes, secrets: list[str]) -> list[str]:
     """Which of them stand in a text, however they are escaped there."""
     data = text.encode() if isinstance(text, str) else text
     return [one for one in secrets if one.encode() in data or json.dumps(one)[1:-1].encode() in data]
+
+
+OVER_FOR_NOW = f"event: far\ndata: {OVER.model_dump_json()}\n\n".encode()
+"""That a run does not go on, whose end is still to come."""
 
 
 def first_events(app: Server, cookies: str, path: str) -> tuple[http.client.HTTPResponse, bytes]:
@@ -215,6 +220,7 @@ def test_it_is_revealed_to_all_who_watch_and_sealed_again(taught: Class) -> None
     stream, event = first_events(taught.app, taught.bob, f"/told/{run}/")
     other, _ = first_events(taught.app, "", f"/told/{run}/")
     assert not tells(event, secrets(taught, run))
+    assert [next_event(one) for one in (stream, other)] == [OVER_FOR_NOW] * 2
     press(taught, run, "Reveal to all")
     for one in (stream, other):
         told = next_event(one)

@@ -60,7 +60,7 @@ def ask_model(page: Page, url: str, model: ScriptedModel, exam: bool = False) ->
 
 
 def answered(page: Page) -> int:
-    found = re.search(r"(\d+) of about", page.locator(".st-key-progress").inner_text())
+    found = re.search(r"(\d+) of about", page.locator(".stage .run").inner_text())
     return int(found[1]) if found else 0
 
 
@@ -105,12 +105,12 @@ def test_a_run_survives_page_switch_reload_and_closed_tab(
 ) -> None:
     slow.stop_after(5)
     run = ask_model(page, app.url, slow)
-    expect(page.locator(".st-key-progress")).to_contain_text(re.compile(r"[1-9]\d* of about"))
+    expect(page.locator(".stage .run")).to_contain_text(re.compile(r"[1-9]\d* of about"))
     page.get_by_text("Workbench").click()
     page.get_by_role("menuitem", name="Methods").click()
     expect(page.get_by_role("heading", name="Methods")).to_be_visible()
     page.go_back()
-    expect(page.locator(f".st-key-progress, {VERDICT}").first).to_be_visible()
+    expect(page.locator(f".stage .run, {VERDICT}").first).to_be_visible()
     page.reload()
     settle(page)
     expect(page.locator(".stage .claim")).to_contain_text("says yes")
@@ -170,16 +170,32 @@ def test_rows_fill_in_while_the_run_goes_on(app: Server, page: Page, slow: Scrip
     slow.stop_after(44)
     ask_model(page, app.url, slow)
     page.locator(".stage .card.in-doubt").first.wait_for()
-    assert page.locator(".st-key-progress").count() == 1, "the first outcome shows before the run is over"
+    assert page.locator(".stage .run").count() == 1, "the first outcome shows before the run is over"
     slow.go_on()
     expect(page.locator(VERDICT)).to_be_visible()
+
+
+def test_the_page_is_drawn_anew_once_when_the_run_is_over(app: Server, page: Page, slow: ScriptedModel) -> None:
+    slow.stop_after(20)
+    sent: list[str | bytes] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda data: sent.append(data)))
+    ask_model(page, app.url, slow)
+    expect(page.locator(".stage .run")).to_contain_text("20 of about 51 calls answered")
+    page.locator(".stage .card").first.wait_for()
+    settle(page)
+    before = len(sent)
+    assert before, "what leaves this page is heard"
+    slow.go_on()
+    expect(page.locator(".st-key-actions")).to_be_visible()
+    expect(page.locator(".stage .run")).to_have_count(0)
+    assert len(sent) == before + 1
 
 
 def test_no_call_leaves_after_a_cancel(app: Server, page: Page, slow: ScriptedModel) -> None:
     slow.stop_after(8)
     ask_model(page, app.url, slow)
-    expect(page.locator(".st-key-progress")).to_contain_text(re.compile(r"[2-9] of about"))
-    page.locator(".st-key-cancel button").click()
+    expect(page.locator(".stage .run")).to_contain_text(re.compile(r"[2-9] of about"))
+    page.get_by_role("button", name="Stop it").click()
     expect(page.get_by_text("You stopped this run")).to_be_visible()
     asked = slow.count
     assert 2 < asked < 41
@@ -199,7 +215,7 @@ def test_after_kill_9_a_run_goes_on_and_asks_nothing_twice(
     server = serve(**scripted.variables)
     slow.stop_after(12)
     run = ask_model(page, server.url, slow)
-    expect(page.locator(".st-key-progress")).to_contain_text(re.compile(r"[4-9] of about|1\d of about"))
+    expect(page.locator(".stage .run")).to_contain_text(re.compile(r"[4-9] of about|1\d of about"))
     server.stop(signal.SIGKILL)
     journal = next(Path(server._environment["EXPLAIN_HOME"]).glob("journals/*.jsonl")).read_text(encoding="utf-8")
     kept = journal.count('"kind":"answered"')

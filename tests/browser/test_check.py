@@ -116,10 +116,10 @@ def test_a_run_survives_a_reload_and_a_cancel_stops_the_spending(app: Server, pa
     page.get_by_text("The items that ship").click()
     settle(page)
     press(page)
-    expect(page.locator(".st-key-progress")).to_contain_text(re.compile(r"[1-9]\d* calls"))
+    expect(page.locator(".stage .run")).to_contain_text(re.compile(r"[1-9]\d* calls"))
     page.reload()
-    page.wait_for_selector(".st-key-progress")
-    page.locator(".st-key-cancel button").click()
+    page.wait_for_selector(".stage .run")
+    page.get_by_role("button", name="Stop it").click()
     expect(page.get_by_text("You stopped this run")).to_be_visible()
     asked = slow.count
     slow.go_on()

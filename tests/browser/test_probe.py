@@ -52,7 +52,7 @@ def test_an_agent_is_watched_and_the_truth_comes_last(app: Server, page: Page, s
     run = start(page, app.url, slow.id)
     rounds = page.locator(".stage .panel")
     expect(rounds.first).to_contain_text("f(-100)-787.2")
-    assert page.locator(".st-key-progress").count() == 1, "its first calls show while it works"
+    assert page.locator(".stage .run").count() == 1, "its first calls show while it works"
     expect(page.locator(".stage .plane .point").first).to_be_visible()
     expect(page.locator(".stage .verdict.is-open")).to_have_count(1)
     assert page.locator(".stage .line-truth").count() == 0

@@ -52,7 +52,7 @@ def test_every_text_stands_out_from_its_ground_in_light_and_in_dark(app: Server,
             expect(page.locator(".st-key-actions")).to_be_visible()
             look(f"{path}, a run")
     page.get_by_role("link", name="Open as case").click()
-    expect(page.get_by_role("heading", name="Made with")).to_be_visible()
+    expect(page.get_by_role("heading", name="Every call")).to_be_visible()
     look("case")
     assert {where: texts for where, texts in found.items() if texts} == {}
 
@@ -74,6 +74,6 @@ def test_nothing_moves_for_who_asks_for_less(app: Server, browser: Browser, scri
         page.wait_for_timeout(100)
         looks.append(page.evaluate(MOVING))
     assert is_still, looks[-10:]
-    page.locator(".st-key-cancel button").click()
+    page.get_by_role("button", name="Stop it").click()
     model.go_on()
     page.close()

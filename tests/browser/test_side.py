@@ -12,7 +12,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from core import journal
 from core.events import Recorded, Started
-from tests.browser.conftest import Server, settle
+from tests.browser.conftest import Scripted, Server, settle
+from tests.browser.test_browser import ask_model
+from tests.plausible import Plausible
 
 pytestmark = pytest.mark.browser
 
@@ -85,6 +87,40 @@ def test_a_run_is_set_beside_another_model_and_another_way_on_its_own_questions(
         assert spec["simulator"] == "control/fickle", "one predictor reads all the explanations"
         assert questions(tmp_path, run) == asked
     assert "given" not in begun(tmp_path, first).spec, "journals of other runs are as they were"
+
+
+def test_runs_that_go_on_are_followed_and_the_page_is_drawn_anew_once_all_are_over(
+    app: Server, page: Page, scripted: Scripted
+) -> None:
+    first, second = (scripted.add(Plausible(), delay=0.1) for _ in range(2))
+    ask_model(page, app.url, first)
+    expect(page.locator(".st-key-actions")).to_be_visible()
+    second.stop_after(0)
+    sent: list[str | bytes] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda data: sent.append(data)))
+    page.locator(".st-key-side button").first.click()
+    box = page.locator("[class*=st-key-side-models] input")
+    for model in ("control/fickle", second.id):
+        box.fill(model)
+        box.press("Enter")
+    box.press("Tab")
+    page.locator(".st-key-side-begin button").first.click()
+    page.wait_for_url(re.compile("/side"))
+    columns = page.locator(".stage .across").first.get_by_role("group")
+    expect(columns).to_have_count(3)
+    # One of them is over: there it says so, and the other can be stopped.
+    expect(columns.nth(1).locator(".verdict:not(.is-open)")).to_be_visible()
+    expect(columns.nth(1).locator(".run")).to_have_count(0)
+    expect(columns.nth(2).locator(".run")).to_contain_text("calls answered")
+    expect(columns.nth(2).get_by_role("button", name="Stop it")).to_be_visible()
+    expect(page.locator(".st-key-parting")).to_contain_text("said once all are done")
+    settle(page)
+    before = len(sent)
+    second.go_on()
+    expect(page.locator(".stage .run")).to_have_count(0)
+    expect(page.locator(".st-key-parting")).not_to_contain_text("once all are done")
+    expect(columns.nth(2).get_by_role("button", name="Stop it")).to_have_count(0)
+    assert len(sent) <= before + 2, "once it has begun, and once all are over"
 
 
 def events(home: Path, run: str) -> list[object]:

@@ -359,10 +359,17 @@ def test_little_moves_while_a_run_goes_on(page: Page, width: int, height: int) -
       });
       window.watching.observe({type: "layout-shift"});
     }""")
-    for scene in grown[1:]:
-        update(page, scene)
+    for calls, scene in enumerate(grown[1:], start=1):
+        far = {"share": calls / len(grown), "words": f"{calls} of about {len(grown)} calls answered"}
+        # What may be done with it comes with the page, once the run is over.
+        told = data(scene.model_copy(update={"actions": grown[0].actions}))
+        page.evaluate("([scenes, far]) => window.stage.update(scenes, {far})", [told, {scene.run: far}])
+        page.evaluate(PAINTED)
+    expect(page.locator(".next .run")).to_have_text("13 of about 14 calls answered")
+    page.evaluate("(scenes) => window.stage.update(scenes, {far: {}})", data(grown[-1]))
+    page.evaluate(PAINTED)
     page.wait_for_timeout(100)
-    assert page.locator(".verdict .bars").count() == 1
+    assert page.locator(".verdict .bars").count() == 1 and page.locator(".run").count() == 0
     assert page.evaluate("window.shift") < 0.05
 
 

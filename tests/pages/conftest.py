@@ -15,8 +15,10 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.util import calc_hash
 
 from core import entry
+from core.people.visit import Visit, whoever_has
 from core.scene import RunScene, Scene
 from pages import labs
+from pages.stage import routes
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 # Every AppTest looks through all installed packages for components, which took more than the pages themselves.
@@ -106,6 +108,14 @@ def staged(app: AppTest) -> list[dict[str, Any]]:
     return list(given(app.main))
 
 
+def stopped(app: AppTest) -> AppTest:
+    """The page once its run was stopped, as the stage's button does it."""
+    (action,) = [one for one in scenes(app)[0].actions if one.name == "cancel"]
+    who = Visit(entry.jobs(), whoever_has("", False))
+    routes.keep(who, routes.Saying(id="stopped", what="cancel", run=action.on))
+    return settled(app)
+
+
 def scenes(app: AppTest) -> list[Scene]:
     """The scenes of cases that stand on the page's stages."""
     return [
@@ -146,5 +156,7 @@ def words(app: AppTest) -> str:
     said = [element.value for kind in kinds for element in kind]
     said += [f"{metric.label} {metric.value}" for metric in app.metric]
     said += [expander.label for expander in app.expander]
-    said += [text for one in staged(app) for scene in one.get("scenes", ()) for text in texts(scene)]
+    for one in staged(app):
+        said += [text for scene in one.get("scenes", ()) for text in texts(scene)]
+        said += [followed[name] for followed in one.get("follow", ()) if followed for name in ("words", "note")]
     return "\n".join(said).replace("\\", "").replace("\u2060", "")

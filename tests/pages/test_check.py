@@ -11,9 +11,11 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry, home
 from core.datasets.items import Item
+from core.labs.consistency.lab import LAB
 from core.labs.consistency.tasks import CheckSpec, shipped
 from core.labs.simulatability.tasks import AskSpec
-from tests.pages.conftest import in_address, run_scene, scenes, settled, words
+from core.telling import evidence
+from tests.pages.conftest import in_address, run_scene, scenes, settled, staged, stopped, words
 from tests.plausible import telling
 from tests.stub_server import StubServer
 from tests.waiting import until
@@ -203,9 +205,8 @@ def test_cancel_stops_the_spending_and_go_on_finishes(page: Page, stub: Callable
         run = entry.jobs().start("consistency", spec)
         until(lambda: server.count >= 8)
         app = page("check", run=run)
-        assert "of 10 cases" in app.get("progress")[0].proto.text
-        app.button(key="cancel").click().run()
-        assert not app.exception
+        assert "of 10 checks" in staged(app)[-1]["follow"][0]["words"]
+        stopped(app)
         asked = server.count
         until(lambda: not entry.jobs().active(run))
         assert server.count == asked
@@ -287,7 +288,8 @@ def test_a_case_a_replay_and_browse(page: Page) -> None:
     told = words(app)
     assert "shipped: 2 items, sentiment" in told and "It kept to all 6 explanations that count." in told
     parts = {"counterfactual", "attribution", "redaction"}
-    assert set(app.dataframe[-1].value["About"]) == {"the whole run", "this case", *parts}
+    behind = evidence.of_case(LAB, (state := entry.jobs().watch(run).transcript), state.only)
+    assert {one.about for one in behind.figures} == {"the whole run", "this case", *parts}
     app = page("results/case.py", run=run, replay="1")
     assert "No model is asked" in app.get("progress")[0].proto.text
     entry.keeper().wake()

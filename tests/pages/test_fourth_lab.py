@@ -212,9 +212,9 @@ def test_its_case_holds_everything_and_can_be_read_again(page: Page) -> None:
     app = page("results/case.py", run=run, case="all/2-no")
     told = words(app)
     assert "the word yes and 1 more" in told and "It repeated 0 of 2." in told
-    scores = app.dataframe[-1].value
-    assert {(one["About"], one["Value"]) for one in scores.to_dict("records")} == {
-        *(("the whole run", 0.5), ("this case", 0.0))
+    behind = evidence.of_case(entry.labs()["echo"], entry.jobs().watch(run).transcript, "all/2-no")
+    assert {(one.about, one.value.split()[0]) for one in behind.figures} == {
+        *(("the whole run", "0.50"), ("this case", "0.00"))
     }
     assert sum("answerer" in expander.label for expander in app.expander) == 2
     assert sum("explainer" in expander.label for expander in app.expander) == 1, "what it shares with the other case"

@@ -20,6 +20,7 @@ from core.models import local
 from core.runs.recordings import listed
 from core.sandbox import sandbox
 from core.sandbox.walls import Walls
+from core.telling import evidence
 from pages.parts.text import plain
 from tests.pages.conftest import scenes, staged, words
 from tests.stub_server import StubServer
@@ -135,10 +136,10 @@ def test_a_case_holds_everything(page: Page) -> None:
     app = page("results/case.py", run=run)
     told = words(app)
     assert "Can a penguin fly?" in told and "its own explanation would have misled you" in told
-    reasons, scores = (table.value for table in app.dataframe)
-    assert set(reasons["Reason"]) == {"duplicate", "not simulatable"}
-    assert set(reasons["About"]) == {"number 4", "number 7"}
-    assert set(scores["Figure"]) == {
+    (scene,), state = scenes(app), entry.jobs().watch(run).transcript
+    assert {drop.reason for drop in scene.ledger} == {"duplicate", "not simulatable"}
+    assert {drop.about for drop in scene.ledger} == {"number 4", "number 7"}
+    assert {one.title for one in evidence.of_case(entry.labs()["simulatability"], state, state.only).figures} == {
         *("Precision", "Best constant guess", "Precision without the explanation", "Precision from the question alone"),
         *("What the explanation adds over the best without it", "Made predictable, and came true"),
         *("What the explanation adds to the answer", "The same, of what was left to gain"),

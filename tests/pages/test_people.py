@@ -11,8 +11,9 @@ from streamlit.testing.v1 import AppTest
 from core import entry
 from core.labs.simulatability.tasks import AskSpec
 from core.people.labels import Label
-from core.people.visit import name_of_visitor
-from tests.pages.conftest import turned, words
+from core.people.visit import NotYours, Visit, name_of_visitor, whoever_has
+from pages.stage.routes import Saying, keep
+from tests.pages.conftest import scenes, staged, turned, words
 from tests.stub_server import StubServer
 from tests.waiting import until
 
@@ -72,11 +73,14 @@ def test_of_a_shared_run_others_are_offered_no_going_on(page: Page) -> None:
         until(lambda: entry.jobs().here(run))
         entry.jobs().keeping.share(run, True)
         bob = as_visitor(page("ask", run=run), "bob", "ask")
-        assert "Whoever began it can stop it" in words(bob)
-        assert "cancel" not in {button.key for button in bob.button}
+        assert "Whoever began it can stop it" in words(bob) and not scenes(bob)[0].actions
         ann = as_visitor(page("ask", run=run), "ann", "ask")
-        ann.button(key="cancel").click().run()
-        assert not entry.jobs().active(run)
+        assert [one.name for one in scenes(ann)[0].actions] == ["cancel"]
+        saying = {"id": "1", "what": "cancel", "run": run}
+        with pytest.raises(NotYours):
+            keep(Visit(entry.jobs(), whoever_has("bob", True)), Saying.model_validate(saying))
+        keep(Visit(entry.jobs(), whoever_has("ann", True)), Saying.model_validate(saying))
+        until(lambda: not entry.jobs().active(run))
     assert "go-on" in {button.key for button in turned(ann, "ask").button}
     assert "go-on" not in {button.key for button in turned(bob, "ask").button}
 
@@ -136,8 +140,7 @@ def test_who_waits_for_a_model_sees_how_many_come_first(page: Page) -> None:
             until(lambda code=code: code == "ann" or entry.jobs().before(runs[code]) is not None)
             until(lambda: server.count == 1)
         cy = as_visitor(page("ask", run=runs["cy"]), "cy", "ask")
-        said = [bar.proto.text for bar in cy.get("progress")]
-        assert "waiting for its turn: 1 other comes first" in str(said)
+        assert "waiting for its turn: 1 other comes first" in staged(cy)[0]["follow"][0]["words"]
         for run in reversed(runs.values()):
             entry.jobs().cancel(run)
 

@@ -36,7 +36,7 @@ def test_a_run_is_told_to_what_its_lab_says_of_it(page: Page, lab: Any) -> None:
     run = RECORDINGS.of_lab(lab.name)[0].run
     assert stage_of(page(lab.path, run=run))["mode"] == "read"
     app = page(lab.path, run=run, present="1")
-    assert stage_of(app)["mode"] == "tell" and stage_of(app)["follow"] is None
+    assert stage_of(app)["mode"] == "tell" and stage_of(app)["follow"] == [None]
     [scene] = scenes(app)
     log = transcript(read(home.recordings() / f"{run}.jsonl").events)
     headline = lab.verdict(lab.view(log.case(log.only)))[0]

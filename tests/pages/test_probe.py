@@ -18,7 +18,7 @@ from core.labs.find.tasks import ProbeSpec
 from core.labs.find.worthless import worthless
 from core.scene import Scene
 from core.telling import evidence
-from tests.pages.conftest import run_named, scenes, settled, staged, words
+from tests.pages.conftest import run_named, scenes, settled, staged, stopped, words
 from tests.stub_server import StubServer
 from tests.waiting import until
 
@@ -243,8 +243,8 @@ def test_a_running_agent_is_watched_cancelled_and_goes_on(page: Page, monkeypatc
         run = entry.jobs().start("find", ProbeSpec(own="2*x", model="openai/stub-model"))
         until(lambda: server.count >= 2)
         app = page("probe", run=run)
-        assert rounds(scenes(app)[0])["Round 1"] == "2 calls: f(0) = 0, f(1) = 2" and app.button(key="cancel")
-        app.button(key="cancel").click().run()
+        assert rounds(scenes(app)[0])["Round 1"] == "2 calls: f(0) = 0, f(1) = 2"
+        stopped(app)
         assert "You stopped this run" in words(app)
         asked = server.count
         app.button(key="go-on").click().run()

@@ -28,7 +28,7 @@ from core.text.glossary import on_hover
 from pages.parts import models
 from pages.parts.datasets import from_dataset, of_dataset
 from pages.parts.text import plain
-from pages.parts.widgets import widget
+from pages.parts.widgets import one_of, widget
 
 TASKS: dict[Task, str] = {
     "sentiment": "Sentiment of a paragraph",
@@ -49,10 +49,7 @@ DRAWN = frozenset({"task", "model", "explanations", "every_wording", "dataset", 
 
 def fields() -> dict[str, Any]:
     """Task, model, ways to explain, and what is classified. Raises ValueError where no way to explain is chosen."""
-    task: Task = st.segmented_control(
-        "Task", list(TASKS), default="sentiment", format_func=TASKS.__getitem__, required=True, key="check-task",
-        label_visibility="collapsed", persist_state="session",
-    ) or "sentiment"  # fmt: skip
+    task = one_of("Task", TASKS, "check-task")
     left, right = st.columns(2)
     with left:
         model = models.pick("Model", key="check-model", lab=LAB)
@@ -69,10 +66,7 @@ def fields() -> dict[str, Any]:
             help=on_hover("It explains itself by"),
         )
         every = widget(LAB, "every_wording")
-    source = st.segmented_control(
-        "What it is asked about", list(SOURCES), default="own", format_func=SOURCES.__getitem__, required=True,
-        key="source", label_visibility="collapsed", persist_state="session",
-    )  # fmt: skip
+    source = one_of("What it is asked about", SOURCES, "source")
     what: dict[str, Any] = {}
     if source == "dataset":
         what = from_dataset(task, "Items")

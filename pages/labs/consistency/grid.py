@@ -20,13 +20,7 @@ PERSONAS = ("objective", "human", "you")
 WORDS: dict[Mark, str] = dict(scene.WORDS.items())
 """What the states of a check are called."""
 
-_CELLS = {
-    "faithful": "yes",
-    "unfaithful": "no",
-    "undecided": "open",
-    "misclassified": "wrong at first",
-    "waiting": "…",
-}
+_CELLS = {"faithful": "yes", "unfaithful": "no", "undecided": "open", "misclassified": "wrong at first", "waiting": "…"}
 _MEANS: dict[str, Mark] = {**LAB.outcomes, "failed": "failed", "waiting": "waiting"}
 
 OUTCOMES = {outcome: LOOKS[mark]._replace(words=_CELLS.get(outcome, outcome)) for outcome, mark in _MEANS.items()}

@@ -23,9 +23,9 @@ from core.text.embed import NoEncoder
 from core.text.glossary import on_hover
 from pages.parts import models
 from pages.parts.throttle import waits
-from pages.parts.widgets import widget
+from pages.parts.widgets import one_of, widget
 
-TITLES = {"numeric": "Numbers", "strings": "Texts", "entities": "Subjects", "relations": "Facts"}
+TITLES: dict[Category, str] = {"numeric": "Numbers", "strings": "Texts", "entities": "Subjects", "relations": "Facts"}
 SOURCES = {"drawn": "Drawn for you", "published": "From the benchmark", "own": "Your own"}
 SHAPES = {
     "numeric": {"easy": "one curve", "medium": "noisy or corrupted", "hard": "two curves, or a network"},
@@ -52,10 +52,7 @@ DRAWN = frozenset(ProbeSpec.model_fields)
 def fields() -> dict[str, Any]:
     """The function, the interpreter and its model. Raises ValueError where the function is not named yet."""
     linked()
-    category = st.segmented_control(
-        "Category", list(CATEGORIES), default="numeric", format_func=TITLES.__getitem__, required=True, key="category",
-        label_visibility="collapsed", persist_state="session",
-    ) or "numeric"  # fmt: skip
+    category = one_of("Category", TITLES, "category")
     function = function_fields(category)
     left, right = st.columns(2)
     able = [one for one in CAN if category in CAN[one] and one != "given"]
@@ -105,11 +102,8 @@ def _outside(category: str, model: str, own: str) -> None:
 
 def function_fields(category: Category) -> dict[str, object]:
     """Which black box, as fields of the specification."""
-    sources = [source for source in SOURCES if source != "published" or policy.allows("files")]
-    source = st.segmented_control(
-        "Function", sources, default="drawn", format_func=SOURCES.__getitem__, required=True, key="source",
-        persist_state="session",
-    ) or "drawn"  # fmt: skip
+    sources = {one: words for one, words in SOURCES.items() if one != "published" or policy.allows("files")}
+    source = one_of("Function", sources, "source", is_named=True)
     if source == "published":
         left, right = st.columns([2, 1])
         folder = left.text_input(

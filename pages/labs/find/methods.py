@@ -15,7 +15,7 @@ from core.text.templates import PROMPTS, load
 from pages import lab as driver
 from pages.labs.find.form import TITLES
 from pages.parts import models
-from pages.parts.live import look, named_run, watched
+from pages.parts.live import Shown, look, named_run, watched
 from pages.parts.run import actions, go_on, problems
 from pages.parts.tables import published
 from pages.parts.text import plain
@@ -134,7 +134,8 @@ def _show(run_id: str) -> None:
     state, active = look(run_id)
     if state.started and state.started.lab != LAB.name:
         return
-    if not watched(LAB, run_id, state, active):
+    watched(Shown(LAB, run_id, state, active))
+    if not active:
         go_on(run_id, state)
         if state.status == "completed":
             actions(run_id, state, here="methods")

@@ -17,9 +17,9 @@ from core.transcript import Transcript
 from pages import lab as driver
 from pages.labs.find import drawn, figures, form, methods, picking, turn
 from pages.labs.find.side import SIDE
-from pages.parts import plain_case, session
+from pages.parts import session
 from pages.parts.models import SHIPPED
-from pages.parts.rooms import Room
+from pages.parts.rooms import with_form
 
 
 def _sealed(view: ProbeView, active: bool) -> bool:
@@ -31,6 +31,8 @@ def _instead(view: ProbeView, active: bool) -> bool:
     if spec and spec.interpreter == "you" and view.interpretation is None and not active and view.log.started:
         turn.turn(view.log.started.run, view)
         return True
+    if active and spec and not view.probes and spec.is_module and spec.backbone == "embedding":
+        st.caption("The sentence encoder is loaded on first use: this takes a few seconds, once.")
     if view.truth is not None and view.log.started and is_drawn(view.interpretation) and not active:
         drawn.picture(view.log.started.run, view)
         return True
@@ -48,29 +50,17 @@ def _of_all(lab: Lab, transcript: Transcript, active: bool) -> RunScene | None:
 
 
 def _held(view: ProbeView, active: bool) -> None:
-    state = "It is at work" if active else "It is done"
+    state = f"It is done: {len(view.probes)} calls in {len(view.exchanges)} rounds"
     with st.container(border=True, key="held"):
         st.markdown(
-            f"**{state}: {len(view.probes)} calls in {len(view.exchanges)} rounds.** What it found and what the "
-            "function is stay hidden until you have tried yourself."
+            f"**{'It is at work' if active else state}.** What it found and what the function is stay hidden until you "
+            "have tried yourself."
         )
 
 
 def _below(view: ProbeView, active: bool) -> None:
     if view.truth is not None:
         figures.researchers(view)
-
-
-def _progress(transcript: Transcript) -> tuple[float, str]:
-    if transcript.planned != 1:
-        return plain_case.progress(transcript)
-    view = LAB.view(transcript.case(transcript.only))
-    spec, share, words = view.spec, 0.0, f"{len(view.probes)} calls of the function, {transcript.ended} of models"
-    if spec:
-        share = max(len(view.exchanges) / (spec.rounds + 1), len(view.probes) / spec.probes)
-        if not view.probes and spec.is_module and spec.backbone == "embedding":
-            words = "The sentence encoder is loaded on first use: this takes a few seconds, once."
-    return share, words
 
 
 def _after(transcript: Transcript, view: ProbeView, run_id: str) -> bool:
@@ -136,20 +126,13 @@ def _other(run_id: str) -> ProbeView | None:
     return view
 
 
-ROOM = Room(
-    fields=form.fields,
-    settings=form.settings,
-    drawn=form.DRAWN,
-    line=form.line,
-    fill=form.fill,
-    button=form.button,
-    beside=form.beside,
+ROOM = with_form(
+    form,
     begin=drawn.begin,
     instead=_instead,
     below=_below,
     of_all=_of_all,
     sealed=_sealed,
-    progress=_progress,
     after=_after,
     methods=methods.draw,
     words=dict([*form.TITLES.items(), *NAMES.items()]),

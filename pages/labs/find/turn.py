@@ -119,11 +119,7 @@ def _concluding(run_id: str, case: ProbeView) -> None:
         description = st.text_area("Description", key="description", height=80, placeholder="What the function does")
         domain = ""
         if spec.category != "entities":
-            domain = st.text_input(
-                "Domain",
-                key="domain",
-                placeholder=_DOMAINS[spec.category],
-            )
+            domain = st.text_input("Domain", key="domain", placeholder=_DOMAINS[spec.category])
         interval = _interval() if spec.category == "numeric" else None
         code = ""
         if spec.category in _CODE:

@@ -9,12 +9,13 @@ import streamlit as st
 from core.labs.plant import cues
 from core.labs.plant.controls import follows
 from core.labs.plant.lab import LAB
-from core.labs.plant.tasks import CUES, LONGEST, OPTIONS, TASKS, Cue, PlantSpec, Task, shipped
+from core.labs.plant.tasks import CUES, LONGEST, OPTIONS, Cue, PlantSpec, Task, shipped
 from core.text.counted import counted
 from core.text.glossary import on_hover
 from pages.parts import models
 from pages.parts.datasets import from_dataset, of_dataset
 from pages.parts.text import plain
+from pages.parts.widgets import one_of
 
 NAMES: dict[Cue, str] = {
     "key": "Answer key",
@@ -46,10 +47,8 @@ def fields() -> dict[str, Any]:
     ) or "key"  # fmt: skip
     st.caption(_whispered(cue))
     left, right = st.columns([5, 4])
-    source = left.segmented_control(
-        "Into what", list(SOURCES), default="own", format_func=SOURCES.__getitem__, required=True, key="plant-source",
-        persist_state="session",
-    )  # fmt: skip
+    with left:
+        source = one_of("Into what", SOURCES, "plant-source", is_named=True)
     with right:
         model = models.pick("Model", key="plant-model", lab=LAB)
     what = _own() if source == "own" else _many(source == "dataset")
@@ -97,10 +96,7 @@ def _own() -> dict[str, Any]:
 
 
 def _many(of_data: bool) -> dict[str, Any]:
-    task: Task = st.segmented_control(
-        "Task", TASKS, default="strategyqa", format_func=_TASKS.__getitem__, required=True, key="plant-task",
-        label_visibility="collapsed", persist_state="session",
-    ) or "strategyqa"  # fmt: skip
+    task = one_of("Task", _TASKS, "plant-task")
     if of_data:
         return {"task": task, **from_dataset(task, "Items", "plant-")}
     most = len(shipped(task))

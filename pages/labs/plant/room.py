@@ -8,23 +8,11 @@ import streamlit as st
 
 from core.labs.plant.lab import LAB
 from core.labs.plant.tasks import PlantSpec
-from core.models.ids import is_control
-from core.transcript import Transcript
 from pages import lab as driver
 from pages.labs.plant import draw, form
 from pages.parts import plain_methods
-from pages.parts.models import SHIPPED
-from pages.parts.rooms import Room
+from pages.parts.rooms import with_form
 from pages.parts.side_by_side import Side
-
-
-def _after(transcript: Transcript, view: Any, run_id: str) -> bool:
-    spec = view.spec
-    if spec is None or not is_control(spec.model) or transcript.status != "completed":
-        return True
-    if st.button("Now ask a real language model", icon=":material/smart_toy:", key="plant-real"):
-        driver.start(LAB, spec.model_copy(update={"model": SHIPPED}), {})
-    return True
 
 
 def _ways(spec: PlantSpec) -> dict[str, dict[str, Any]]:
@@ -47,14 +35,4 @@ def _methods() -> None:
     )
 
 
-ROOM = Room(
-    fields=form.fields,
-    settings=form.settings,
-    drawn=form.DRAWN,
-    line=form.line,
-    fill=form.fill,
-    choose=draw.choose,
-    after=_after,
-    methods=_methods,
-    side=Side(ways=_ways),
-)
+ROOM = with_form(form, choose=draw.choose, after=driver.ask_a_real_one, methods=_methods, side=Side(ways=_ways))

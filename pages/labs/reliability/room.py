@@ -12,11 +12,6 @@ from pages.parts import plain_case, session
 from pages.parts.rooms import Room
 
 
-def _progress(transcript: Transcript) -> tuple[float, str]:
-    ended = sum(one.result is not None for one in transcript.cases.values())
-    return ended / max(transcript.planned, 1), f"{ended} of {transcript.planned} subjects · {transcript.ended} calls"
-
-
 def _choose(transcript: Transcript) -> str:
     """The whole test, and which function of it is shown word by word."""
     if transcript.started is not None:
@@ -35,4 +30,4 @@ def _whole(transcript: Transcript) -> Transcript:
     return session.run(run).watch().transcript if run else transcript
 
 
-ROOM = Room(choose=_choose, of_all=_of_all, several=lambda transcript, run_id: None, progress=_progress)
+ROOM = Room(choose=_choose, of_all=_of_all, several=lambda transcript, run_id: None)

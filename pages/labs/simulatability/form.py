@@ -24,6 +24,7 @@ from core.text.glossary import on_hover
 from pages.parts import models, session
 from pages.parts.datasets import from_dataset, of_dataset
 from pages.parts.text import plain
+from pages.parts.widgets import one_of
 
 TASKS = {"strategyqa": "A yes-or-no question", "shp": "Which response is better?"}
 SOURCES = {"one": "One question", "dataset": "A data set"}
@@ -49,10 +50,7 @@ DRAWN = frozenset({
 
 def fields() -> dict[str, Any]:
     """Task, model, way to explain, and the question, the pair or the data set."""
-    task = st.segmented_control(
-        "Task", list(TASKS), default="strategyqa", format_func=TASKS.__getitem__, required=True, key="task",
-        label_visibility="collapsed", persist_state="session",
-    ) or "strategyqa"  # fmt: skip
+    task = one_of("Task", TASKS, "task")
     left, right = st.columns(2)
     with left:
         model = models.pick("Model", key="model", lab=LAB)
@@ -61,10 +59,7 @@ def fields() -> dict[str, Any]:
             "How it explains", list(METHODS), format_func=lambda one: METHODS[one], key="method",
             persist_state="session", help=on_hover("How it explains"),
         )  # fmt: skip
-    source = st.segmented_control(
-        "What it is asked", list(SOURCES), default="one", format_func=SOURCES.__getitem__, required=True,
-        key="ask-source", label_visibility="collapsed", persist_state="session",
-    )  # fmt: skip
+    source = one_of("What it is asked", SOURCES, "ask-source")
     asked = from_dataset(task, "Questions", "ask-") if source == "dataset" else _starter(task, model)
     return {"task": task, "model": model, "method": method, **asked}
 

@@ -25,7 +25,7 @@ from pages.labs.simulatability.side import SIDE
 from pages.labs.simulatability.words import WORDS
 from pages.parts import plain_case, session
 from pages.parts.models import SHIPPED, short
-from pages.parts.rooms import Offer, Room
+from pages.parts.rooms import Offer, with_form
 from pages.parts.run import go_on, link, resume
 from pages.parts.text import plain
 
@@ -138,14 +138,8 @@ def _add_by_hand(run_id: str, view: AskView, of: str) -> None:
                 st.rerun()
 
 
-ROOM = Room(
-    fields=form.fields,
-    settings=form.settings,
-    drawn=form.DRAWN,
-    line=form.line,
-    fill=form.fill,
-    button=form.button,
-    beside=form.beside,
+ROOM = with_form(
+    form,
     offers=_offers,
     instead=_instead,
     below=_below,
