@@ -12,6 +12,7 @@ from typing import Any
 from core.events import LONGEST_ANSWER, Frozen, Message, Scored, ToolCall
 from core.lab.lab import Lab
 from core.scene import Drop, FigureLine, Part
+from core.telling.run_scene import in_words
 from core.telling.scenes import dropped, figure
 from core.transcript import Call, CaseLog, Transcript
 
@@ -129,7 +130,7 @@ def _figure(lab: Lab, score: Scored) -> FigureOf:
     return FigureOf(
         **line.model_dump(),
         rules=score.rules,
-        about=score.item.replace("/", ", ").replace("-", ", ") or ("this case" if score.case else "the whole run"),
+        about=in_words(score.item) or ("this case" if score.case else "the whole run"),
         made_with=", ".join(f"{name.replace('_', ' ')} {readable(value)}" for name, value in score.detail.items()),
     )
 

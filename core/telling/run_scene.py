@@ -98,8 +98,13 @@ def _figures(lab: Lab, run: Transcript) -> Iterator[FigureLine]:
              if score.rules == "repaired" and score.metric in metrics]  # fmt: skip
     for score in sorted(found, key=lambda one: metrics[one.metric][0])[:MOST_FIGURES]:
         metric = metrics[score.metric][1]
-        title = f"{metric.title} · {score.item}" if score.item else metric.title
+        title = f"{metric.title} · {in_words(score.item)}" if score.item else metric.title
         yield FigureLine(title=title, value=_value(metric, score), help=metric.help, n=score.n, of=score.of)
+
+
+def in_words(item: str) -> str:
+    """What a figure is of, by the parts of its id."""
+    return item.replace("/", ", ").replace("-", ", ")
 
 
 def _value(metric: Metric, score: Scored) -> str:
