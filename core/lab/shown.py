@@ -194,7 +194,8 @@ class Judgement(NamedTuple):
     """What a person may pass a verdict on, in one of two words, the `good` one or the `bad` one. `of`: which reading of
     a trial it is about, so that the verdicts tell how often whoever read that is right: the rules, or the model that
     the run asked as `role`. `whole`: it is about the case, and not about its trials. `raw`: the role whose answer in a
-    trial is what was read, so that it can be judged without the reading.
+    trial is what was read, so that it can be judged without the reading; `unread` is what the reading of one is that
+    could not be read, where it is a word.
 
     Where no reading of a trial tells, but records of it, `detectors` are who read it, the first of them everywhere.
     `text` is then the record and field that a person sees in place of the whole answer, beside what the trial is about;
@@ -209,6 +210,7 @@ class Judgement(NamedTuple):
     role: str = ""
     whole: bool = False
     raw: str = ""
+    unread: str = ""
     detectors: tuple[Detector, ...] = ()
     text: tuple[type[Frozen], str] | None = None
     trials: tuple[str, ...] = ()

@@ -93,7 +93,7 @@ def population(
     unless they are chosen.
     """
     sql, values = condition(wanted, viewer, stopped)
-    read, joined = f"coalesce({judged.of}_repaired, ?)", ""
+    read, joined = f"coalesce(nullif({judged.of}_repaired, '{judged.unread}'), ?)", ""
     if judged.detectors:
         # What nobody read is nobody's to be right about.
         read = f"case {_holds(judged.detectors[0])} when true then ? when false then ? end"
@@ -233,7 +233,10 @@ def readings(
     nothing = ("",) * len(RULES)
     found = {place: read.get(place._replace(run=counts[place.run])) or read.get(place, nothing) for place in places}
     return {
-        place: {rules: one or UNREAD for rules, one in zip(RULES, row, strict=True)} for place, row in found.items()
+        place: {
+            rules: UNREAD if one in (None, "", judged.unread) else one for rules, one in zip(RULES, row, strict=True)
+        }
+        for place, row in found.items()
     }
 
 
@@ -268,10 +271,10 @@ def choices(store: Store, place: Place, judged: Judgement, most: int = 8) -> lis
         f"""
         select {judged.of}_repaired as read, count(*) from trials join items using (run, "case")
         where (items.lab, items.task) in (select (lab, task) from items where run = ? and "case" = ?)
-              and read is not null
+              and read is not null and read <> ?
         group by 1 order by 2 desc, 1 limit ?
         """,  # noqa: S608  our own names
-        [place.run, place.case, most],
+        [place.run, place.case, judged.unread, most],
     )
     return [*sorted(read for read, _ in rows), UNREAD]
 

@@ -96,6 +96,7 @@ def test_what_a_page_asks_beside_streamlit_is_for_who_typed_a_code_too(app: Serv
         until(lambda: list(journals.glob("*-simulatability-*.jsonl")))
     [run] = [path.stem for path in journals.glob("*-simulatability-*.jsonl")]
     recording = next((ROOT / "data" / "recordings").glob("*.jsonl")).stem
+    until(lambda: send(app, "GET", f"/scene/{run}/", Cookie=own).status == 200)
     for cookies, statuses in ((own, (200, 200)), (teacher, (200, 200)), (other, (404, 200)), ("", (404, 200))):
         got = tuple(send(app, "GET", f"/scene/{one}/", Cookie=cookies).status for one in (run, recording))
         assert got == statuses, cookies

@@ -77,12 +77,7 @@ def test_browse_without_runs_says_what_to_do_and_has_recordings(page: Page) -> N
     assert "No runs yet" in words(app)
     app.button(key="recordings").click().run()
     table = page("results/browse.py", show="runs", recordings="1").dataframe[0].value
-    assert len(table) == len(journal.listed(home.recordings())) and set(table["Lab"]) == {
-        "Ask",
-        "Check",
-        "Probe",
-        "Plant",
-    }
+    assert len(table) == min(50, len(journal.listed(home.recordings()))) and "Ask" in set(table["Lab"])
 
 
 def test_browse_lists_runs_and_opens_one(page: Page) -> None:

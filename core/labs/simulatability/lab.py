@@ -20,7 +20,7 @@ from core.labs.simulatability.measure import measure
 from core.labs.simulatability.meeting import cases
 from core.labs.simulatability.noisy import noisy
 from core.labs.simulatability.pictures import PICTURES
-from core.labs.simulatability.reading.values import GUESSES, UNKNOWN
+from core.labs.simulatability.reading.values import GUESSES, NEITHER, UNKNOWN
 from core.labs.simulatability.readings import readings
 from core.labs.simulatability.records import RECORDS, Examined, OtherExplanation, Simulation
 from core.labs.simulatability.runs import IN_RUNS
@@ -118,7 +118,7 @@ LAB = Lab(
     how="method",
     item="trial",
     judgements=(
-        READING._replace(raw="answerer"),
+        READING._replace(raw="answerer", unread=NEITHER),
         Judgement("simulation", "The simulation", "good", "bad", "expected", "simulator"),
         Judgement("counterfactual", "The counterfactual", "fair", "unfair"),
         Judgement(human.PLAUSIBLE, "The explanation", "plausible", "implausible", whole=True),
