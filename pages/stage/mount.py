@@ -10,7 +10,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from core.scene import RunScene, Scene
-from core.telling.game.pack import Pack
+from core.telling.game.pack import Pack, others
 from core.telling.stage_files import stage_files
 
 Mode = Literal["read", "tell", "guess", "beside", "tried", "all"]
@@ -95,6 +95,6 @@ def game(pack: Pack, key: str) -> None:
     data = {
         "mode": "play",
         "scenes": [],
-        "game": {"pack": pack.model_dump(mode="json"), "isInline": True, "isInApp": True},
+        "game": {"pack": pack.model_dump(mode="json"), "others": others(pack.name), "isInline": True, "isInApp": True},
     }
     _component("")(data=data, key=key)
