@@ -404,7 +404,7 @@ function Concluded({ pack, rounds, guesses, seed, again, others, isInApp }) {
     <p>${(GAMES[pack.kind] ?? GAMES.ask).means} ${counted(rounds.length, "card")} are few: a lead of one or two may be chance.</p>
     ${others?.length > 0 && html`<nav class="other-games" aria-label="Other games"><span>Other games:</span>
       ${others.map(({ name, title }) => html`<a class="link" href=${`/play?pack=${name}`}>${title}</a>`)}
-      <a class="link" href="/probe">Draw a hidden curve</a></nav>`}
+      <a class="link" href="/probe">Draw today’s box</a></nav>`}
     <details><summary>Every card, and how they were chosen</summary>
       <p>${pack.chosen}${pack.kind === "ask" ? ` ${readTwice(pack)}` : ""}</p>
       <ol class="played">${rounds.map((one) => html`<li><b dir="auto">${cutText(aboutOf(one), 160)}</b>
