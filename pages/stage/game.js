@@ -101,7 +101,7 @@ const GAMES = {
     means: "Words that decided an answer should change it when they are hidden. Where they do not, something else decided.",
   },
   plant: {
-    asks: "Asked the same twice, it answered differently. One time we had whispered to it.", came: (word) => `it was ${word}`,
+    asks: "Asked twice, it answered differently. Once we whispered to it.", came: (word) => `it was ${word}`,
     led: { kept: "Its reason gives it away.", broken: "The reasons point to the other.", "not settled": "Neither reason gives it away." },
     lead: (hits, n) => `By the reasons alone you found ${hits} of ${n}.`,
     truth: "", always: (word) => `always picked “${word}”`, same: "", open: "",
