@@ -20,7 +20,7 @@ from core.people.visit import SealedRun
 from core.telling.scenes import who
 from core.transcript import Transcript
 from pages import addresses
-from pages.parts import begin_side_by_side, live, rooms, session
+from pages.parts import begin_side_by_side, games, live, rooms, session
 from pages.parts.models import SHIPPED, short
 from pages.parts.run import problems
 from pages.parts.text import plain, shortened
@@ -51,6 +51,7 @@ def draw(lab: Lab) -> None:
     if shown is None:
         st.title(lab.title, anchor=False)
         st.markdown(lab.about or f"**{lab.question}**")
+        games.links(lab)
         rooms.of(lab).begin()
         form(lab)
         first_runs(lab)

@@ -67,7 +67,7 @@ def main() -> None:
     page = st.navigation(_pages(), position="top" if is_in else "hidden")
     # A run stands on the stage, which holds what it said beside what it did; the form has the same width, so that
     # nothing jumps where a run begins.
-    wide = {*WIDE, "case", *(lab.path for lab in entry.labs().values())}
+    wide = {*WIDE, "case", *(lab.path for lab in entry.labs().values()), *([""] if is_in else [])}
     # Once a run: of two layouts set in one run, the browser may keep the first.
     st.set_page_config(
         page_title="Explain Yourself",

@@ -11,13 +11,14 @@ from core.events import Frozen
 
 class Recording(Frozen):
     """One run, by its id. `words` say what it shows, which is the end of its story; it is `of` so many of its lab's
-    that were begun. It is told by the trial `row`, where one is named.
+    that were begun. It is told by the trial `row`, where one is named, and by the `title`, where its own says little.
     """
 
     run: str
     words: str
     of: int
     row: str = ""
+    title: str = ""
 
 
 class Recordings(Frozen):

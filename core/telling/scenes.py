@@ -39,7 +39,7 @@ _SIZE = re.compile(r"(?<![0-9.])([0-9]{1,4}(?:\.[0-9]{1,2})?)([bm])(?![a-z])", r
 
 
 def who(model: str) -> Who:
-    """A model as an audience is told of it: its kind, and its name for the end."""
+    """A model as an audience is told of it: its kind, and for the end its name, with its size where the id has one."""
     if is_control(model):
         return Who(shown="a robot", name=model.removeprefix(CONTROL), is_robot=True)
     name = model.rpartition("/")[2].removesuffix(".gguf")
@@ -52,7 +52,15 @@ def who(model: str) -> Who:
     billions = float(size[1]) / (1 if size[2].lower() == "b" else 1_000)
     kind = "a small model" if billions < SMALL else "a model"
     count = f"{size[1]} {'billion' if size[2].lower() == 'b' else 'million'}"
-    return Who(shown=f"{kind} ({family[0][:1].upper()}{family[0][1:20]}, {count})", name=name)
+    return Who(
+        shown=f"{kind} ({family[0][:1].upper()}{family[0][1:20]}, {count})", name=_short(name[: size.start()], count)
+    )
+
+
+def _short(before: str, count: str) -> str:
+    """A model by its name, which stands before its size, and that size; a file's name says more than anybody reads."""
+    words = (word[:1].upper() + word[1:] if word.islower() else word for word in re.split("[-_: ]", before) if word)
+    return f"{'-'.join(words)[:60]}, {count}"
 
 
 def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False, view: View | None = None) -> Scene:

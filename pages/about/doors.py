@@ -17,6 +17,7 @@ VERBS = {"ask": "Predict answers", "check": "Hide words", "probe": "Draw curves"
 """What one does in each, by its address."""
 
 _STYLE = """
+.place { container-type: inline-size; }
 .doors { display: grid; grid-template-columns: repeat(auto-fit, minmax(130px, 1fr)); gap: 12px; }
 .doors a { display: block; padding: 10px 12px; border: 1px solid var(--st-border-color);
   border-radius: var(--st-base-radius); color: var(--st-text-color); font: 400 16px/1.4 var(--st-font);
@@ -29,6 +30,11 @@ _STYLE = """
 .doors .full { fill: currentColor; }
 .doors .said.full { fill: light-dark(#3b2fa0, #b9aeff); }
 .doors b { display: block; font-weight: 600; }
+@container (max-width: 320px) {
+  .doors { grid-template-columns: minmax(0, 1fr); }
+  .doors a { display: grid; grid-template-columns: 64px 1fr; column-gap: 12px; align-content: center; }
+  .doors svg { grid-row: span 2; height: 52px; }
+}
 """
 
 _SCRIPT = """
@@ -54,7 +60,8 @@ export default ({ data, parentElement, setTriggerValue }) => {
 
 @cache
 def _component() -> Any:
-    return st.components.v2.component("doors", html='<nav class="doors"></nav>', css=_STYLE, js=_SCRIPT)
+    place = '<div class="place"><nav class="doors"></nav></div>'
+    return st.components.v2.component("doors", html=place, css=_STYLE, js=_SCRIPT)
 
 
 def doors(labs: list[Lab]) -> None:

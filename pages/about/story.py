@@ -26,7 +26,8 @@ def scene(one: Recording) -> Scene:
     lab, state = recording.lab_of(one), session.run(one.run).watch().transcript
     whole = of_case(lab, state, state.only)
     claim = whole.claim and whole.claim.model_copy(update={"domain": "", "code": ""})
-    return whole.model_copy(update={"claim": claim, "screens": in_short(whole, one.row)})
+    update = {"claim": claim, "title": one.title or whole.title, "screens": in_short(whole, one.row)}
+    return whole.model_copy(update=update)
 
 
 def told() -> list[int]:

@@ -11,8 +11,16 @@ from pages import addresses
 from pages.about.doors import doors
 from pages.stage.mount import game
 
-st.title("Explain Yourself", anchor=False)
-st.markdown("A model answers and says why. **Is its reason worth anything?**")
-game(pack.named(FIRST), "game")
-doors([lab for lab in entry.labs().values() if not lab.hidden])
-st.page_link(addresses.STORY, label="Stories of a real model", icon=":material/slideshow:")
+WIDTH = 1120
+"""Pixels, at most: the card and beside it, where there is room, the pictures."""
+
+with st.container(horizontal_alignment="center"), st.container(width=WIDTH):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.title("Explain Yourself", anchor=False, width="content")
+        st.markdown("A model answers and says why. **Is its reason worth anything?**", width="content")
+    card, ways = st.columns([17, 5], gap="large")
+    with card:
+        game(pack.named(FIRST), "game")
+    with ways:
+        doors([lab for lab in entry.labs().values() if not lab.hidden])
+        st.page_link(addresses.STORY, label="Stories of a real model", icon=":material/slideshow:")

@@ -28,7 +28,7 @@ def lab_of(one: Recording) -> Lab:
 def title(one: Recording) -> str:
     """What was asked, shortened, without a word of what came of it."""
     spec = _begun(one.run)[1]
-    return shortened(str(getattr(spec, "question", "") or getattr(spec, "title", "")))
+    return one.title or shortened(str(getattr(spec, "question", "") or getattr(spec, "title", "")))
 
 
 def who_answers(one: Recording) -> str:

@@ -5,8 +5,8 @@
 
 import {
   html, useEffect, useLayoutEffect, useMemo, useRef, useState, useKeys, Actions, Bars, Ending, Face, Leave, Marked,
-  Options, Panels, Sign, Text, Tiles, against, came, capital, classOf, counted, cutText, isForetold, isGoing, numberOf,
-  titleOf, wordOf,
+  Options, Panels, Sign, Text, Tiles, against, came, capital, classOf, counted, cut, cutText, isForetold, isGoing,
+  numberOf, titleOf, wordOf,
 } from "./stage.js";
 
 const UNKNOWN = "unknown";
@@ -44,10 +44,14 @@ function longest(values) {
   return most;
 }
 
+/** Whether those who read the reason differ on what it implies, as they may on a card of a pack that is as it came. */
+const isDisputed = ({ expects: [first, ...others] }) => others.some((one) => one.arm === first.arm && one.value !== first.value);
+
 /** What came of a card for the explanation: what it led to expect, another thing, or it says nothing of it. `open` is the
  * word of who foretells nothing, where there is one: elsewhere *cannot tell* is an answer like others. */
-function ofReason({ expects: [first], said, options }, open = UNKNOWN) {
-  if (!first || !(first.value in options) || first.value === open) return "not settled";
+function ofReason(card, open = UNKNOWN) {
+  const { expects: [first], said, options } = card;
+  if (!first || !(first.value in options) || first.value === open || isDisputed(card)) return "not settled";
   return first.value === said ? "kept" : "broken";
 }
 
@@ -89,7 +93,7 @@ const GAMES = {
     means: "An explanation is worth what it lets you foresee: with it you should predict the next answer better than without.",
   },
   check: {
-    asks: "Going by its reason, what will it say now?",
+    asks: "It hid or changed what its answer rests on. What will it say now?",
     lead: (hits, n, its) => `Going by ${its} reasons you predicted ${hits} of ${n}.`,
     truth: "ignored them and answered what is right", always: (word) => `ignored them and always said “${word}”`,
     same: "ignored them and held that nothing changes", open: "",
@@ -98,7 +102,7 @@ const GAMES = {
     means: "Words that decided an answer should change it when they are hidden. Where they do not, something else decided.",
   },
   plant: {
-    asks: "Of two answers one was whispered to. Do the reasons tell?", came: (word) => `it was ${word}`,
+    asks: "Asked twice, it answered differently. Once we whispered to it.", came: (word) => `it was ${word}`,
     led: { kept: "Its reason gives it away.", broken: "The reasons point to the other.", "not settled": "Neither reason gives it away." },
     lead: (hits, n) => `By the reasons alone you found ${hits} of ${n}.`,
     truth: "", always: (word) => `always picked “${word}”`, same: "", open: "",
@@ -109,9 +113,11 @@ const GAMES = {
 };
 
 GAMES.exam = {
-  ...GAMES.ask, asks: "What does the reason imply?", open: "",
-  lead: (hits, n) => `Of what the reasons imply you read ${hits} of ${n} as they are meant.`, truth: "", few: () => "to say how plain they are",
-  gain: () => "the reasons say it", none: () => "the reasons do not say it plainly", loss: () => "the reasons do not say it plainly",
+  ...GAMES.ask, asks: "Whether it is true or not: what does the reason imply?", open: "",
+  came: (word) => word === "it does not say" ? word : `it implies ${word}`, led: { kept: "", broken: "", "not settled": "" },
+  marks: { kept: "as it is meant", broken: "not as it is meant" },
+  lead: (hits, n) => `You read ${hits} of ${n} reasons as they are meant.`, truth: "", few: () => "to say how plain they are",
+  gain: () => "the reasons say more than that", none: () => "the reasons do not say it plainly", loss: () => "the reasons do not say it plainly",
   means: "Here nothing is right but what the reason implies.",
 };
 
@@ -121,7 +127,7 @@ const hitsOf = (cards, of) => cards.filter((one) => of(one) === one.card.said).l
 function ignoring(words, cards) {
   const options = cards.map((one) => Object.keys(one.card.options));
   const shared = (options[0] ?? []).filter((value) => value !== words.open && options.every((all) => all.includes(value)));
-  const before = (one) => Object.keys(one.card.options).find((value) => wordOf(one.card, value) === one.claim?.answer?.toLowerCase());
+  const before = ({ card, claim }) => Object.keys(card.options).find((value) => value.toLowerCase() === claim?.answer?.toLowerCase());
   const found = shared.map((value) => {
     const word = capital(wordOf(cards[0].card, value));
     return { label: `always “${word}”`, whoever: words.always(word), of: () => value };
@@ -168,7 +174,7 @@ export function concluded(kind, cards, guesses) {
     bars: n < LEAST ? [] : [
       { label: kind === "plant" ? "you" : `you, by ${its} reasons`, hits, n, own: true },
       ...others.map((one) => ({ label: one.label, hits: one.hits, n, wins: one.hits >= hits })),
-      ...(settled.length ? [{ label: `by ${its} reasons, strictly`, hits: strict, n: settled.length, faint: settled.length < LEAST }] : []),
+      ...(settled.length && kind !== "exam" ? [{ label: `by ${its} reasons, strictly`, hits: strict, n: settled.length, faint: settled.length < LEAST }] : []),
     ],
   };
 }
@@ -188,6 +194,9 @@ const PREDICTED = { kept: "as predicted", broken: "not as predicted", "not settl
 
 /** What the reason led to expect, beside what came. */
 const LED = { kept: "That is what its reason led to expect.", broken: "Its reason led to expect: ….", "not settled": "Its reason does not say." };
+
+/** What has become of a guess, in the words of its game. */
+const marksOf = (kind) => GAMES[kind]?.marks ?? PREDICTED;
 
 /** What came, in a sentence. */
 const whatCame = ({ card, kind }) => GAMES[kind]?.came?.(wordOf(card, card.said)) ?? came(card);
@@ -209,8 +218,9 @@ function Saying({ round }) {
     ${isCovered && html`<p class="small">Its reason is covered on this card.</p>`}</div>`;
 }
 
-/** The answer before the first of the parts of a reason. */
+/** The answer before the first of the parts of a reason; where that has a label of its own, apart from it. */
 function answered(answer, [first, ...rest]) {
+  if (answer && first?.label) return [...answered(answer, []), first, ...rest];
   const before = answer && `${answer}${first ? ": " : "."}`, by = [...before].length;
   const spans = (first?.spans ?? []).map((one) => ({ ...one, start: one.start + by, end: one.end + by }));
   return [{ ...first, text: before + (first?.text ?? ""), spans: [...(by ? [{ start: 0, end: by, mark: "strong" }] : []), ...spans] }, ...rest];
@@ -220,18 +230,30 @@ function answered(answer, [first, ...rest]) {
 const Reasons = ({ parts }) => html`<div class="reasons">${parts.map((part) => html`<blockquote class="claim"><${Text} part=${part} most=${280} />
   </blockquote>`)}</div>`;
 
+/** Whether it said nothing but the answer. */
+const isWordAlone = (card) => card.text.replace(/[^\p{L}\p{N}]|^\d+\)/gu, "").toLowerCase() === card.said.toLowerCase();
+
+/** What was whispered, as it stood in what was asked. */
+function cueOf({ text, spans }) {
+  const span = spans.find((one) => one.mark === "cue");
+  const found = span ? [...text].slice(span.start, span.end).join("").trim() : "";
+  return found && within({ text: found, spans: [{ start: 0, end: [...found].length, mark: "cue" }] }, 120);
+}
+
+const within = (part, most) => [...part.text].length > most ? cut(part, most) : part;
+
 /** A card that was turned: what came in its own words, and whether its reason led there. */
 function Result({ round, guess }) {
   const { card, isCovered, after = [] } = round, mark = ofGuess(round, guess), [first] = card.expects;
-  const led = !first || isCovered ? "" : ({ ...LED, ...GAMES[round.kind]?.led })[ofReason(card, round.open)].replace("…", () => wordOf(card, first.value));
-  const text = (card.came ?? "").includes(card.text) ? "" : card.text;
-  const why = card.doubt || (mark in PREDICTED ? "" : card.reason);
+  const led = !first || isCovered || isDisputed(card) ? "" : ({ ...LED, ...GAMES[round.kind]?.led })[ofReason(card, round.open)].replace("…", () => wordOf(card, first.value));
+  const text = (card.came ?? "").includes(card.text) || isWordAlone(card) ? "" : card.text;
+  const why = card.doubt || (mark in PREDICTED ? "" : card.reason), [cue] = after.map(cueOf).filter(Boolean);
   return html`<div class=${`turned ${classOf(mark)}`}>
     <h2><${Sign} mark=${mark} />${capital(whatCame(round) || card.outcome)}.</h2>
     ${text && html`<p class="words" dir="auto">“${cutText(text, 220)}”</p>`}
     <p class="small">${led && html`<span class="expects-word">${led}</span> `}${guess && `You said ${wordOf(card, guess)}: `}
-      <b>${PREDICTED[mark] ?? card.outcome}.</b>${why && ` ${capital(why)}.`}</p>
-    ${after.slice(0, 1).map((part) => html`<${Text} part=${part} most=${240} />`)}
+      <b>${marksOf(round.kind)[mark] ?? card.outcome}.</b>${why && ` ${capital(why)}.`}</p>
+    ${after.slice(0, 1).map((part) => html`<p dir="auto"><${Marked} part=${within(part, 240)} /> ${cue && html`<${Marked} part=${cue} />`}</p>`)}
     ${after.length > 1 && html`<details><summary>All of it</summary>${after.slice(1).map((part) => html`<${Text} part=${part} most=${240} />`)}</details>`}</div>`;
 }
 
@@ -263,7 +285,7 @@ function Game({ stage, rounds, earlier, head, asks, tell, end, leave, more, isIn
     ...(isTurned ? { " ": on, Enter: on, ArrowRight: on } : isInline ? {} : { " ": () => {}, Enter: () => {} }),
     ...(leave ? { Escape: leave } : {}), ...(at && !isInline ? { ArrowLeft: () => go(at - 1) } : {}),
   });
-  const words = !round ? "" : isTurned ? `${capital(whatCame(round))}: ${PREDICTED[ofGuess(round, guesses[round.id])] ?? ""}.` : titleOf(round.card).join(" ");
+  const words = !round ? "" : isTurned ? `${capital(whatCame(round))}: ${marksOf(round.kind)[ofGuess(round, guesses[round.id])] ?? ""}.` : titleOf(round.card).join(" ");
   useEffect(() => { if (acted.current && words) stage.say?.(words); }, [words]);
   // What was pressed is gone: the focus goes where one goes on, but never before a person did something.
   useLayoutEffect(() => {
@@ -273,7 +295,7 @@ function Game({ stage, rounds, earlier, head, asks, tell, end, leave, more, isIn
   const done = rounds.filter((one) => guesses[one.id]);
   const tiles = done.map((one) => ({ ...one.card, id: one.id, number: rounds.indexOf(one) + 1, mark: ofGuess(one, guesses[one.id]) }));
   const foot = html`<footer><span class="hint">${round ? `${at + 1} of ${rounds.length}` : ""}</span>
-    <div class="dropped"><${Tiles} scene=${{ words: PREDICTED, cards: tiles }} only=${tiles} /></div></footer>`;
+    <div class="dropped"><${Tiles} scene=${{ words: marksOf(rounds[0]?.kind), cards: tiles }} only=${tiles} /></div></footer>`;
   return html`<article class=${`game ${isInline ? "inline" : ""}`} ref=${here}>
     <header><span dir="auto">${round ? asks : head}</span>${leave && html`<${Leave} leave=${leave} words=${round ? "Guess no more" : "Leave"} />`}</header>
     ${round ? html`<div class="round" key=${round.id}><${Saying} round=${round} /><${Question} round=${round} />
@@ -288,9 +310,13 @@ function Game({ stage, rounds, earlier, head, asks, tell, end, leave, more, isIn
 
 /** What is asked of the reader; of a card without a claim with the reasons that are to be told apart. */
 function Question({ round }) {
-  const [first, ...rest] = round.card.parts;
+  const [first, ...others] = round.card.parts;
+  // What stands in the claim is not said again.
+  const known = new Set([round.title, ...(round.isCovered ? [] : round.claim?.parts ?? []).map((part) => part.text)]);
+  const rest = others.filter((part) => !known.has(part.text));
   if (!round.claim && rest.length) {
-    return html`<p class="small" dir="auto">${cutText(round.title, 200)}</p><${Reasons} parts=${rest} />
+    return html`<div class="speaker"><${Face} who=${round.who} name="It" /><span dir="auto">${cutText(round.title, 160)}
+        ${first.label && html` <b>${first.label}</b>`}</span></div><${Reasons} parts=${rest} />
       <h2 tabindex="-1" dir="auto">${cutText(first.text, 300)}</h2>`;
   }
   return html`${first?.text.length > 300 ? html`<${Text} part=${first} most=${900} />`
@@ -336,44 +362,61 @@ const inApp = {
   game: (pack, seed) => `${location.origin}/play?${new URLSearchParams({ pack })}#${encodeURIComponent(seed)}`,
 };
 
+/** By which words a card is found again in the list of all. */
+const aboutOf = ({ kind, title, claim, card }) => kind === "check" ? claim?.parts[0]?.text ?? title : claim ? titleOf(card)[0] : title;
+
+const OWN = { check: ["/check", "Now a text of your own"], plant: ["/plant", "Now a question of your own"] };
+
 const newSeed = () => String(Math.floor(Math.random() * 1e6));
 
 /** Ten cards of a pack. */
-export function Play({ stage, pack, seed: given, isInline, isInApp }) {
+export function Play({ stage, pack, seed: given, others, isInline, isInApp }) {
   const [seed, sow] = useState(given || newSeed);
   const rounds = useMemo(() => drawn(pack.cards, seed, pack.kind === "exam" ? pack.cards.length : MOST_CARDS).map((place) => ({
     ...pack.cards[place], id: String(place), place, isReady: true, kind: pack.kind, open: (GAMES[pack.kind] ?? GAMES.ask).open,
   })), [pack, seed]);
   const again = () => { const next = newSeed(); sow(next); stage.act("seed", next); };
-  const end = (guesses) => html`<${Concluded} pack=${pack} rounds=${rounds} guesses=${guesses} seed=${seed} again=${again} isInApp=${isInApp} />`;
+  const end = (guesses) => html`<${Concluded} pack=${pack} rounds=${rounds} guesses=${guesses} seed=${seed} again=${again} others=${others}
+    isInApp=${isInApp} />`;
   if (!rounds.length) return html`<p class="soft">There is no card in this pack.</p>`;
   return html`<${Game} key=${seed} stage=${stage} rounds=${rounds} head=${pack.title} asks=${(GAMES[pack.kind] ?? GAMES.ask).asks} end=${end}
     isInline=${isInline} tell=${(round, value) => stage.act("play", round.place, value)} />`;
 }
 
 /** What a game comes to: what the reasons were worth, against whom, to be shared; who it was; and the ways on. */
-function Concluded({ pack, rounds, guesses, seed, again, isInApp }) {
+function Concluded({ pack, rounds, guesses, seed, again, others, isInApp }) {
+  const [way, own] = OWN[pack.kind] ?? ["/ask", "Now a question of your own"];
   const found = useMemo(() => concluded(pack.kind, rounds, rounds.map((one) => guesses[one.id])), [rounds, guesses]);
   const link = isInApp ? inApp.game(pack.name, seed) : `The same cards: #${seed}`;
   const text = shared(pack.title, rounds.map((one) => ofGuess(one, guesses[one.id])), found, link);
   const lead = found.lead.indexOf("you "), spans = lead < 0 ? [] : [{ start: lead, end: lead + 3, mark: "strong" }];
   const names = [...new Map(rounds.filter((one) => one.who?.name).map((one) => [one.who.name, one.who])).values()];
+  const robots = names.filter((who) => who.is_robot).map((who) => who.name), models = names.filter((who) => !who.is_robot);
+  const were = [...models.map((who) => who.name), ...(robots.length ? [`the robot${robots.length > 1 ? "s" : ""} ${robots.join(", ")}`] : [])];
   const tiles = rounds.map((one, at) => ({ ...one.card, id: one.id, number: at + 1, mark: ofGuess(one, guesses[one.id]) }));
   return html`<div class="concluded"><div><h2 tabindex="-1" class="onward"><${Marked} part=${{ text: found.lead, spans }} /> <span>${found.sentence}</span></h2>
-      <${Tiles} scene=${{ words: PREDICTED, cards: tiles }} only=${tiles} />
+      <${Tiles} scene=${{ words: marksOf(pack.kind), cards: tiles }} only=${tiles} />
       ${found.left > 0 && html`<p class="small">“${rounds[0].card.options[UNKNOWN] ?? UNKNOWN}” is no prediction: ${counted(found.left, "card")} ${found.left > 1 ? "count" : "counts"} for nobody.</p>`}
     </div>${found.bars.length > 0 && html`<${Bars} bars=${found.bars} />`}</div>
     <div class="options ways-on"><button class="primary" onClick=${again}>Other cards</button>
-      ${isInApp && html`<a class="plain" href="/ask">Now a question of your own</a>`}<${Share} text=${text} /></div>
+      ${isInApp && html`<a class="plain" href=${way}>${own}</a>`}<${Share} text=${text} /></div>
     ${names.length > 0 && html`<p class="reveal">${names.slice(0, 4).map((who) => html`<${Face} who=${who} name=${who.name} />`)}
-      <span>${names.length > 1 ? "They were" : "It was"} ${names.map((who) => who.name).join(", ")}.</span></p>`}
+      <span>${names.length > 1 ? "They were" : "It was"} ${were.join("; ")}.</span></p>`}
     <p>${(GAMES[pack.kind] ?? GAMES.ask).means} ${counted(rounds.length, "card")} are few: a lead of one or two may be chance.</p>
+    ${others?.length > 0 && html`<nav class="other-games" aria-label="Other games"><span>Other games:</span>
+      ${others.map(({ name, title }) => html`<a class="link" href=${`/play?pack=${name}`}>${title}</a>`)}
+      <a class="link" href="/probe">Draw today’s box</a></nav>`}
     <details><summary>Every card, and how they were chosen</summary>
-      <p>${pack.chosen} Examples, not evidence: of ${pack.recorded.toLocaleString("en")} recorded.${pack.annotated > 0 ? ` Two readers wrote of ${pack.annotated.toLocaleString("en")} what the reason implies, and differed on ${pack.differed}; these are no cards.` : ""}</p>
-      <ol class="played">${rounds.map((one) => html`<li><b dir="auto">${titleOf(one.card)[0]}</b>
+      <p>${pack.chosen}${pack.kind === "ask" ? ` ${readTwice(pack)}` : ""}</p>
+      <ol class="played">${rounds.map((one) => html`<li><b dir="auto">${cutText(aboutOf(one), 160)}</b>
         <span>You said ${wordOf(one.card, guesses[one.id])}; ${whatCame(one)}.</span>
         ${isInApp && html`<a class="link" href=${inApp.case(one)}>See every prompt</a>`}</li>`)}</ol></details>`;
 }
+
+/** By whom it was read what the reasons imply, and what became of what they do not agree on. */
+const readTwice = ({ annotated, differed, as_it_came: isAsItCame }) =>
+  `What each reason implies was read twice, apart and without sight of what came. On ${differed.toLocaleString("en")} of
+  ${annotated.toLocaleString("en")} the two differ: ${isAsItCame ? "where such a card was drawn, it says so" : "these are no cards"}.`;
 
 /** The tiles as text, which stands there to be taken where a browser lets nothing be copied. */
 function Share({ text }) {
@@ -383,5 +426,5 @@ function Share({ text }) {
     say("Marked: copy it by key");
   });
   return html`<button class="plain" onClick=${copy}>${words}</button>
-    <textarea class="tiles-as-text" aria-label="My tiles as text" readonly rows="3" ref=${shown} value=${text} />`;
+    <textarea class="tiles-as-text" aria-label="My tiles as text" readonly rows="4" ref=${shown} value=${text} />`;
 }

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from core.scene import RunScene, Scene
-from core.telling.game.pack import Pack
+from core.telling.game.pack import Pack, others
 from core.telling.how_far import HowFar
 from core.telling.stage_files import stage_files
 
@@ -134,6 +134,6 @@ def game(pack: Pack, key: str) -> None:
         "mode": "play",
         "scenes": [],
         "follow": [],
-        "game": {"pack": pack.model_dump(mode="json"), "isInline": True, "isInApp": True},
+        "game": {"pack": pack.model_dump(mode="json"), "others": others(pack.name), "isInline": True, "isInApp": True},
     }
     _component("")(data=data, key=key)

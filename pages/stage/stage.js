@@ -165,7 +165,7 @@ function pieces({ text, spans }) {
 }
 
 /** The first code points of a part, up to the end of a word, with the spans that lie in them. */
-function cut(part, most) {
+export function cut(part, most) {
   const text = [...part.text].slice(0, most).join("").replace(/\s\S{0,30}$/, ""), end = lengthOf(text);
   const spans = (part.spans ?? []).filter((one) => one.start < end);
   return { ...part, text: `${text} …`, spans: spans.map((one) => ({ ...one, end: Math.min(one.end, end) })) };

@@ -56,6 +56,53 @@ def test_it_has_few_words_and_few_ways_in_and_tells_no_end(
     page.close()
 
 
+def test_card_buttons_and_pictures_stand_in_one_view_and_nothing_jumps_when_cards_turn(
+    app: Server, browser: Browser
+) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
+    page.goto(app.url)
+    settle(page)
+    expect(page.get_by_text("Is its reason worth anything?")).to_be_in_viewport(ratio=1)
+    for _ in range(10):
+        for button in page.locator(".round .options button").all():
+            expect(button).to_be_in_viewport(ratio=0.99)
+        for door in doors(page).all():
+            expect(door).to_be_in_viewport(ratio=0.99)
+        before = [one.bounding_box() for one in (doors(page).first, page.locator(".round h2").first)]
+        page.locator(".round .options button").nth(1).click()
+        for part in (".turned", ".onward", ".game .dropped"):
+            expect(page.locator(part)).to_be_in_viewport(ratio=0.99)
+        assert [one.bounding_box() for one in (doors(page).first, page.locator(".round > h2").first)] == before
+        page.locator(".onward").click()
+    expect(page.locator(".concluded h2")).to_be_in_viewport(ratio=0.99)
+    expect(page.get_by_role("navigation", name="Other games").get_by_role("link")).to_have_count(6)
+    page.close()
+
+
+def test_on_a_phone_what_stands_below_the_card_keeps_its_place(app: Server, browser: Browser) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
+    page.goto(app.url)
+    settle(page)
+    for _ in range(10):
+        expect(page.locator(".round .options button").last).to_be_in_viewport(ratio=0.99)
+        before = doors(page).first.bounding_box()
+        page.locator(".round .options button").first.click()
+        expect(page.locator(".onward")).to_be_in_viewport(ratio=0.99)
+        assert doors(page).first.bounding_box() == before
+        page.locator(".onward").click()
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("lab", "packs"), [("ask", ["first", "as-it-came"]), ("check", ["hidden"]), ("plant", ["whispered"])]
+)
+def test_each_lab_leads_to_its_games(app: Server, page: Page, lab: str, packs: list[str]) -> None:
+    page.goto(f"{app.url}/{lab}")
+    settle(page)
+    for pack in packs:
+        expect(page.locator(f".st-key-games-{lab} a[href='/play?pack={pack}']")).to_be_in_viewport()
+
+
 @pytest.mark.parametrize("how", ["pointer", "keys", "touch"])
 def test_each_picture_leads_to_its_lab_without_loading_the_app_anew(app: Server, browser: Browser, how: str) -> None:
     is_phone = how == "touch"

@@ -163,10 +163,55 @@ def test_every_pack_that_ships_is_played_with_all_in_sight(opened: Opened) -> No
 def test_the_whisper_shows_once_the_card_is_turned(opened: Opened) -> None:
     page = opened.go(named("whispered"), "3")
     assert "whispered" not in page.locator(".reasons").inner_text()
-    assert page.get_by_text("We whispered").count() == 0
+    assert page.locator(".is-cue").count() == 0
+    expect(page.locator(".round .speaker")).to_contain_text("Once it said yes and once no.")
     page.keyboard.press("1")
-    expect(page.locator(".turned")).to_contain_text("We whispered")
+    expect(page.locator(".turned")).to_contain_text("We slipped it an answer key that shows ")
     expect(page.locator(".turned h2")).to_contain_text("It was the ")
+    cue = page.locator(".turned > p .is-cue").inner_text()
+    page.locator(".turned summary").click()
+    expect(page.locator(".turned details")).to_contain_text(cue)
+
+
+@pytest.mark.parametrize("size", SIZES[:1])
+def test_a_text_with_hidden_words_stands_there_once(opened: Opened) -> None:
+    page, texts = (
+        opened.go(named("hidden"), "3"),
+        {card.claim.parts[0].text for card in named("hidden").cards if card.claim},
+    )
+    seen = set()
+    while page.locator(".round:not(.over)").count():
+        said = page.locator(".round").inner_text()
+        [text] = [one for one in texts if one in said]
+        assert said.count(text) == 1 and page.locator(".claim .is-hidden").count() > 0
+        seen.add(text)
+        page.keyboard.press("1")
+        page.keyboard.press(" ")
+    page.locator(".round summary").click()
+    assert len(seen) == 10 and page.locator(".played b").all_inner_texts() != []
+    assert {one.removesuffix("…").strip()[:60] for one in page.locator(".played b").all_inner_texts()} == {
+        one[:60] for one in seen
+    }
+
+
+@pytest.mark.parametrize("size", SIZES[:1])
+def test_in_the_exam_nobody_is_said_to_have_said_anything(opened: Opened) -> None:
+    page = opened.go(named("exam"), "3")
+    while page.locator(".round:not(.over)").count():
+        page.keyboard.press("1")
+        turned = page.locator(".turned").inner_text()
+        assert "It said" not in turned and "predicted" not in turned
+        assert "It implies " in turned or "It does not say." in turned
+        page.keyboard.press(" ")
+    expect(page.locator(".concluded h2")).to_contain_text("of 11 reasons as they are meant.")
+
+
+@pytest.mark.parametrize("size", SIZES[:1])
+def test_who_it_was_is_told_in_words(opened: Opened) -> None:
+    for pack, told in (("first", "It was Qwen2.5-Coder, 1.5 billion."), ("robots", "the robots ")):
+        page = opened.go(named(pack), "7")
+        play(page)
+        expect(page.locator(".reveal")).to_contain_text(told)
 
 
 @pytest.mark.parametrize("size", SIZES[:1])
@@ -226,11 +271,16 @@ def test_in_an_app_guesses_are_said_and_a_refusal_stops_nobody(browser: Browser)
     page.wait_for_function("localStorage.getItem('said') === '[]'")
     said = {one["id"]: one for one in heard if one}.values()
     assert {(one["what"], one["pack"], one["value"]) for one in said} == {("play", "first", "no")}
-    assert sorted(one["place"] for one in said) == list(range(1, len(pack.cards) + 1))
+    places = [one["place"] for one in said]
+    assert len(set(places)) == len(places) == 10 and set(places) <= set(range(1, len(pack.cards) + 1))
     page.locator(".round summary").click()
     ways = page.locator(".played a").evaluate_all("(all) => all.map((one) => one.getAttribute('href'))")
-    assert len(ways) == len(pack.cards) and all(way.startswith("/case?run=") for way in ways)
+    assert len(ways) == 10 and all(way.startswith("/case?run=") for way in ways)
     assert page.get_by_role("link", name="Now a question of your own").get_attribute("href") == "/ask"
+    games = page.get_by_role("navigation", name="Other games").get_by_role("link")
+    assert [link.get_attribute("href") for link in games.all()] == [
+        *(f"/play?pack={path.stem}" for path in shipped() if path.stem != "first"), "/probe"
+    ]  # fmt: skip
     assert page.get_by_label("My tiles as text").input_value().endswith(f"{HOME}/play?pack=first#5")
     page.close()
 
@@ -329,6 +379,21 @@ def test_where_the_truth_is_not_known_of_every_card_nobody_is_held_to_it(functio
     found = concluded(functions, "ask", cards(*[(Y, Y, Y)] * 5, (N, "", N)), *[Y] * 6)
     assert "what is true" not in [bar["label"] for bar in found["bars"]]
     assert "always said “Yes”" in found["sentence"] and found["outcome"] == "unsaid"
+
+
+def test_where_its_readers_differ_a_reason_foretells_nothing(functions: Page) -> None:
+    of = cards(*[(Y, Y, Y)] * 6)
+    of[0]["card"]["expects"][1]["value"] = N
+    found = concluded(functions, "ask", of, *[Y] * 6)
+    [strictly] = [bar for bar in found["bars"] if bar["label"] == "by its reasons, strictly"]
+    assert (strictly["hits"], strictly["n"]) == (5, 5)
+
+
+def test_that_nothing_changes_is_held_against_whoever_goes_by_hidden_words(functions: Page) -> None:
+    of = [card.model_dump(mode="json") for card in named("hidden").cards]
+    found = concluded(functions, "check", of, *[one["card"]["said"] for one in of])
+    [before] = [bar for bar in found["bars"] if bar["label"] == "as before"]
+    assert before["hits"] == sum(one["claim"]["answer"] == one["card"]["said"] for one in of) > 0
 
 
 def test_whispers_that_nobody_hears_are_given_away_by_nothing(functions: Page) -> None:

@@ -11,7 +11,7 @@ from core.labs.consistency.tasks import LABELS, Check
 from core.labs.consistency.view import UNKNOWN, CheckView
 from core.scene import Part, Scene
 
-BET = "A fresh session reads this. What will it say?"
+BET = "Asked anew, it reads only this. What will it say?"
 CANNOT_TELL = {"cannot tell": "It cannot tell"}
 """What an explanation that hides what matters implies: that is something, and not that it does not say."""
 
@@ -34,7 +34,7 @@ def cards(view: CheckView, scene: Scene, seed: int) -> Iterator[Playable]:
         card=told.model_copy(
             update={
                 "parts": (Part(text=BET), *scene.parts[:1], *told.parts[1:]),
-                "options": {**{label: label for label in labels}, **CANNOT_TELL},
+                "options": {**{label: label[:1].upper() + label[1:] for label in labels}, **CANNOT_TELL},
                 "expects": tuple(one.model_copy(update={"value": implied}) for one in told.expects[:1]),
                 "said": said,
             }

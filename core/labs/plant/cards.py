@@ -35,13 +35,15 @@ def cards(view: PlantView, scene: Scene, seed: int) -> Iterator[Playable]:
         who="the words that tell the cue", value=said if names else UNKNOWN, quote=planted.quote, call=planted.call
     )
     is_open = outcome not in SAYS or not all(both)
+    # In an order that does not tell which came first.
+    twice = " and once ".join(sorted(filter(None, {plain.answer, planted.answer}), reverse=True))
     yield Playable(
         card=Card(
             id=PLANTED,
             number=1,
             mark="kept" if names else "not settled",
             parts=(
-                Part(text=BET),
+                Part(text=BET, label=f"Once it said {twice}." if twice else ""),
                 *(Part(text=text, label=OPTIONS[name]) for name, text in zip(OPTIONS, both, strict=True)),
             ),
             options=OPTIONS,

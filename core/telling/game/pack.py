@@ -129,6 +129,11 @@ def named(name: str) -> Pack:
     return _as_it_is(path, path.stat().st_mtime_ns)
 
 
+def others(name: str) -> list[dict[str, str]]:
+    """Name and title of the other packs that come with the app."""
+    return [{"name": path.stem, "title": named(path.stem).title} for path in shipped() if path.stem != name]
+
+
 @lru_cache(maxsize=16)
 def _as_it_is(path: Path, modified: int) -> Pack:
     """The pack as the file was at that time: each guess of a game asks for it."""

@@ -24,7 +24,13 @@ def html(pack: Pack, in_app: bool = False) -> bytes:
     style = document.part("game.css")
     page = document.template("game.html").render(
         title=" ".join(pack.title.split()),
-        data=document.in_page({"pack": pack.model_dump(mode="json"), "isInApp": in_app}),
+        data=document.in_page(
+            {
+                "pack": pack.model_dump(mode="json"),
+                "isInApp": in_app,
+                "others": packs.others(pack.name) if in_app else [],
+            }
+        ),
         in_app=in_app,
         style=style,
         script=script,
