@@ -53,8 +53,10 @@ COLUMNS = {
     "simulation": "run case item trial by simulator calls votes votes_paper paper repaired made_up without extra at",
     "answer": "run case item trial by call paper repaired explanation extra at",
     "examined": "run case item trial by simulator right right_paper of passed extra at",
-    "arm_simulation": "run case item trial by simulator calls votes votes_paper paper repaired made_up without arm extra at",
-    "further_simulation": "run case item trial by simulator calls votes votes_paper paper repaired made_up without extra at",
+    "arm_simulation": "run case item trial by simulator calls votes votes_paper paper repaired made_up "
+    "without arm extra at",
+    "further_simulation": "run case item trial by simulator calls votes votes_paper paper repaired made_up "
+    "without extra at",
     "other_explanation": "run case item trial by call task method question context response_1 response_2 answer_paper "
     "answer_repaired explanation_paper explanation_repaired gold extra at",
     "long_walk": "run case item trial by place note pace steps hours raining begun companions mood extra at",
