@@ -18,7 +18,7 @@ RECORDED = "20261123-091534-consistency-220d234af59acc7e"
 HEIGHTS = """() => {
   // How high the stage is, whenever the browser draws.
   window.heights = [];
-  const holds = [...document.querySelectorAll("*")].find((one) => one.shadowRoot?.querySelector(".stage"));
+  const holds = [...document.querySelectorAll("*")].find((one) => one.shadowRoot?.querySelector(".read:not(.all)"));
   const look = () => { window.heights.push(holds.isConnected ? holds.offsetHeight : 0); requestAnimationFrame(look); };
   look();
 }"""
