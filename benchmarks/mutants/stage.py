@@ -108,7 +108,7 @@ FAULTS = {
         Fault("who does as well as the reader does not win", "game.js", "wins: one.hits >= hits",
               "wins: one.hits > hits"),
     ],
-    PLAY + "test_the_tiles_are_there_to_be_taken_as_text": [
+    PLAY + "test_in_a_line_to_share_what_came_as_predicted_is_green": [
         Fault("squares of right and wrong are swapped", "game.js", '{ kept: "🟩", broken: "🟥"',
               '{ kept: "🟥", broken: "🟩"'),
     ],

@@ -257,9 +257,9 @@ def test_a_call_that_failed_or_has_not_ended_is_told_as_that(events: list[Event]
     place = next(place for place in state.case(state.only)._places if place.calls)
     name, call = next(iter(place.calls.items()))
 
-    def told(**news: object) -> dict[str, str]:
+    def told(partial: str = "", failed: Failed | None = None) -> dict[str, str]:
         assert lab is not None
-        place.calls[name] = replace(call, answered=None, **news)
+        place.calls[name] = replace(call, answered=None, partial=partial, failed=failed)
         return {part.label: part.text for part in evidence.of_case(lab, state, state.only).calls[name].parts}
 
     assert told()["Raw answer"] == "(nothing yet)" and told(partial="It is")["Raw answer"] == "It is"
