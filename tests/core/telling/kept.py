@@ -34,13 +34,15 @@ def kept_in(run: Path) -> Path:
 
 
 def lines(run: Path) -> list[str]:
-    """A recording's first case and what stands behind it, its run; and what is otherwise half-way, or while all cards
+    """A recording's first case, what stands behind it, its cards of the game, its run; and what is otherwise half-way, or while all cards
     but one are sealed.
     """
     events = journal.read(run).events
     state, half = transcript(events), transcript(events[: len(events) // 2])
     lab = entry.labs()[state.started.lab if state.started else ""]
     scene, behind = scenes.of_case(lab, state, state.only), evidence.of_case(lab, state, state.only)
+    view = lab.view(state.case(state.only))
+    playable = [_values(one) for one in (lab.cards(view, scene, 0) if lab.cards else ())]
     found = [
         *_all("scene", whole := _values(scene)),
         *_all("half-way", _news(_values(scenes.of_case(lab, half, half.only, active=True)), whole)),
