@@ -34,8 +34,8 @@ def kept_in(run: Path) -> Path:
 
 
 def lines(run: Path) -> list[str]:
-    """A recording's first case, what stands behind it, its cards of the game, its run; and what is otherwise half-way, or while all cards
-    but one are sealed.
+    """A recording's first case, what stands behind it, its cards of the game and its run; and what is otherwise
+    half-way, or while all cards but one are sealed.
     """
     events = journal.read(run).events
     state, half = transcript(events), transcript(events[: len(events) // 2])
@@ -49,9 +49,8 @@ def lines(run: Path) -> list[str]:
         *_all("stopped", _news(_values(scenes.of_case(lab, half, half.only)), whole)),
         *_all("sealed", _news(_values(sealed(scene, [card.id for card in scene.cards[:1]])), whole)),
         *_all("behind", _values(behind.model_copy(update={"calls": dict(list(behind.calls.items())[:CALLS])}))),
-        *_all(
-            "read", {call: json.dumps(read) for call, read in lab.readings(lab.view(state.case(state.only))).items()}
-        ),
+        *_all("read", {call: json.dumps(read) for call, read in lab.readings(view).items()}),
+        *(line for number, one in enumerate(playable) for line in _all(f"playable.{number}", one)),
         *_all("run", _values(run_scene.of_run(lab, state))),
     ]
     return [*found, f"in short: {' '.join(f'{one.shows} {one.of}'.strip() for one in in_short(scene))}"]
