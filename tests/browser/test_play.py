@@ -373,6 +373,14 @@ def test_what_foretells_nothing_counts_for_nobody_and_all_are_held_to_the_same_c
         "by its reasons, strictly": (5, 5),
     }
     assert found["left"] == 3
+    wins = [bar["label"] for bar in found["bars"] if bar.get("wins")]
+    assert wins == ["what is true", "always “Yes”"], "who does as well without the reasons"
+
+
+def test_in_a_line_to_share_what_came_as_predicted_is_green(functions: Page) -> None:
+    marks, told = ["kept", "broken", "broken", "not settled"], {"hits": 1, "n": 3, "left": 1, "sentence": "So it is."}
+    shared = functions.evaluate("(all) => window.game.shared(...all)", ["Birds", marks, told, "here"])
+    assert shared == "Outguess: Birds\n🟩🟥🟥⬜ 1 of 3 predicted, 1 left open\nSo it is.\nhere"
 
 
 def test_where_the_truth_is_not_known_of_every_card_nobody_is_held_to_it(functions: Page) -> None:

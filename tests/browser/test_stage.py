@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from core.scene import Claim, Part, RunScene, Scene, marked
+from core.scene import Claim, Mark, Part, RunScene, Scene, Who, marked
 from core.telling.game.pack import read, shipped
 from core.telling.stage_files import in_one_scope
 from tests.browser import packs
@@ -341,6 +341,87 @@ def test_side_by_side_cards_meet_where_it_is_said_that_they_do(page: Page) -> No
     page.keyboard.press("t")
     page.keyboard.press("End")
     expect(page.locator(".tell")).to_contain_text("Robot B was the robot that keeps to its explanation.")
+
+
+# ---------------------------------------------------------------------------------------------- What a drawing says
+
+
+def test_a_bar_is_as_long_as_its_share(page: Page) -> None:
+    """Few in units that can be counted, many as one stretch; the line stands where the explanation's own ends."""
+    few, many = scenes.ask(), scenes.probe()
+    for scene in (few, many):
+        assert scene.verdict is not None
+        draw(page, "read", scene)
+        for bar, drawn in zip(scene.verdict.bars, page.locator(".bars > li").all(), strict=True):
+            expect(drawn.locator(".count")).to_contain_text(f"{bar.hits} of {bar.n}")
+            share, units = drawn.evaluate("""(one) => {
+              const full = [...one.querySelectorAll(".full")].map((i) => i.getBoundingClientRect().width);
+              const all = one.querySelector(".track").getBoundingClientRect().width;
+              return [full.reduce((sum, width) => sum + width, 0) / all, full.length];
+            }""")
+            assert abs(share - bar.hits / bar.n) < 0.06 and (scene is many or units == bar.hits)
+            assert set((drawn.get_attribute("class") or "").split()) == {
+                name for name in ("own", "wins", "limit", "faint") if getattr(bar, name)
+            }
+        own = next(bar for bar in scene.verdict.bars if bar.own)
+        line = page.locator(".bars s").first.evaluate("(one) => one.style.left")
+        assert float(line.removesuffix("%")) == pytest.approx(100 * own.hits / own.n)
+    interval = many.verdict and many.verdict.bars[0].model_copy(update={"low": 0.75, "high": 0.9})
+    draw(
+        page,
+        "read",
+        many.model_copy(update={"verdict": many.verdict and many.verdict.model_copy(update={"bars": (interval,)})}),
+    )
+    left, width = page.locator(".bars u").evaluate("(one) => [one.style.left, one.style.width].map(parseFloat)")
+    assert (left, width) == (75, pytest.approx(15))
+
+
+def test_a_mark_has_its_sign_its_colour_and_its_word_everywhere(page: Page) -> None:
+    """What came of a card is drawn alike as tile, as card and in the legend, and no two marks are."""
+    scene = scenes.ask()
+    draw(page, "read", scene)
+    marks: dict[Mark, list[str]] = {}
+    for card in scene.cards:
+        marks.setdefault(card.mark, []).append(card.id)
+    looks = {}
+    legend = page.locator(".tiles + .legend span")
+    for mark, ids in marks.items():
+        name = mark.replace(" ", "-")
+        word = scene.words.get(mark, mark)
+        assert (
+            page.locator(f".tiles .tile.{name}").count() == page.locator(f".cards > .card.{name}").count() == len(ids)
+        )
+        expect(legend.filter(has_text=f"{len(ids)} {word}")).to_have_class(f"is-{name}")
+        drawn = page.locator(f"#card-{ids[0]}")
+        expect(drawn.locator(".outcome")).to_have_text(word)
+        sign = drawn.locator(".outcome path").get_attribute("d")
+        assert {one.get_attribute("d") for one in page.locator(f".tile.{name} path").all()} == {sign}
+        looks[mark] = (sign, drawn.locator(".outcome").evaluate("(one) => getComputedStyle(one).color"))
+    assert len({sign for sign, _ in looks.values()}) == len(marks) and looks["kept"][1] != looks["broken"][1]
+    tick, cross = looks["kept"][0] or "", looks["broken"][0] or ""
+    assert (tick.count("M"), cross.count("M")) == (1, 2), "a tick is one stroke, a cross two"
+
+
+def test_who_it_was_is_told_at_the_end_alone(page: Page) -> None:
+    scene = scenes.check().model_copy(update={"who": Who(shown="a small model", name="Aurora 7")})
+    draw(page, "tell", scene)
+    for screen in scene.screens:
+        assert shown(page) == screen.shows
+        assert ("Aurora 7" in page.locator(".tell").inner_text()) == (screen.shows == "verdict")
+        page.keyboard.press(" ")
+
+
+def test_a_sealed_card_turns_once_its_answer_came(page: Page) -> None:
+    scene = scenes.ask(is_sealed=True, verdict=None)
+    first = scene.cards[0]
+    hidden = first.model_copy(update={"mark": "sealed", "said": "", "text": "", "outcome": "", "expects": ()})
+    sealed = scene.model_copy(update={"cards": (hidden,)})
+    draw(page, "guess", sealed)
+    page.keyboard.press("1")
+    assert [one[:3] for one in acts(page)] == [["guess", first.id, "yes"]]
+    assert page.locator(".turned").count() == 0
+    update(page, sealed.model_copy(update={"cards": (first,)}))
+    expect(page.locator(".turned")).to_contain_text("It said yes.")
 
 
 # ---------------------------------------------------------------------------------------------- A run that goes on

@@ -92,6 +92,14 @@ def test_who_is_not_known_or_not_in_keeps_no_guess() -> None:
 def test_what_the_stage_says_of_a_game_is_bounded() -> None:
     one = {"id": "1", "what": "play", "pack": "first", "place": 1, "value": "yes"}
     assert Said.model_validate_json(json.dumps({"said": [one]})).said[0].place == 1
+    for name, most in {
+        **dict.fromkeys(("id", "about", "value", "reader", "pack"), 100),
+        "run": 200,
+        "case": 1_000,
+    }.items():
+        assert Said.model_validate({"said": [one | {name: "a" * most}]})
+        with pytest.raises(ValueError, match="at most"):
+            Said.model_validate({"said": [one | {name: "a" * (most + 1)}]})
     for wrong in ({"place": 1_000}, {"place": -1}, {"pack": "a" * 101}, {"value": "a" * 101}, {"what": "cheat"}):
         with pytest.raises(ValueError, match="validation error"):
             Said.model_validate_json(json.dumps({"said": [one | wrong]}))

@@ -51,7 +51,9 @@ def _bars(by: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
     for name in ORDER:
         if one := by.get(name):
             label = TITLES[name].removeprefix("the ").replace("another question's", "other")
-            yield Bar(label=label, hits=one["hits"], n=one["n"], wins=one["gain"] <= 0)
+            # Of a run of one question nothing is averaged.
+            gain = one.get("gain", one["own"] - one["hits"])
+            yield Bar(label=label, hits=one["hits"], n=one["n"], wins=gain <= 0)
 
 
 IN_RUNS = InRuns(verdict=verdict_of, one="question")

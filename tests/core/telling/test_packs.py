@@ -148,6 +148,21 @@ def test_where_two_readers_differ_or_one_cannot_be_read_the_trial_is_no_card(tmp
     assert doubts["cf-01"] == "the predictors differ" and faults(drawn, folder) == []
 
 
+@pytest.mark.parametrize("length", [20, 399, 400, 401, 5_000])
+def test_a_card_shows_an_answer_whole_or_its_first_sentence(tmp_path: Path, length: int) -> None:
+    first = "A whale is large."
+    words = f"{first} It swims".ljust(length - 1, "s") + "." if length > 20 else "It swims  in\nthe sea"
+
+    def longer(event: Event) -> Event:
+        if isinstance(event, Recorded) and (event.record, event.item) == ("answer", "cf-01"):
+            return event.model_copy(update={"data": {**event.data, "explanation": words}})
+        return event
+
+    [card] = [one.card.card for one in making.trials(ASK[0], entry.labs(), (edited(tmp_path, longer),), {}, 0)
+              if one.card.card.id == "cf-01"]  # fmt: skip
+    assert card.text == {20: "It swims in the sea", 401: first, 5_000: first}.get(length, words)
+
+
 def test_as_it_came_is_drawn_by_its_seed() -> None:
     one, again, other = (make(wanted(seed=seed, as_it_came=True, most=12), entry.labs(), FOLDERS) for seed in (7, 7, 8))
     assert one == again and one.cards != other.cards and len(one.cards) == len(other.cards) == 12

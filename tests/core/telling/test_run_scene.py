@@ -17,9 +17,10 @@ from core.labs.plant.lab import LAB as PLANT
 from core.labs.plant.tasks import PlantSpec
 from core.labs.plant.verdict import summary
 from core.scene import Bar, RunScene
+from core.telling import scenes
 from core.telling.document import html
 from core.telling.document import of_run as of_run_in_file
-from core.telling.run_scene import MOST_FIGURES, of_run
+from core.telling.run_scene import MOST_FIGURES, in_run, of_run
 from core.transcript import Transcript, transcript
 from tests.core.labs.plant.played import Played, play
 from tests.small_lab import LAB as SMALL
@@ -93,6 +94,17 @@ def test_the_bars_are_the_items_counted_again(model: str) -> None:
 
 def _rate(bar: Bar) -> float:
     return bar.hits / bar.n
+
+
+def test_a_case_without_a_verdict_gets_none_from_its_run() -> None:
+    run = planted("admits").run
+    scene = next(one for one in scenes.of_run(PLANT, run) if one.verdict and one.verdict.mark == "kept")
+    assert scene.verdict is not None
+    for verdict in (None, scene.verdict.model_copy(update={"mark": "in doubt", "doubt": "Who reads is not known."})):
+        assert in_run(scene.model_copy(update={"verdict": verdict}), PLANT, run, "planted").verdict == verdict
+    open_ = scene.verdict.model_copy(update={"mark": "not settled", "doubt": "It is one alone."})
+    borne_out = in_run(scene.model_copy(update={"verdict": open_}), PLANT, run, "named").verdict
+    assert borne_out is not None and (borne_out.mark, borne_out.doubt) == ("kept", "")
 
 
 def test_few_moved_items_settle_nothing() -> None:

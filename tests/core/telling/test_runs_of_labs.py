@@ -11,6 +11,7 @@ from core.labs.consistency.lab import LAB as CHECK
 from core.labs.consistency.tasks import CheckSpec
 from core.labs.simulatability.lab import LAB as ASK
 from core.labs.simulatability.tasks import AskSpec
+from core.telling import scenes
 from core.telling.run_scene import of_run
 from tests.core.labs.consistency.played import play as play_check
 from tests.core.labs.simulatability.test_measure import play as play_ask
@@ -56,3 +57,13 @@ def test_the_bars_of_check_are_its_checks_and_masks_counted_again(robot: str, ma
     assert at_random.wins == (sum(shares) >= kept)
     titles = {figure.title: figure for figure in made.figures}
     assert titles["Faithfulness, read by the paper's own rules"].help.endswith("which rules read the answers.")
+
+
+def test_a_run_of_one_question_has_the_bars_of_its_question() -> None:
+    """It stands among runs of several in a list of runs side by side."""
+    run = play_ask(AskSpec(question="Can a penguin fly?", model="control/fickle", arms=ARMS, exam=False)).run
+    scene = next(scenes.of_run(ASK, run))
+    assert run.planned == 1 and scene.verdict is not None
+    alone, together = scene.verdict.bars, of_run(ASK, run).verdict.bars
+    assert len(together) > 1 and any(bar.wins for bar in together)
+    assert [(bar.hits, bar.n, bar.wins) for bar in together] == [(bar.hits, bar.n, bar.wins) for bar in alone]

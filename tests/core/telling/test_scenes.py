@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import pytest
 
 from core import entry, home, journal
 from core.__main__ import main
-from core.events import Event, Finished, Recorded, Started
+from core.events import LONGEST_ANSWER, Dropped, Event, Failed, Finished, Recorded, Started, Usage
 from core.lab.lab import Lab
 from core.runs.upgrade import upgraded
 from core.scene import (
@@ -32,7 +34,7 @@ from core.scene import (
     told,
 )
 from core.telling import evidence, scenes
-from core.transcript import transcript
+from core.transcript import CaseLog, Place, transcript
 from tests.attacks.pages import run_of
 from tests.small_lab import LAB
 
@@ -219,6 +221,62 @@ def test_what_stands_behind_a_case_is_every_call_with_its_prompt_and_answer(even
     assert named <= set(calls), "what a card names can be looked at"
 
 
+def test_how_an_answer_came_stands_above_it(events: list[Event]) -> None:
+    state = transcript(events)
+    call = next(iter(state.case(state.only).calls.values()))
+    assert call.answered is not None
+
+    def told(**news: object) -> list[str]:
+        plain = {"cached": False, "seconds": 1.25, "usage": Usage(), "edited": False, "cut": False}
+        answered = call.answered and call.answered.model_copy(update={**plain, **news})
+        return list(evidence.notes(replace(call, answered=answered)))
+
+    assert told() == ["1.2\u00a0s"] and told(cached=True) == ["from the cache"]
+    assert [told(usage=Usage(completion_tokens=n))[1:] for n in (0, 1, 2)] == [[], ["1 token"], ["2 tokens"]]
+    assert told(edited=True)[1:] == ["written by a person"]
+    assert told(cut=True)[1:] == [f"cut off after {LONGEST_ANSWER:,} characters"]
+    assert list(evidence.notes(replace(call, answered=None))) == []
+
+
+def test_of_a_first_token_the_likeliest_are_told_and_the_digits_always() -> None:
+    def one(token: str, logprob: object, *rivals: tuple[str, float]) -> dict[str, object]:
+        top = [{"token": token, "logprob": logprob} for token, logprob in rivals]
+        return {"token": token, "logprob": logprob, **({"top_logprobs": top} if rivals else {})}
+
+    half, tenth = math.log(0.5), math.log(0.1)
+    assert evidence.likeliest([one(" \n", 0.0), one("yes", half), one("no", half)]) == "'yes' 0.500"
+    assert evidence.likeliest([one(" ", half)]) == "' ' 0.500" and evidence.likeliest([one("yes", "likely")]) == ""
+    rivals = [(" 1", tenth / 2), *((word, tenth) for word in "abcdef"), ("x", 2 * tenth), ("0", 3 * tenth)]
+    told = "' 1' 0.316, 'a' 0.100, 'b' 0.100, 'c' 0.100, 'd' 0.100, '0' 0.001"
+    assert evidence.likeliest([one("a", tenth, *rivals)]) == told, "five, and the digits"
+
+
+def test_a_call_that_failed_or_has_not_ended_is_told_as_that(events: list[Event]) -> None:
+    state = transcript(events)
+    lab = entry.labs()[state.started.lab] if state.started else None
+    place = next(place for place in state.case(state.only)._places if place.calls)
+    name, call = next(iter(place.calls.items()))
+
+    def told(partial: str = "", failed: Failed | None = None) -> dict[str, str]:
+        assert lab is not None
+        place.calls[name] = replace(call, answered=None, partial=partial, failed=failed)
+        return {part.label: part.text for part in evidence.of_case(lab, state, state.only).calls[name].parts}
+
+    assert told()["Raw answer"] == "(nothing yet)" and told(partial="It is")["Raw answer"] == "It is"
+    failed = told(failed=Failed(run="r", error="TimeoutError", message="It took too long.", hint="Ask again."))
+    assert failed["It failed"] == "TimeoutError It took too long. Ask again." and "Raw answer" not in failed
+    assert (
+        "First token" not in failed
+        and failed["The question itself" if "The question itself" in failed else "Exact prompt"]
+    )
+
+
+def test_what_a_figure_was_made_with_is_told_in_words() -> None:
+    made = {"n": 2, "by_hand": True, "seen": False, "low": None, "of": {"last_one": "two_words"}}
+    told = {name: evidence.readable(value) for name, value in made.items()}
+    assert told == {"n": "2", "by_hand": "yes", "seen": "no", "low": "undefined", "of": "(last one two words)"}
+
+
 def test_who_explains_is_told_by_its_kind_until_the_end() -> None:
     for id, shown, name in (
         ("control/overgeneralizes", "a robot", "overgeneralizes"),
@@ -278,6 +336,30 @@ def test_what_failed_or_was_never_begun_is_told_as_that() -> None:
     begun = journal.read(RUNS[0]).events
     stopped = [one for one in begun if not isinstance(one, Finished) and not _is_result(one)][:9]
     assert of(stopped).status == "interrupted" and of(stopped, active=True).status in ("running", "waiting")
+
+
+def test_a_case_that_could_not_be_measured_says_why() -> None:
+    begun = journal.read(RUNS[0]).events
+    case = transcript(begun).only
+    drops = [
+        Dropped(run="r", case=case, item="", reason="error", detail="It has no words."),
+        Dropped(run="r", case=case, item="", reason="too long", detail="It is no fault."),
+        Dropped(run="r", case=case, item="one", reason="error", detail="It is no case."),
+    ]
+    told = [(part.label, part.text) for part in of([*begun, *drops]).failure]
+    assert told == [("This case could not be measured", "It has no words.")]
+
+
+def test_a_case_waits_until_it_was_asked_or_recorded_anything(events: list[Event]) -> None:
+    state = transcript([one for one in events if isinstance(one, Started)])
+    place = Place()
+    log = CaseLog("q", [place], state.started, None, {})
+    assert scenes._status(state, log, True) == "waiting"
+    call = next(iter(transcript(events).case(transcript(events).only).calls.values()))
+    assert scenes._status(state, replace(log, _places=[Place(calls={"c": call})]), True) == "running"
+    record = next(one for one in events if isinstance(one, Recorded))
+    place.records["", "", "", ""] = record
+    assert scenes._status(state, log, True) == "running"
 
 
 def _is_result(event: Event) -> bool:

@@ -23,6 +23,7 @@ from core.scene import (
     Plot,
     Point,
     Scene,
+    Screen,
     Verdict,
     Who,
     as_json,
@@ -159,6 +160,18 @@ def test_the_end_waits_for_the_run_and_for_what_can_be_foretold() -> None:
     some = scene.model_copy(update={"cards": (set_aside, by_hand, *scene.cards[2:])})
     assert is_over(some, {card.id for card in scene.cards[2:]})
     assert [card.options for card in sealed(some, ()).cards[:2]] == [{}, {}], "these are no guesses"
+
+
+def test_without_a_card_no_panel_is_told() -> None:
+    panels = (Panel(title="First", answer="yes"), Panel(title="Then", answer="no"))
+    screens = (Screen(shows="panel", of="0"), Screen(shows="panel", of="1"))
+    scene = Scene(lab="x", status="done", panels=panels, screens=screens)
+    assert sealed(scene, ()).panels == ()
+    card = Card(id="a", number=1, mark="kept", options={"yes": "Yes"}, said="yes")
+    before = scene.model_copy(
+        update={"cards": (card,), "screens": (screens[0], Screen(shows="card", of="a"), screens[1])}
+    )
+    assert [one.title for one in sealed(before, ()).panels] == ["First"]
 
 
 def test_a_guess_stands_on_its_card() -> None:

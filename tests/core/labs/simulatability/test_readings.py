@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from core.labs.simulatability.lab import LAB
-from core.labs.simulatability.readings import readings
+from core.labs.simulatability.readings import _of_votes, readings
+from core.labs.simulatability.records import Simulation
 from core.labs.simulatability.tasks import AskSpec
 from core.telling import evidence
 from core.transcript import transcript
@@ -52,3 +53,15 @@ def test_what_gave_no_question_says_so_and_two_responses_have_a_name() -> None:
     )  # fmt: skip
     assert pair.view.starter is not None
     assert readings(pair.view)[pair.view.starter.call]["repaired"].startswith("response ")
+
+
+def test_a_vote_that_one_set_of_rules_did_not_read_has_a_reading_by_the_other() -> None:
+    votes = Simulation(
+        simulator="m", calls=("a", "b", "c"), votes=("yes", "no", "yes"), votes_paper=("no", "yes"), paper="no",
+        repaired="yes",
+    )  # fmt: skip
+    assert list(_of_votes(votes)) == [
+        ("a", {"paper": "no", "repaired": "yes"}), ("b", {"paper": "yes", "repaired": "no"}), ("c", {"repaired": "yes"})
+    ]  # fmt: skip
+    alone = votes.model_copy(update={"calls": ("a",), "votes": ("yes",), "votes_paper": ("yes",)})
+    assert list(_of_votes(alone)) == [("a", {"paper": "no", "repaired": "yes"})], "of one vote what was expected"

@@ -1,0 +1,75 @@
+"""What the stage is given by a page that asks for it."""
+
+from __future__ import annotations
+
+from streamlit.testing.v1 import AppTest
+
+from core.scene import Scene
+from tests.pages.conftest import staged
+
+AS_IT_COMES = {
+    "mode": "read", "follow": None, "rows": [], "names": [], "judgements": [], "judged": {}, "card": "",
+    "steps": False, "reader": "", "place": 0, "series": None,
+}  # fmt: skip
+
+
+def plain() -> None:
+    from core.scene import Scene
+    from pages.stage.mount import stage
+
+    assert stage("read", [Scene(lab="x")], "plain") == "", "nobody wanted anything yet"
+
+
+def full() -> None:
+    from core.scene import Scene
+    from pages.stage.mount import stage
+
+    stage(
+        "tell", [Scene(lab="x"), Scene(lab="y")], "full", follow={"run": "r", "case": "q"}, rows=[(["a", None], "so")],
+        names=["A", "B"], judgements=[("reading", "Read", "right", "wrong")], judged={"a": {"reading": "right"}},
+        card="a", steps=True, reader="me", place=3, series={"head": "All"},
+    )  # fmt: skip
+
+
+def pack() -> None:
+    from core.telling.game.pack import named
+    from pages.stage.mount import game
+
+    game(named("first"), "game")
+
+
+def test_what_is_not_named_is_as_it_comes() -> None:
+    [given] = staged(AppTest.from_function(plain).run())
+    assert given.pop("scenes") == [Scene(lab="x").model_dump(mode="json")] and given == AS_IT_COMES
+
+
+def test_what_is_named_is_handed_over() -> None:
+    [given] = staged(AppTest.from_function(full).run())
+    assert [scene["lab"] for scene in given.pop("scenes")] == ["x", "y"] and given == {
+        "mode": "tell", "follow": {"run": "r", "case": "q"}, "rows": [[["a", None], "so"]], "names": ["A", "B"],
+        "judgements": [["reading", "Read", "right", "wrong"]], "judged": {"a": {"reading": "right"}}, "card": "a",
+        "steps": True, "reader": "me", "place": 3, "series": {"head": "All"},
+    }  # fmt: skip
+
+
+def several() -> None:
+    from core.scene import RunScene, Scene, Verdict, told
+    from pages.stage.mount import stage
+
+    stage("read", [Scene(lab="x")], "one")
+    stage("beside", [Scene(lab="x"), Scene(lab="y")], "two")
+    stage("all", [RunScene(lab="x", verdict=Verdict(headline=told("So.")))], "all")
+
+
+def test_only_what_all_cases_came_to_is_a_component_of_its_own() -> None:
+    """It leaves less room than a case."""
+    app = AppTest.from_function(several).run()
+    names = [one.proto.component_name for one in app.main.children.values()]
+    assert not app.exception and [name.rpartition(".")[2] for name in names] == ["stage", "stage", "stageall"]
+
+
+def test_a_game_is_a_part_of_its_page() -> None:
+    [given] = staged(AppTest.from_function(pack).run())
+    game = given["game"]
+    assert (given["mode"], given["scenes"], game["isInline"], game["isInApp"]) == ("play", [], True, True)
+    assert game["pack"]["name"] == "first" and game["pack"]["cards"]
