@@ -49,9 +49,9 @@ def about_all() -> str:
     """What the recordings are, in a sentence."""
     recordings = listed(home.recordings())
     return (
-        f"The recordings were made with {recordings.model} ({recordings.quantisation}, {recordings.licence}) on "
-        f"{recordings.cores} cores and are as they came. They were chosen among more for what they show: examples, "
-        "not evidence."
+        f"The recordings of a real model were made with {recordings.model} ({recordings.quantisation}, "
+        f"{recordings.licence}) on {recordings.cores} cores and are as they came. Those told as stories were chosen among "
+        "more for what they show: examples, not evidence."
     )
 
 
