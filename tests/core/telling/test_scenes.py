@@ -14,7 +14,7 @@ import pytest
 
 from core import entry, home, journal
 from core.__main__ import main
-from core.events import LONGEST_ANSWER, Dropped, Event, Failed, Finished, Recorded, Started, Usage
+from core.events import LONGEST_ANSWER, Asked, Dropped, Event, Failed, Finished, Recorded, Started, Usage
 from core.lab.cases import Reading, Trial
 from core.lab.lab import Lab
 from core.runs.upgrade import upgraded
@@ -270,6 +270,13 @@ def test_a_call_that_failed_or_has_not_ended_is_told_as_that(events: list[Event]
         "First token" not in failed
         and failed["The question itself" if "The question itself" in failed else "Exact prompt"]
     )
+
+
+def test_where_a_journal_lost_which_cases_it_has_all_calls_stand_behind_it(events: list[Event]) -> None:
+    state = transcript(events)
+    lost = transcript([one for one in events if isinstance(one, Asked)])
+    lab = entry.labs()[state.started.lab if state.started else ""]
+    assert lost.planned == 0 and list(evidence.of_case(lab, lost, "").calls) == list(state.calls)
 
 
 def test_what_a_figure_was_made_with_is_told_in_words() -> None:
