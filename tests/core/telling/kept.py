@@ -67,16 +67,16 @@ def _news(now: Mapping[str, str], whole: Mapping[str, str]) -> dict[str, str]:
 
 
 def _values(made: Frozen) -> dict[str, str]:
-    return dict(_lines(_short(made.model_dump(mode="json", exclude_defaults=True)), ""))
+    return dict(_lines(_short(made.model_dump(mode="json")), ""))
 
 
 def _short(value: Any) -> Any:
-    """The same with long texts, many numbers and last digits left out."""
+    """The same with what is empty or 0, long texts, many numbers and last digits left out."""
     match value:
         case {"start": start, "end": end, "mark": mark}:
             return f"{start} to {end} {mark}"
         case dict():
-            return {name: _short(one) for name, one in value.items()}
+            return {name: _short(one) for name, one in value.items() if one}
         case [*all] if len(all) > 12 and not any(isinstance(one, dict | list | str) for one in all):
             return _of_many([one for one in all if one is not None], len(all))
         case [*all]:

@@ -14,7 +14,8 @@ import pytest
 
 from core import entry, home, journal
 from core.__main__ import main
-from core.events import LONGEST_ANSWER, Dropped, Event, Failed, Finished, Recorded, Started, Usage
+from core.events import LONGEST_ANSWER, Asked, Dropped, Event, Failed, Finished, Recorded, Started, Usage
+from core.lab.cases import Reading, Trial
 from core.lab.lab import Lab
 from core.runs.upgrade import upgraded
 from core.scene import (
@@ -271,6 +272,13 @@ def test_a_call_that_failed_or_has_not_ended_is_told_as_that(events: list[Event]
     )
 
 
+def test_where_a_journal_lost_which_cases_it_has_all_calls_stand_behind_it(events: list[Event]) -> None:
+    state = transcript(events)
+    lost = transcript([one for one in events if isinstance(one, Asked)])
+    lab = entry.labs()[state.started.lab if state.started else ""]
+    assert lost.planned == 0 and list(evidence.of_case(lab, lost, "").calls) == list(state.calls)
+
+
 def test_what_a_figure_was_made_with_is_told_in_words() -> None:
     made = {"n": 2, "by_hand": True, "seen": False, "low": None, "of": {"last_one": "two_words"}}
     told = {name: evidence.readable(value) for name, value in made.items()}
@@ -319,6 +327,22 @@ def test_a_lab_without_a_scene_is_told_from_its_trials() -> None:
     scene = scenes.of_case(LAB, state, state.only)
     is_whole(scene)
     assert scene.claim and scene.verdict and scene.cards and scene.cards[0].expects
+
+
+def test_a_card_of_a_trial_says_what_came_of_it_by_either_rules() -> None:
+    kept = Reading(expected="no", observed="no", outcome="kept", counts=True)
+    broken = Reading(expected="no", observed="yes", outcome="broken", counts=True)
+    of_paper = {}
+    for paper in (kept, broken):
+        card = scenes._card(LAB, "a", Trial(about="no?", paper=paper, repaired=kept, calls=("c1",)), 3)
+        of_paper[paper.outcome] = card.by_paper
+        assert (card.number, card.mark, card.said, card.calls) == (3, "kept", "no", ("c1",))
+        assert card.parts == (Part(text="no?"),) and card.expects == (Expect(who="", value="no"),)
+    assert of_paper == {"kept": "", "broken": LAB.words.get("broken", "broken")}
+    unsaid = Reading(outcome="broken", counts=False, reason="too short", doubt="who knows")
+    card = scenes._card(LAB, "a", Trial(about="", paper=unsaid, repaired=unsaid), 1)
+    assert (card.mark, card.expects, card.options, card.said) == ("in doubt", (), {}, "")
+    assert (card.reason, card.doubt) == ("too short", "who knows")
 
 
 def test_the_command_prints_the_json(capsys: pytest.CaptureFixture[str]) -> None:
