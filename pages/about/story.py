@@ -22,10 +22,11 @@ secret any more.
 
 
 def scene(one: Recording) -> Scene:
-    """What is told of a recording: of what describes a function the words, and not the code."""
+    """What is told of a recording: of what describes a function the words, and not the code, nor what became of it."""
     lab, state = recording.lab_of(one), session.run(one.run).watch().transcript
     whole = of_case(lab, state, state.only)
-    claim = whole.claim and whole.claim.model_copy(update={"domain": "", "code": ""})
+    untold = {"domain": "", "code": "", **({"note": ""} if whole.claim and whole.claim.code else {})}
+    claim = whole.claim and whole.claim.model_copy(update=untold)
     update = {"claim": claim, "title": one.title or whole.title, "screens": in_short(whole, one.row)}
     return whole.model_copy(update=update)
 

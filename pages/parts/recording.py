@@ -50,8 +50,8 @@ def about_all() -> str:
     recordings = listed(home.recordings())
     return (
         f"The recordings of a real model were made with {recordings.model} ({recordings.quantisation}, "
-        f"{recordings.licence}) on {recordings.cores} cores and are as they came. Those told as stories were chosen among "
-        "more for what they show: examples, not evidence."
+        f"{recordings.licence}) on {recordings.cores} cores and are as they came. Those told as stories were chosen "
+        "among more for what they show: examples, not evidence."
     )
 
 

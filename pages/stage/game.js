@@ -45,7 +45,8 @@ function longest(values) {
 }
 
 /** Whether those who read the reason differ on what it implies, as they may on a card of a pack that is as it came. */
-const isDisputed = ({ expects: [first, ...others] }) => others.some((one) => one.arm === first.arm && one.value !== first.value);
+const isDisputed = ({ expects: [first, ...others] }) =>
+  others.some((one) => one.arm === first.arm && one.value !== first.value);
 
 /** What came of a card for the explanation: what it led to expect, another thing, or it says nothing of it. `open` is the
  * word of who foretells nothing, where there is one: elsewhere *cannot tell* is an answer like others. */
@@ -114,10 +115,12 @@ const GAMES = {
 
 GAMES.exam = {
   ...GAMES.ask, asks: "Whether it is true or not: what does the reason imply?", open: "",
-  came: (word) => word === "it does not say" ? word : `it implies ${word}`, led: { kept: "", broken: "", "not settled": "" },
+  came: (word) => word === "it does not say" ? word : `it implies ${word}`,
+  led: { kept: "", broken: "", "not settled": "" },
   marks: { kept: "as it is meant", broken: "not as it is meant" },
-  lead: (hits, n) => `You read ${hits} of ${n} reasons as they are meant.`, truth: "", few: () => "to say how plain they are",
-  gain: () => "the reasons say more than that", none: () => "the reasons do not say it plainly", loss: () => "the reasons do not say it plainly",
+  lead: (hits, n) => `You read ${hits} of ${n} reasons as they are meant.`, truth: "",
+  few: () => "to say how plain they are", gain: () => "the reasons say more than that",
+  none: () => "the reasons do not say it plainly", loss: () => "the reasons do not say it plainly",
   means: "Here nothing is right but what the reason implies.",
 };
 
@@ -127,7 +130,8 @@ const hitsOf = (cards, of) => cards.filter((one) => of(one) === one.card.said).l
 function ignoring(words, cards) {
   const options = cards.map((one) => Object.keys(one.card.options));
   const shared = (options[0] ?? []).filter((value) => value !== words.open && options.every((all) => all.includes(value)));
-  const before = ({ card, claim }) => Object.keys(card.options).find((value) => value.toLowerCase() === claim?.answer?.toLowerCase());
+  const before = ({ card, claim }) =>
+    Object.keys(card.options).find((value) => value.toLowerCase() === claim?.answer?.toLowerCase());
   const found = shared.map((value) => {
     const word = capital(wordOf(cards[0].card, value));
     return { label: `always “${word}”`, whoever: words.always(word), of: () => value };
@@ -174,7 +178,9 @@ export function concluded(kind, cards, guesses) {
     bars: n < LEAST ? [] : [
       { label: kind === "plant" ? "you" : `you, by ${its} reasons`, hits, n, own: true },
       ...others.map((one) => ({ label: one.label, hits: one.hits, n, wins: one.hits >= hits })),
-      ...(settled.length && kind !== "exam" ? [{ label: `by ${its} reasons, strictly`, hits: strict, n: settled.length, faint: settled.length < LEAST }] : []),
+      ...(settled.length && kind !== "exam" ? [{
+        label: `by ${its} reasons, strictly`, hits: strict, n: settled.length, faint: settled.length < LEAST,
+      }] : []),
     ],
   };
 }
@@ -245,7 +251,8 @@ const within = (part, most) => [...part.text].length > most ? cut(part, most) : 
 /** A card that was turned: what came in its own words, and whether its reason led there. */
 function Result({ round, guess }) {
   const { card, isCovered, after = [] } = round, mark = ofGuess(round, guess), [first] = card.expects;
-  const led = !first || isCovered || isDisputed(card) ? "" : ({ ...LED, ...GAMES[round.kind]?.led })[ofReason(card, round.open)].replace("…", () => wordOf(card, first.value));
+  const leads = { ...LED, ...GAMES[round.kind]?.led }, tells = first && !isCovered && !isDisputed(card);
+  const led = tells ? leads[ofReason(card, round.open)].replace("…", () => wordOf(card, first.value)) : "";
   const text = (card.came ?? "").includes(card.text) || isWordAlone(card) ? "" : card.text;
   const why = card.doubt || (mark in PREDICTED ? "" : card.reason), [cue] = after.map(cueOf).filter(Boolean);
   return html`<div class=${`turned ${classOf(mark)}`}>
@@ -253,7 +260,8 @@ function Result({ round, guess }) {
     ${text && html`<p class="words" dir="auto">“${cutText(text, 220)}”</p>`}
     <p class="small">${led && html`<span class="expects-word">${led}</span> `}${guess && `You said ${wordOf(card, guess)}: `}
       <b>${marksOf(round.kind)[mark] ?? card.outcome}.</b>${why && ` ${capital(why)}.`}</p>
-    ${after.slice(0, 1).map((part) => html`<p dir="auto"><${Marked} part=${within(part, 240)} /> ${cue && html`<${Marked} part=${cue} />`}</p>`)}
+    ${after.slice(0, 1).map((part) => html`<p dir="auto"><${Marked} part=${within(part, 240)} />
+      ${cue && html` <${Marked} part=${cue} />`}</p>`)}
     ${after.length > 1 && html`<details><summary>All of it</summary>${after.slice(1).map((part) => html`<${Text} part=${part} most=${240} />`)}</details>`}</div>`;
 }
 
@@ -285,7 +293,8 @@ function Game({ stage, rounds, earlier, head, asks, tell, end, leave, more, isIn
     ...(isTurned ? { " ": on, Enter: on, ArrowRight: on } : isInline ? {} : { " ": () => {}, Enter: () => {} }),
     ...(leave ? { Escape: leave } : {}), ...(at && !isInline ? { ArrowLeft: () => go(at - 1) } : {}),
   });
-  const words = !round ? "" : isTurned ? `${capital(whatCame(round))}: ${marksOf(round.kind)[ofGuess(round, guesses[round.id])] ?? ""}.` : titleOf(round.card).join(" ");
+  const became = isTurned && (marksOf(round.kind)[ofGuess(round, guesses[round.id])] ?? "");
+  const words = !round ? "" : isTurned ? `${capital(whatCame(round))}: ${became}.` : titleOf(round.card).join(" ");
   useEffect(() => { if (acted.current && words) stage.say?.(words); }, [words]);
   // What was pressed is gone: the focus goes where one goes on, but never before a person did something.
   useLayoutEffect(() => {
@@ -295,7 +304,8 @@ function Game({ stage, rounds, earlier, head, asks, tell, end, leave, more, isIn
   const done = rounds.filter((one) => guesses[one.id]);
   const tiles = done.map((one) => ({ ...one.card, id: one.id, number: rounds.indexOf(one) + 1, mark: ofGuess(one, guesses[one.id]) }));
   const foot = html`<footer><span class="hint">${round ? `${at + 1} of ${rounds.length}` : ""}</span>
-    <div class="dropped"><${Tiles} scene=${{ words: marksOf(rounds[0]?.kind), cards: tiles }} only=${tiles} /></div></footer>`;
+    <div class="dropped"><${Tiles} scene=${{ words: marksOf(rounds[0]?.kind), cards: tiles }} only=${tiles} /></div>
+    </footer>`;
   return html`<article class=${`game ${isInline ? "inline" : ""}`} ref=${here}>
     <header><span dir="auto">${round ? asks : head}</span>${leave && html`<${Leave} leave=${leave} words=${round ? "Guess no more" : "Leave"} />`}</header>
     ${round ? html`<div class="round" key=${round.id}><${Saying} round=${round} /><${Question} round=${round} />
@@ -363,7 +373,10 @@ const inApp = {
 };
 
 /** By which words a card is found again in the list of all. */
-const aboutOf = ({ kind, title, claim, card }) => kind === "check" ? claim?.parts[0]?.text ?? title : claim ? titleOf(card)[0] : title;
+function aboutOf({ kind, title, claim, card }) {
+  const [of] = kind === "check" ? (claim?.parts ?? []).map((part) => part.text) : claim ? titleOf(card) : [];
+  return of ?? title;
+}
 
 const OWN = { check: ["/check", "Now a text of your own"], plant: ["/plant", "Now a question of your own"] };
 
@@ -376,8 +389,8 @@ export function Play({ stage, pack, seed: given, others, isInline, isInApp }) {
     ...pack.cards[place], id: String(place), place, isReady: true, kind: pack.kind, open: (GAMES[pack.kind] ?? GAMES.ask).open,
   })), [pack, seed]);
   const again = () => { const next = newSeed(); sow(next); stage.act("seed", next); };
-  const end = (guesses) => html`<${Concluded} pack=${pack} rounds=${rounds} guesses=${guesses} seed=${seed} again=${again} others=${others}
-    isInApp=${isInApp} />`;
+  const end = (guesses) => html`<${Concluded} pack=${pack} rounds=${rounds} guesses=${guesses} seed=${seed}
+    again=${again} others=${others} isInApp=${isInApp} />`;
   if (!rounds.length) return html`<p class="soft">There is no card in this pack.</p>`;
   return html`<${Game} key=${seed} stage=${stage} rounds=${rounds} head=${pack.title} asks=${(GAMES[pack.kind] ?? GAMES.ask).asks} end=${end}
     isInline=${isInline} tell=${(round, value) => stage.act("play", round.place, value)} />`;
@@ -391,8 +404,9 @@ function Concluded({ pack, rounds, guesses, seed, again, others, isInApp }) {
   const text = shared(pack.title, rounds.map((one) => ofGuess(one, guesses[one.id])), found, link);
   const lead = found.lead.indexOf("you "), spans = lead < 0 ? [] : [{ start: lead, end: lead + 3, mark: "strong" }];
   const names = [...new Map(rounds.filter((one) => one.who?.name).map((one) => [one.who.name, one.who])).values()];
-  const robots = names.filter((who) => who.is_robot).map((who) => who.name), models = names.filter((who) => !who.is_robot);
-  const were = [...models.map((who) => who.name), ...(robots.length ? [`the robot${robots.length > 1 ? "s" : ""} ${robots.join(", ")}`] : [])];
+  const namesOf = (isRobot) => names.filter((who) => who.is_robot === isRobot).map((who) => who.name);
+  const robots = namesOf(true), theRobots = robots.length > 1 ? "the robots" : "the robot";
+  const were = [...namesOf(false), ...(robots.length ? [`${theRobots} ${robots.join(", ")}`] : [])];
   const tiles = rounds.map((one, at) => ({ ...one.card, id: one.id, number: at + 1, mark: ofGuess(one, guesses[one.id]) }));
   return html`<div class="concluded"><div><h2 tabindex="-1" class="onward"><${Marked} part=${{ text: found.lead, spans }} /> <span>${found.sentence}</span></h2>
       <${Tiles} scene=${{ words: marksOf(pack.kind), cards: tiles }} only=${tiles} />
@@ -416,7 +430,7 @@ function Concluded({ pack, rounds, guesses, seed, again, others, isInApp }) {
 /** By whom it was read what the reasons imply, and what became of what they do not agree on. */
 const readTwice = ({ annotated, differed, as_it_came: isAsItCame }) =>
   `What each reason implies was read twice, apart and without sight of what came. On ${differed.toLocaleString("en")} of
-  ${annotated.toLocaleString("en")} the two differ: ${isAsItCame ? "where such a card was drawn, it says so" : "these are no cards"}.`;
+  ${annotated.toLocaleString("en")} the two differ: ${isAsItCame ? "a card of these says so" : "these are no cards"}.`;
 
 /** The tiles as text, which stands there to be taken where a browser lets nothing be copied. */
 function Share({ text }) {

@@ -38,6 +38,7 @@ def begin(page: Page, url: str) -> None:
     page.get_by_role("button", name="Draw the box of 14 March 2026").first.click()
     page.wait_for_url(re.compile("run="))
     expect(page.locator(".draw .lives")).to_have_text(" 10 calls left")
+    expect(page.get_by_text("The box of 14 March 2026").first).to_be_visible()
 
 
 def place_of(page: Page, x: float, y: float) -> tuple[float, float]:

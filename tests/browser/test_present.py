@@ -117,6 +117,22 @@ def test_a_story_is_told_from_the_list_and_what_it_showed_stands_there_afterward
     assert screen.url.endswith("/story?told=1")
 
 
+def test_a_story_of_a_hidden_function_has_a_title_of_its_own_and_tells_no_error_of_code(
+    app: Server, page: Page
+) -> None:
+    for one in listed(home.recordings()).of_lab("find"):
+        page.goto(f"{app.url}/story?run={one.run}")
+        expect(page.locator(".tell .claim")).to_be_visible()
+        told = page.locator(".tell").inner_text()
+        assert one.title and one.title in told and "seed" not in told and "Error" not in told
+    page.goto(f"{app.url}/story")
+    listed_all = page.get_by_test_id("stMain")
+    for one in listed(home.recordings()).recording:
+        expect(listed_all).to_contain_text(one.title)
+    expect(listed_all).to_contain_text("The recordings were made with")
+    expect(listed_all).not_to_contain_text("seed")
+
+
 def test_the_whole_run_is_one_link_away(app: Server, page: Page) -> None:
     page.goto(f"{app.url}/story?run={RUN}")
     page.get_by_role("link", name="The whole run").click()

@@ -191,7 +191,8 @@ def day_of(written: str) -> date:
 def box(day: date) -> ProbeSpec:
     """What everybody gets who draws on that day: its seed is the date."""
     seed = int(f"{day:%Y%m%d}")
-    return ProbeSpec(category="numeric", seed=seed, interpreter="you", rounds=LIVES, probes=LIVES)
+    title = f"The box of {day:%-d %B %Y}"
+    return ProbeSpec(category="numeric", seed=seed, interpreter="you", rounds=LIVES, probes=LIVES, title=title)
 
 
 def begin() -> None:
