@@ -70,8 +70,8 @@ def test_a_pair_is_shown_before_and_after_it_is_answered() -> None:
     responses = "Let it rise 2 hours.", "Baking is an art."
     pair = asked(task="shp", question="", context="My bread is flat.", response_1=responses[0], response_2=responses[1])
     begun = next(number for number, event in enumerate(pair.events) if event.kind == "asked")
-    for told in (of(pair.events[:begun]), of(pair.events)):
-        assert [response in " ".join(part.text for part in told.parts) for response in responses] == [True, True]
+    for shown in (of(pair.events[:begun]), of(pair.events)):
+        assert [response in " ".join(part.text for part in shown.parts) for response in responses] == [True, True]
     assert of(pair.events[:begun]).claim is None and of(pair.events).claim is not None
     played = [one.card for one in cards(pair.view, scene(pair.view), 0)]
     assert played and not any("more helpful" in card.text or not card.text for card in played), (
