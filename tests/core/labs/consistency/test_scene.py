@@ -19,6 +19,7 @@ from core import journal
 from core.datasets.items import Item
 from core.events import Event, Started
 from core.labs.consistency import vacuous
+from core.labs.consistency.came import is_implicit
 from core.labs.consistency.controls import controls, dials, worthless
 from core.labs.consistency.lab import LAB
 from core.labs.consistency.metrics import cannot_tell
@@ -552,3 +553,26 @@ def test_each_session_leads_to_its_prompt_its_raw_answer_and_how_it_was_read() -
             read = (panel.answer or "superb").replace("cannot tell", "unknown")
             assert read in shown["Raw answer"].lower() and read in shown["Read as"]
             assert shown["Read as"].endswith("(repaired rules)") and "(paper rules)" in shown["Read as"]
+
+
+def test_where_an_edit_may_lead_anywhere_no_answer_is_named() -> None:
+    asks = {}
+    for task in ("multi_choice", "sentiment"):
+        for target in ("explicit", "implicit"):
+            said: dict[str, Any] = {"task": task, "items": shipped(task)[:1], "explanations": ("counterfactual",)}
+            [view] = by(HONEST, **said, wordings=(Wording(target=target),)).views.values()
+            assert view.explained is not None and is_implicit(view) == ((task, target) == ("multi_choice", "implicit"))
+            asks[task, target] = " ".join(part.text for card in scene(view).cards for part in card.parts)
+    assert all("Does a fresh session answer" in text for text in asks.values()), asks
+    assert [key for key, text in asks.items() if "answer otherwise?" in text] == [("multi_choice", "implicit")]
+
+
+def test_of_many_named_words_the_first_are_told_and_how_many_more() -> None:
+    said = "A superb, wonderful, brilliant, moving, delightful, charming, excellent, great, lovely and good film."
+    item = Item(id="many", task="sentiment", paragraph=said, label="positive")
+    [view] = by(HONEST, items=(item,), explanations=("attribution",)).views.values()
+    told = scene(view).verdict
+    assert told is not None
+    [(listed, more)] = re.findall(r"these words matter: (.*?) and (\d+) more", told.words)
+    words = listed.split(", ")
+    assert len(words) == 8 and all(word in said for word in words) and int(more) > 0

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from core import home, journal
 from core.events import Event
+from core.labs.simulatability.cards import cards
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.records import Simulation
 from core.labs.simulatability.scene import scene
@@ -63,6 +64,19 @@ def bars(told: Scene) -> list[tuple[str, int, int, bool]]:
 
 
 # What it holds
+
+
+def test_a_pair_is_shown_before_and_after_it_is_answered() -> None:
+    responses = "Let it rise 2 hours.", "Baking is an art."
+    pair = asked(task="shp", question="", context="My bread is flat.", response_1=responses[0], response_2=responses[1])
+    begun = next(number for number, event in enumerate(pair.events) if event.kind == "asked")
+    for shown in (of(pair.events[:begun]), of(pair.events)):
+        assert [response in " ".join(part.text for part in shown.parts) for response in responses] == [True, True]
+    assert of(pair.events[:begun]).claim is None and of(pair.events).claim is not None
+    played = [one.card for one in cards(pair.view, scene(pair.view), 0)]
+    assert played and not any("more helpful" in card.text or not card.text for card in played), (
+        "its verdict stands above"
+    )
 
 
 def test_nothing_is_an_empty_scene() -> None:
