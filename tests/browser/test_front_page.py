@@ -33,6 +33,14 @@ SEEN = r"""() => {
 """The words that can be seen, in whatever root they stand, and where the links lead that can be."""
 
 
+def drawn(page: Page) -> None:
+    """Wait until the card, the pictures and the letters are there."""
+    expect(page.locator(".round .options button")).to_have_count(3)
+    expect(doors(page)).to_have_count(4)
+    page.evaluate("document.fonts.ready.then(() => null)")
+    settle(page)
+
+
 def doors(page: Page) -> Locator:
     return page.locator(".doors a")
 
@@ -61,7 +69,7 @@ def test_card_buttons_and_pictures_stand_in_one_view_and_nothing_jumps_when_card
 ) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
     page.goto(app.url)
-    settle(page)
+    drawn(page)
     expect(page.get_by_text("Is its reason worth anything?")).to_be_in_viewport(ratio=1)
     for _ in range(10):
         for button in page.locator(".round .options button").all():
@@ -82,7 +90,7 @@ def test_card_buttons_and_pictures_stand_in_one_view_and_nothing_jumps_when_card
 def test_on_a_phone_what_stands_below_the_card_keeps_its_place(app: Server, browser: Browser) -> None:
     page = browser.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
     page.goto(app.url)
-    settle(page)
+    drawn(page)
     for _ in range(10):
         expect(page.locator(".round .options button").last).to_be_in_viewport(ratio=0.99)
         before = doors(page).first.bounding_box()
