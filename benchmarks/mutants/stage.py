@@ -11,6 +11,7 @@ as long as it took without the fault, and ten seconds, has noticed it.
 from __future__ import annotations
 
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from run import copied
+copied = runpy.run_path(str(Path(__file__).with_name("run.py")))["copied"]
 
 STAGE = "tests/browser/test_stage.py::"
 PLAY = "tests/browser/test_play.py::"

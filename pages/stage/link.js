@@ -199,6 +199,10 @@ function sayer(here) {
 /** Set these in the page's address, without asking the server; what is empty is taken out. */
 function inAddress(named) {
   const now = new URL(location.href);
-  for (const [name, value] of Object.entries(named)) now.searchParams[value ? "set" : "delete"](name, value);
+  // Given a value, `delete` takes only what has that value.
+  for (const [name, value] of Object.entries(named)) {
+    if (value) now.searchParams.set(name, value);
+    else now.searchParams.delete(name);
+  }
   history.replaceState(history.state, "", now);
 }

@@ -93,7 +93,7 @@ def test_an_answer_is_edited_from_where_it_stands(app: Server, page: Page) -> No
         expect(page.locator(".st-key-fork textarea").first).to_have_value(re.compile("An emu cannot fly"))
     page.get_by_role("button", name="Leave it as it is").click()
     expect(page.locator(".st-key-fork")).to_have_count(0)
-    page.get_by_text("c0001 · explainer").click()
+    page.locator(".st-key-call-c0001 summary").click()
     page.get_by_role("button", name="Edit this answer and go on from it").click()
     expect(page.locator(".st-key-fork textarea").first).to_have_value(re.compile("All birds can fly"))
     assert named(page, "fork") == "c0001"

@@ -129,7 +129,7 @@ def test_a_story_of_a_hidden_function_has_a_title_of_its_own_and_tells_no_error_
     listed_all = page.get_by_test_id("stMain")
     for one in listed(home.recordings()).recording:
         expect(listed_all).to_contain_text(one.title)
-    expect(listed_all).to_contain_text("The recordings were made with")
+    expect(listed_all).to_contain_text("The recordings of a real model were made with")
     expect(listed_all).not_to_contain_text("seed")
 
 

@@ -639,14 +639,15 @@ def test_nothing_moves_for_who_asks_for_less(page: Page) -> None:
 # ------------------------------------------------------------------------------------------------------------ Text
 
 
+OURS = ", ".join(
+    f"[href^='{address}']" for address in ("/own", "/ask", "/check", "/plant", "/probe", "/case?", "/play?")
+)
+"""Links that no text of a model made."""
+
+
 def test_a_hostile_text_stays_a_text(page: Page) -> None:
     for where in looked_at(page):
-        assert (
-            page.locator(
-                ".stage :is(img, script, iframe, a:not([href^='/own'], [href^='/ask'], [href^='/case?']))"
-            ).count()
-            == 0
-        ), where
+        assert page.locator(f".stage :is(img, script, iframe, a:not({OURS}))").count() == 0, where
     assert page.title() == "whole"
     draw(page, "read", scenes.hostile())
     assert scenes.HOSTILE in (page.locator(".verdict h3").text_content() or "")

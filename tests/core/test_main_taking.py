@@ -98,7 +98,12 @@ def test_a_run_and_a_filter_become_a_page_and_sentences(tmp_path: Path, capsys: 
     one, some = tmp_path / "case.html", tmp_path / "some.html"
     assert asked(capsys, "page", run, "--case", "question", "-o", str(one))[:2] == (0, [f"1 case written to {one}"])
     code, said, _ = asked(
-        capsys, "page", "--where", "run like '2%' and (outcome like 'misled%' or lab = 'find') --", "-o", str(some)
+        capsys,
+        "page",
+        "--where",
+        "run < '20261123-17' and (outcome like 'misled%' or lab = 'find') --",
+        "-o",
+        str(some),
     )
     assert code == 0 and said == [f"6 cases written to {some}"]
     assert one.read_bytes().startswith(b"<!doctype html>") and b"Could a penguin jump?" in some.read_bytes()

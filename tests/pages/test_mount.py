@@ -8,7 +8,7 @@ from core.scene import Scene
 from tests.pages.conftest import staged
 
 AS_IT_COMES = {
-    "mode": "read", "follow": None, "rows": [], "names": [], "judgements": [], "judged": {}, "card": "",
+    "mode": "read", "follow": [], "rows": [], "names": [], "judgements": [], "judged": {}, "card": "",
     "steps": False, "reader": "", "place": 0, "series": None,
 }  # fmt: skip
 
@@ -22,12 +22,15 @@ def plain() -> None:
 
 def full() -> None:
     from core.scene import Scene
-    from pages.stage.mount import stage
+    from core.telling.how_far import HowFar
+    from pages.stage.mount import Follow, Says, Together, Where, stage
 
+    follow = Follow("r", "q", HowFar(share=0.5, words="half", around="1"), 2.0)
     stage(
-        "tell", [Scene(lab="x"), Scene(lab="y")], "full", follow={"run": "r", "case": "q"}, rows=[(["a", None], "so")],
-        names=["A", "B"], judgements=[("reading", "Read", "right", "wrong")], judged={"a": {"reading": "right"}},
-        card="a", steps=True, reader="me", place=3, series={"head": "All"},
+        "tell", [Scene(lab="x"), Scene(lab="y")], "full", follow=[follow, None],
+        where=Where(card="a", place=3, steps=True),
+        says=Says(reader="me", judgements=[("reading", "Read", "right", "wrong")], judged={"a": {"reading": "right"}}),
+        together=Together(rows=[(["a", None], "so")], names=["A", "B"], series={"head": "All"}),
     )  # fmt: skip
 
 
@@ -45,8 +48,11 @@ def test_what_is_not_named_is_as_it_comes() -> None:
 
 def test_what_is_named_is_handed_over() -> None:
     [given] = staged(AppTest.from_function(full).run())
-    assert [scene["lab"] for scene in given.pop("scenes")] == ["x", "y"] and given == {
-        "mode": "tell", "follow": {"run": "r", "case": "q"}, "rows": [[["a", None], "so"]], "names": ["A", "B"],
+    assert [scene["lab"] for scene in given.pop("scenes")] == ["x", "y"]
+    followed, nothing = given.pop("follow")
+    told = {"run": "r", "case": "q", "share": 0.5, "words": "half", "pace": 2.0}
+    assert nothing is None and told.items() <= followed.items() and given == {
+        "mode": "tell", "rows": [[["a", None], "so"]], "names": ["A", "B"],
         "judgements": [["reading", "Read", "right", "wrong"]], "judged": {"a": {"reading": "right"}}, "card": "a",
         "steps": True, "reader": "me", "place": 3, "series": {"head": "All"},
     }  # fmt: skip

@@ -54,7 +54,7 @@ def test_who_runs_what_is_told_of_every_run_that_goes_on(jobs: Jobs, monkeypatch
     monkeypatch.setenv("EXPLAIN_RUNS_OF_ALL", "1")
     first, second = jobs.start("echo", EchoSpec(), owner="ann"), jobs.start("echo", EchoSpec(), owner="bob")
     until(lambda: jobs.in_line(second) is not None)
-    until(lambda: hosting.going_on(jobs)[0].calls)
+    until(lambda: hosting.going_on(jobs)[0].calls and hosting.going_on(jobs)[1].owner)
     going, waiting = hosting.going_on(jobs)
     assert (going.run, going.owner, going.lab, going.models) == (first, "ann", "echo", ("control/echo",))
     assert going.is_here and not going.is_in_line and going.since is not None and going.stop_since is None
