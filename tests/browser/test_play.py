@@ -147,6 +147,7 @@ def test_a_link_gives_the_same_cards_in_the_same_order(opened: Opened) -> None:
     assert page.url == link and questions(page) == others
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", SIZES)
 def test_every_pack_that_ships_is_played_with_all_in_sight(opened: Opened) -> None:
     for path in shipped():
