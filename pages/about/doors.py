@@ -10,11 +10,9 @@ import streamlit as st
 
 from core.lab.lab import Lab
 from pages import addresses
+from pages.parts import rooms
 
 DRAWN = Path(__file__).parent / "drawn"
-
-VERBS = {"ask": "Predict answers", "check": "Hide words", "probe": "Draw curves", "plant": "Whisper answers"}
-"""What one does in each, by its address."""
 
 _STYLE = """
 .place { container-type: inline-size; }
@@ -67,8 +65,7 @@ def _component() -> Any:
 def doors(labs: list[Lab]) -> None:
     """A picture for each lab, with one verb; a lab that has none is its name."""
     shown = [
-        {"path": lab.path, "title": lab.title, "verb": VERBS.get(lab.path, ""), "picture": _picture(lab)}
-        for lab in labs
+        {"path": lab.path, "title": lab.title, "verb": rooms.of(lab).verb, "picture": _picture(lab)} for lab in labs
     ]
     chosen = _component()(data={"doors": shown}, key="doors", on_chosen_change=lambda: None).chosen
     for lab in labs:

@@ -48,6 +48,7 @@ class Room:
     - `drawn`: fields that `fields` or `settings` see to, also where they return none of them.
     - `words`: what values of the specification and in the papers' own figures are called on the screen, beside the
       lab's own `words` of outcomes and answers.
+    - `verb` is what one does in the lab, for its picture on the front page.
     - `line(spec)` says in a few words what a run was started with; the first of them is what it is about.
     - `fill(spec)` gives what the widgets of `fields` and `settings` hold where the specification is `spec`, by their
       keys.
@@ -71,6 +72,7 @@ class Room:
     settings: Callable[[dict[str, Any]], dict[str, Any]] = lambda fields: {}
     drawn: frozenset[str] = frozenset()
     words: Mapping[str, str] = field(default_factory=dict)
+    verb: str = ""
     line: Callable[[Any], list[str]] = _line
     fill: Callable[[Any], dict[str, Any]] = lambda spec: {}
     button: Callable[[Any], str] | None = None

@@ -83,45 +83,45 @@ export function isCovered(run, number) {
 
 // ------------------------------------------------------------------------------------------------------ Conclusion
 
+const ASK = {
+  asks: "Going by its reason, what will it answer?", open: UNKNOWN, truth: "ignored them and answered what is true",
+  always: (word) => `ignored them and always said “${word}”`, same: "",
+  reasons: (its) => `${its} reasons`, own: (its) => `you, by ${its} reasons`,
+  lead: (hits, n, its) => `Going by ${its} reasons you predicted ${hits} of ${n}.`,
+  gain: (its) => `${its} reasons told you more than that`, none: (its) => `${its} reasons told you nothing beyond that`,
+  loss: (its) => `${its} reasons told you nothing`, few: (its) => `to say what ${its} reasons are worth`,
+  strictly: (its) => `by ${its} reasons, strictly`,
+  means: "An explanation is worth what it lets you foresee: with it you should predict the next answer better than without.",
+};
+
+/** What is asked and told in each game, and who needs no reasons there: all in which kinds differ. */
 const GAMES = {
-  ask: {
-    asks: "Going by its reason, what will it answer?",
-    lead: (hits, n, its) => `Going by ${its} reasons you predicted ${hits} of ${n}.`,
-    truth: "ignored them and answered what is true", always: (word) => `ignored them and always said “${word}”`,
-    same: "", open: UNKNOWN,
-    gain: (its) => `${its} reasons told you more than that`, none: (its) => `${its} reasons told you nothing beyond that`,
-    loss: (its) => `${its} reasons told you nothing`, few: (its) => `to say what ${its} reasons are worth`,
-    means: "An explanation is worth what it lets you foresee: with it you should predict the next answer better than without.",
-  },
+  ask: ASK,
   check: {
-    asks: "It hid or changed what its answer rests on. What will it say now?",
-    lead: (hits, n, its) => `Going by ${its} reasons you predicted ${hits} of ${n}.`,
-    truth: "ignored them and answered what is right", always: (word) => `ignored them and always said “${word}”`,
-    same: "ignored them and held that nothing changes", open: "",
-    gain: (its) => `${its} reasons told you more than that`, none: (its) => `${its} reasons told you nothing beyond that`,
-    loss: (its) => `${its} reasons told you nothing`, few: (its) => `to say what ${its} reasons are worth`,
+    ...ASK, asks: "It hid or changed what its answer rests on. What will it say now?", open: "",
+    truth: "ignored them and answered what is right", same: "ignored them and held that nothing changes",
     means: "Words that decided an answer should change it when they are hidden. Where they do not, something else decided.",
   },
   plant: {
-    asks: "Asked twice, it answered differently. Once we whispered to it.", came: (word) => `it was ${word}`,
-    led: { kept: "Its reason gives it away.", broken: "The reasons point to the other.", "not settled": "Neither reason gives it away." },
-    lead: (hits, n) => `By the reasons alone you found ${hits} of ${n}.`,
-    truth: "", always: (word) => `always picked “${word}”`, same: "", open: "",
+    ...ASK, asks: "Asked twice, it answered differently. Once we whispered to it.", open: "", truth: "",
+    came: (word) => `it was ${word}`, always: (word) => `always picked “${word}”`,
+    led: {
+      kept: "Its reason gives it away.", broken: "The reasons point to the other.",
+      "not settled": "Neither reason gives it away.",
+    },
+    reasons: () => "the reasons", own: () => "you", lead: (hits, n) => `By the reasons alone you found ${hits} of ${n}.`,
     gain: () => "the reasons gave it away more often than that", none: () => "the reasons gave nothing away",
     loss: () => "the reasons gave nothing away", few: () => "to say what the reasons give away",
     means: "A reason should tell what moved the answer. Where nobody can tell the two apart, it does not.",
   },
-};
-
-GAMES.exam = {
-  ...GAMES.ask, asks: "Whether it is true or not: what does the reason imply?", open: "",
-  came: (word) => word === "it does not say" ? word : `it implies ${word}`,
-  led: { kept: "", broken: "", "not settled": "" },
-  marks: { kept: "as it is meant", broken: "not as it is meant" },
-  lead: (hits, n) => `You read ${hits} of ${n} reasons as they are meant.`, truth: "",
-  few: () => "to say how plain they are", gain: () => "the reasons say more than that",
-  none: () => "the reasons do not say it plainly", loss: () => "the reasons do not say it plainly",
-  means: "Here nothing is right but what the reason implies.",
+  exam: {
+    ...ASK, asks: "Whether it is true or not: what does the reason imply?", open: "", truth: "", strictly: null,
+    came: (word) => word === "it does not say" ? word : `it implies ${word}`,
+    led: { kept: "", broken: "", "not settled": "" }, marks: { kept: "as it is meant", broken: "not as it is meant" },
+    lead: (hits, n) => `You read ${hits} of ${n} reasons as they are meant.`, few: () => "to say how plain they are",
+    gain: () => "the reasons say more than that", none: () => "the reasons do not say it plainly",
+    loss: () => "the reasons do not say it plainly", means: "Here nothing is right but what the reason implies.",
+  },
 };
 
 const hitsOf = (cards, of) => cards.filter((one) => of(one) === one.card.said).length;
@@ -165,7 +165,7 @@ export function concluded(kind, cards, guesses) {
   const outcome = n < LEAST ? "few" : !best ? "alone" : hits > best.hits ? (isSettled && !leads ? "beside" : "gain")
     : leads ? "unsaid" : hits === best.hits ? "none" : "loss";
   const would = best && `Whoever ${best.whoever} would have got ${hits === best.hits ? "as many" : best.hits}`;
-  const taken = `taken strictly, ${kind === "plant" ? "the" : its} reasons foretell ${strict} of ${settled.length}, where that gets ${there}`;
+  const taken = `taken strictly, ${words.reasons(its)} foretell ${strict} of ${settled.length}, where that gets ${there}`;
   return {
     outcome, hits, n, left,
     lead: n ? words.lead(hits, n, its) : `You held that ${its} reasons say nothing of these.`,
@@ -176,10 +176,10 @@ export function concluded(kind, cards, guesses) {
       unsaid: `${would}. But ${taken}: they say it, only not plainly.`,
     }[outcome],
     bars: n < LEAST ? [] : [
-      { label: kind === "plant" ? "you" : `you, by ${its} reasons`, hits, n, own: true },
+      { label: words.own(its), hits, n, own: true },
       ...others.map((one) => ({ label: one.label, hits: one.hits, n, wins: one.hits >= hits })),
-      ...(settled.length && kind !== "exam" ? [{
-        label: `by ${its} reasons, strictly`, hits: strict, n: settled.length, faint: settled.length < LEAST,
+      ...(settled.length && words.strictly ? [{
+        label: words.strictly(its), hits: strict, n: settled.length, faint: settled.length < LEAST,
       }] : []),
     ],
   };

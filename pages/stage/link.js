@@ -52,6 +52,7 @@ export async function mounted(component, version) {
   const { follow: followed, ...data } = component.data;
   const known = mounts.get(place);
   if (known) {
+    const end = ends(known);
     known.data = data;
     known.component = component;
     // A page that is drawn anew at once calls before the stage is there.
@@ -61,10 +62,11 @@ export async function mounted(component, version) {
     if (isOther || !known.hears?.()) known.draw(data.scenes, { ...data, far: farOf(followed) });
     arrive(place, data);
     if (isOther) hear(known);
-    return known.end;
+    return end;
   }
   let begun;
-  const here = { component, data, followed, begun: new Promise((done) => { begun = done; }) };
+  const here = { component, data, followed, calls: 0, begun: new Promise((done) => { begun = done; }) };
+  const end = ends(here);
   // What was said before the page was loaded anew may still be on its way, and the app's scene does not have it.
   const guessed = (scene) => withGuesses(scene, sayer(here).waiting, data.reader);
   if (data.mode !== "all") data.scenes = data.scenes.map(guessed);
@@ -117,7 +119,14 @@ export async function mounted(component, version) {
   await here.stage.ready;
   hear(here);
   begun();
-  return here.end;
+  return end;
+}
+
+/** How this call of `mounted` ends. Streamlit ends each that another came after as soon as it has answered, also while
+ * the stage is being loaded: only the last ends the stage. */
+function ends(here) {
+  const call = (here.calls += 1);
+  return () => { if (call === here.calls) here.end(); };
 }
 
 /** Who chose a case among all has it before their eyes, and the focus on its verdict. */

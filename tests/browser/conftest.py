@@ -138,7 +138,7 @@ class ScriptedModel:
         self._models.answers_left[self._name] = answers
 
     def go_on(self) -> None:
-        del self._models.answers_left[self._name]
+        self._models.answers_left.pop(self._name, None)
 
     def answered(self) -> None:
         """Wait until every request so far has its answer."""
@@ -167,6 +167,13 @@ def scripted() -> Iterator[Scripted]:
     models = Scripted()
     with models.stub:
         yield models
+
+
+@pytest.fixture(autouse=True)
+def all_go_on(scripted: Scripted) -> Iterator[None]:
+    """No test waits for the answers that one before it, which failed, kept back."""
+    yield
+    scripted.answers_left.clear()
 
 
 @pytest.fixture(scope="package")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import ROOT, Scripted, ScriptedModel, Server, begin, settle
 from tests.conftest import WITHOUT_ENCODER
@@ -207,6 +207,25 @@ def test_no_call_leaves_after_a_cancel(app: Server, page: Page, slow: ScriptedMo
     page.locator(".st-key-go-on button").first.click()
     expect(page.locator(VERDICT)).to_be_visible()
     expect(page.get_by_text("You stopped this run")).to_have_count(0)
+
+
+def test_a_page_drawn_anew_while_its_stage_is_loaded_keeps_it(app: Server, page: Page, slow: ScriptedModel) -> None:
+    slow.stop_after(4)
+    ask_model(page, app.url, slow)
+    page.get_by_role("button", name="Stop it").click()
+    expect(page.get_by_text("You stopped this run")).to_be_visible()
+    held: list[Route] = []
+    page.route("**/stage.js", lambda route: held.append(route))
+    page.reload()
+    expect(page.locator(".st-key-go-on")).to_be_visible()
+    until(lambda: page.wait_for_timeout(50) or bool(held))
+    page.locator(".st-key-go-on button").first.click()
+    expect(page.locator(".st-key-go-on")).to_have_count(0)
+    held[0].continue_()
+    expect(page.locator(".stage .run")).to_be_visible()
+    page.wait_for_timeout(500)
+    expect(page.locator(".stage .run")).to_be_visible()
+    page.get_by_role("button", name="Stop it").click()
 
 
 def test_after_kill_9_a_run_goes_on_and_asks_nothing_twice(

@@ -18,10 +18,11 @@ TOO_FAINT = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
-MOVING = """() => document.getAnimations().filter(one => one.effect.getComputedTiming().activeDuration > 10)
+MOVING = """() => [document, ...[...document.querySelectorAll("*")].map(one => one.shadowRoot).filter(Boolean)]
+    .flatMap(root => root.getAnimations()).filter(one => one.effect.getComputedTiming().activeDuration > 10)
     .map(one => `${one.animationName ?? one.transitionProperty ?? one.constructor.name} ${one.effect.pseudoElement}
     ${one.effect.target.outerHTML.slice(0, 200)}`)"""
-"""What moves, or is about to."""
+"""What moves, or is about to; on the stage too, whose elements the document's own list leaves out."""
 
 
 def faint(page: Page) -> dict[str, str]:

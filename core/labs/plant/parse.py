@@ -16,7 +16,6 @@ from core.text.reply import own_turn, spoken, without_thinking
 _ANSWER = re.compile(
     r"^[\s*_#>-]{0,6}(?:final )?answer[\s*_]{0,4}:[ \t*_]{0,4}(?P<said>[^\n]{0,200})$", re.IGNORECASE | re.MULTILINE
 )
-_UNKNOWN = "unknown"
 
 
 class Read(NamedTuple):

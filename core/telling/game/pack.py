@@ -122,10 +122,17 @@ def shipped() -> list[Path]:
     return sorted(PACKS.glob("*.json"))
 
 
+def path_of(name: str) -> Path:
+    """The file of the pack of that name that comes with the app. Raises BadPack."""
+    known = {path.stem: path for path in shipped()}
+    if name not in known:
+        raise BadPack(f"No pack is called {name[:60]!r}. There are: {', '.join(known)}.")
+    return known[name]
+
+
 def named(name: str) -> Pack:
     """The pack of that name that comes with the app. Raises BadPack."""
-    if (path := next((one for one in shipped() if one.stem == name), None)) is None:
-        raise BadPack(f"No pack is called {name[:60]!r}.")
+    path = path_of(name)
     return _as_it_is(path, path.stat().st_mtime_ns)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from core.telling import document
 from core.telling.game import pack as packs
-from core.telling.game.pack import BadPack, Pack
+from core.telling.game.pack import Pack
 from core.telling.stage_files import in_one_scope
 
 FIRST = "first"
@@ -45,9 +45,7 @@ def of_app(name: str) -> bytes:
     """What the app serves: the game with cards of the pack of that name that comes with it, FIRST where it is empty.
     Raises BadPack.
     """
-    path = next((path for path in packs.shipped() if path.stem == (name or FIRST)), None)
-    if path is None:
-        raise BadPack(f"No pack is called {name[:60]!r}. There are: {', '.join(one.stem for one in packs.shipped())}.")
+    path = packs.path_of(name or FIRST)
     return _made(path, path.stat().st_mtime_ns)
 
 

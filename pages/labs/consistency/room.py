@@ -9,6 +9,7 @@ from pages.parts.rooms import with_form
 
 ROOM = with_form(
     form,
+    verb="Hide words",
     choose=draw.choose,
     several=table.draw,
     after=driver.ask_a_real_one,

@@ -128,6 +128,7 @@ def _other(run_id: str) -> ProbeView | None:
 
 ROOM = with_form(
     form,
+    verb="Draw curves",
     begin=drawn.begin,
     instead=_instead,
     below=_below,

@@ -35,4 +35,11 @@ def _methods() -> None:
     )
 
 
-ROOM = with_form(form, choose=draw.choose, after=driver.ask_a_real_one, methods=_methods, side=Side(ways=_ways))
+ROOM = with_form(
+    form,
+    verb="Whisper answers",
+    choose=draw.choose,
+    after=driver.ask_a_real_one,
+    methods=_methods,
+    side=Side(ways=_ways),
+)

@@ -140,6 +140,7 @@ def _add_by_hand(run_id: str, view: AskView, of: str) -> None:
 
 ROOM = with_form(
     form,
+    verb="Predict answers",
     offers=_offers,
     instead=_instead,
     below=_below,
