@@ -47,11 +47,12 @@ class Part(Frozen):
 
 class Who(Frozen):
     """Whose explanation it is. `shown` does not give away how the story ends ("a robot", "a small model"); `name` does,
-    and is part of the end.
+    and is part of the end, as is what a robot `does` by construction ("breaks its own rule").
     """
 
     shown: str = ""
     name: str = ""
+    does: str = ""
     is_robot: bool = False
 
 

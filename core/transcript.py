@@ -156,13 +156,20 @@ class CaseLog:
 class Progress:
     """How far a case has come, as its run tells: the number it has among how many, its title, and what came of it.
 
-    `result` is its record as data, None while it goes on.
+    `result` is its record as data, None while it goes on; that of before where it is gone on with `again`, since calls
+    of it had failed.
     """
 
     title: str
     number: int
     of: int
     result: dict[str, Any] | None = None
+    again: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether what it came to stands."""
+        return self.result is not None and not self.again
 
 
 @dataclass
@@ -211,6 +218,8 @@ class Transcript:
         self.status = None
         self.failures.clear()
         # What failed is asked again; every other reason still holds.
+        for case in {case for case, _ in self.lost} & self.cases.keys():
+            self.cases[case].again = True
         self.lost.clear()
         for place in self.places.values():
             place.drops = [drop for drop in place.drops if drop.reason != "error"]
@@ -225,7 +234,7 @@ class Transcript:
                 number, of = (_count(event.data.get(name)) for name in ("number", "of"))
                 self.cases.setdefault(event.case, Progress(str(event.data.get("title", "")), number, of))
             case Recorded(record="result") if event.case in self.cases:
-                self.cases[event.case].result = event.data
+                self.cases[event.case].result, self.cases[event.case].again = event.data, False
             case Recorded(record="loaded") if not event.case:
                 self.loaded = event.data
             case Dropped(reason="error"):

@@ -247,9 +247,6 @@ class _Printer:
         if case not in self._state.cases or (not ended and (several or began < self._rest_until)):
             return
         scene = of_case(self._lab, self._state, case, active)
-        if not ended:
-            # What it came to before it was gone on with is not what it will come to.
-            scene = scene.model_copy(update={"verdict": None})
         self._print([(f"{case} title", ("\n" if several else "") + self._state.cases[case].title)])
         for key, text in steps(scene):
             # What a case is called says what is asked; what a verdict means is the same of all.

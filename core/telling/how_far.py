@@ -28,7 +28,7 @@ OVER = HowFar(share=1.0, words="", around="over")
 
 def how_far(jobs: Jobs, lab: Lab | None, run: str, state: Transcript) -> HowFar:
     """How far the run is whose events so far are in `state`. Raises NoSuchRun."""
-    ended = sum(one.result is not None for one in state.cases.values())
+    ended = sum(one.is_over for one in state.cases.values())
     around = (state.started is not None, state.planned, ended if state.planned > 1 else 0, bool(jobs.prior(run)))
     share, words = _done(lab, state, ended)
     if (others := jobs.in_line(run)) is not None:

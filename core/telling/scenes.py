@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from itertools import islice
 
-from core.events import Scored
+from core.events import Model, Scored
 from core.lab.cases import Trial, View
 from core.lab.lab import Lab
 from core.lab.shown import Means
@@ -38,10 +39,18 @@ SMALL = 10.0
 _SIZE = re.compile(r"(?<![0-9.])([0-9]{1,4}(?:\.[0-9]{1,2})?)([bm])(?![a-z])", re.IGNORECASE)
 
 
-def who(model: str) -> Who:
-    """A model as an audience is told of it: its kind, and for the end its name, with its size where the id has one."""
+def who(model: str, lab: Lab | None = None) -> Who:
+    """A model as an audience is told of it: its kind, and for the end its name, with its size where the id has one, and
+    what a robot of `lab` does.
+    """
     if is_control(model):
-        return Who(shown="a robot", name=model.removeprefix(CONTROL), is_robot=True)
+        robot = lab and _robots(lab).get(model)
+        return Who(
+            shown="a robot",
+            name=model.removeprefix(CONTROL),
+            does=str(getattr(robot, "title", "")),
+            is_robot=True,
+        )
     name = model.rpartition("/")[2].removesuffix(".gguf")
     family = re.match(r"[A-Za-z]+", name)
     size = _SIZE.search(name)
@@ -57,6 +66,11 @@ def who(model: str) -> Who:
     )
 
 
+@cache
+def _robots(lab: Lab) -> dict[str, Model]:
+    return {**lab.robots.controls(), **lab.robots.dials()}
+
+
 def _short(before: str, count: str) -> str:
     """A model by its name, which stands before its size, and that size; a file's name says more than anybody reads."""
     words = (word[:1].upper() + word[1:] if word.islower() else word for word in re.split("[-_: ]", before) if word)
@@ -70,7 +84,7 @@ def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False, v
     log = transcript.case(case)
     view = view or lab.view(log)
     begun = transcript.cases.get(case)
-    goes_on = active and not (begun and begun.result)
+    goes_on = active and not (begun and begun.is_over)
     scene = lab.scene(view) if lab.scene is not None else of_trials(lab, view)
     scene = in_run(scene, lab, transcript, view.outcome("repaired"))
     if not goes_on:
@@ -87,7 +101,7 @@ def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False, v
             "case": case,
             "title": scene.title or (begun.title if begun else "") or view.title,
             "question": scene.question or lab.question,
-            "who": who(str(log.spec.get("model") or "")),
+            "who": who(str(log.spec.get("model") or ""), lab),
             "status": _status(transcript, log, goes_on),
             "coming": scene.coming or tuple(_coming(log)) if goes_on else (),
             "ledger": dropped(log, view.trials),

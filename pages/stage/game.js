@@ -6,7 +6,7 @@
 import {
   html, useEffect, useLayoutEffect, useMemo, useRef, useState, useKeys, Actions, Bars, Ending, Face, Leave, Marked,
   Options, Panels, Sign, Text, Tiles, against, came, capital, classOf, counted, cut, cutText, isForetold, isGoing,
-  numberOf, titleOf, wordOf,
+  numberOf, revealed, titleOf, wordOf,
 } from "./stage.js";
 
 const UNKNOWN = "unknown";
@@ -90,7 +90,7 @@ const ASK = {
   lead: (hits, n, its) => `Going by ${its} reasons you predicted ${hits} of ${n}.`,
   gain: (its) => `${its} reasons told you more than that`, none: (its) => `${its} reasons told you nothing beyond that`,
   loss: (its) => `${its} reasons told you nothing`, few: (its) => `to say what ${its} reasons are worth`,
-  strictly: (its) => `by ${its} reasons, strictly`,
+  strictly: (its) => `${its} reasons, word for word`,
   means: "An explanation is worth what it lets you foresee: with it you should predict the next answer better than without.",
 };
 
@@ -165,7 +165,7 @@ export function concluded(kind, cards, guesses) {
   const outcome = n < LEAST ? "few" : !best ? "alone" : hits > best.hits ? (isSettled && !leads ? "beside" : "gain")
     : leads ? "unsaid" : hits === best.hits ? "none" : "loss";
   const would = best && `Whoever ${best.whoever} would have got ${hits === best.hits ? "as many" : best.hits}`;
-  const taken = `taken strictly, ${words.reasons(its)} foretell ${strict} of ${settled.length}, where that gets ${there}`;
+  const taken = `taken word for word, ${words.reasons(its)} foretell ${strict} of ${settled.length}, where that gets ${there}`;
   return {
     outcome, hits, n, left,
     lead: n ? words.lead(hits, n, its) : `You held that ${its} reasons say nothing of these.`,
@@ -404,9 +404,6 @@ function Concluded({ pack, rounds, guesses, seed, again, others, isInApp }) {
   const text = shared(pack.title, rounds.map((one) => ofGuess(one, guesses[one.id])), found, link);
   const lead = found.lead.indexOf("you "), spans = lead < 0 ? [] : [{ start: lead, end: lead + 3, mark: "strong" }];
   const names = [...new Map(rounds.filter((one) => one.who?.name).map((one) => [one.who.name, one.who])).values()];
-  const namesOf = (isRobot) => names.filter((who) => who.is_robot === isRobot).map((who) => who.name);
-  const robots = namesOf(true), theRobots = robots.length > 1 ? "the robots" : "the robot";
-  const were = [...namesOf(false), ...(robots.length ? [`${theRobots} ${robots.join(", ")}`] : [])];
   const tiles = rounds.map((one, at) => ({ ...one.card, id: one.id, number: at + 1, mark: ofGuess(one, guesses[one.id]) }));
   return html`<div class="concluded"><div><h2 tabindex="-1" class="onward"><${Marked} part=${{ text: found.lead, spans }} /> <span>${found.sentence}</span></h2>
       <${Tiles} scene=${{ words: marksOf(pack.kind), cards: tiles }} only=${tiles} />
@@ -415,7 +412,7 @@ function Concluded({ pack, rounds, guesses, seed, again, others, isInApp }) {
     <div class="options ways-on"><button class="primary" onClick=${again}>Other cards</button>
       ${isInApp && html`<a class="plain" href=${way}>${own}</a>`}<${Share} text=${text} /></div>
     ${names.length > 0 && html`<p class="reveal">${names.slice(0, 4).map((who) => html`<${Face} who=${who} name=${who.name} />`)}
-      <span>${names.length > 1 ? "They were" : "It was"} ${were.join("; ")}.</span></p>`}
+      <span>${names.length > 1 ? "They were" : "It was"} ${names.map(revealed).join("; ")}.</span></p>`}
     <p>${(GAMES[pack.kind] ?? GAMES.ask).means} ${counted(rounds.length, "card")} are few: a lead of one or two may be chance.</p>
     ${others?.length > 0 && html`<nav class="other-games" aria-label="Other games"><span>Other games:</span>
       ${others.map(({ name, title }) => html`<a class="link" href=${`/play?pack=${name}`}>${title}</a>`)}

@@ -794,6 +794,10 @@ function Folded({ text, most }) {
     ${isWhole ? "less" : "all"}</button>`;
 }
 
+/** A respondent by its name, as the end tells it. */
+export const revealed = ({ name, does, is_robot: isRobot }) =>
+  `${isRobot ? "the robot " : ""}${name}${does ? `, which ${does}` : ""}`;
+
 /** What the verdict rests on, and what it does not say; whose story it was is part of the end. */
 function Meaning({ scene }) {
   const { verdict } = scene;
@@ -801,7 +805,7 @@ function Meaning({ scene }) {
   return html`<div class="meaning">
     ${verdict.more.map((part) => html`<${Text} part=${part} />`)}
     ${verdict.meaning && html`<${Text} part=${{ label: MEANING, text: verdict.meaning }} />`}
-    ${scene.who?.name && html`<p class="small">It was ${scene.who.name}.</p>`}</div>`;
+    ${scene.who?.name && html`<p class="small">It was ${revealed(scene.who)}.</p>`}</div>`;
 }
 
 /** What few want to see, folded. */

@@ -206,7 +206,10 @@ def test_in_the_exam_nobody_is_said_to_have_said_anything(opened: Opened) -> Non
 
 @pytest.mark.parametrize("size", SIZES[:1])
 def test_who_it_was_is_told_in_words(opened: Opened) -> None:
-    for pack, told in (("first", "It was Qwen2.5-Coder, 1.5 billion."), ("robots", "the robots ")):
+    for pack, told in (
+        ("first", "It was Qwen2.5-Coder, 1.5 billion."),
+        ("robots", "the robot fickle, which breaks its own rule"),
+    ):
         page = opened.go(named(pack), "7")
         play(page)
         expect(page.locator(".reveal")).to_contain_text(told)
@@ -338,13 +341,13 @@ Y, N, U = "yes", "no", "unknown"
         ),
         (
             [(Y, N, Y), (N, Y, N)] * 3, [N, Y] * 3, "unsaid",
-            "Whoever ignored them and always said “Yes” would have got 3. But taken strictly, its reasons foretell 6 "
-            "of 6, where that gets 3: they say it, only not plainly.",
+            "Whoever ignored them and always said “Yes” would have got 3. But taken word for word, its reasons "
+            "foretell 6 of 6, where that gets 3: they say it, only not plainly.",
         ),
         (
             [(Y, N, N), (N, Y, Y)] * 3, [Y, N] * 3, "beside",
-            "Whoever ignored them and always said “Yes” would have got 3. But taken strictly, its reasons foretell 0 "
-            "of 6, where that gets 3: so it is not they that told you.",
+            "Whoever ignored them and always said “Yes” would have got 3. But taken word for word, its reasons "
+            "foretell 0 of 6, where that gets 3: so it is not they that told you.",
         ),
     ],
 )  # fmt: skip
@@ -368,7 +371,7 @@ def test_what_foretells_nothing_counts_for_nobody_and_all_are_held_to_the_same_c
         "what is true": (5, 5),
         "always “Yes”": (5, 5),
         "always “No”": (0, 5),
-        "by its reasons, strictly": (5, 5),
+        "its reasons, word for word": (5, 5),
     }
     assert found["left"] == 3
     wins = [bar["label"] for bar in found["bars"] if bar.get("wins")]
@@ -391,7 +394,7 @@ def test_where_its_readers_differ_a_reason_foretells_nothing(functions: Page) ->
     of = cards(*[(Y, Y, Y)] * 6)
     of[0]["card"]["expects"][1]["value"] = N
     found = concluded(functions, "ask", of, *[Y] * 6)
-    [strictly] = [bar for bar in found["bars"] if bar["label"] == "by its reasons, strictly"]
+    [strictly] = [bar for bar in found["bars"] if bar["label"] == "its reasons, word for word"]
     assert (strictly["hits"], strictly["n"]) == (5, 5)
 
 

@@ -69,7 +69,7 @@ class Dial(Straight):
     def __init__(self, share: float) -> None:
         self.share = share
         self.id = f"control/dial-probe-{share:.1f}"
-        self.title = f"right on {share:.0%} of the domain"
+        self.title = f"is right on {share:.0%} of the domain"
         self.about = f"Finds the function, and describes it rightly on {share:.0%} of its domain and wrongly elsewhere."
 
     def keeps(self, *place: str) -> bool:
@@ -140,7 +140,7 @@ class Noisy(Dial):
         self.draw = draw
         self.error = error
         self.id = f"control/noisy-probe-{share:.1f}-{draw}"
-        self.title = f"right on {share:.0%} of the domain, and errs as an evaluator"
+        self.title = f"is right on {share:.0%} of the domain, and errs as an evaluator"
         self.about = (
             f"Describes a function rightly on {share:.0%} of its domain, drawn anew ({draw}); as an evaluator it errs "
             f"on {error:.0%}. So unit tests have to read {self.must_read:.2f}, give or take chance."

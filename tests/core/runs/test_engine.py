@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.events import Answered, Asked, CallFailed, Event, Started
+from core.events import Answered, Asked, CallFailed, Dropped, Event, Started
 from core.lab.lab import Lab
 from core.lab.spec import MOST_CASES, BadInput
 from core.runs.engine import Addition, Going, Ports, execute, new_id
 from core.runs.run import bounded, together
+from core.telling.scenes import of_case
 from core.transcript import Transcript, transcript
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 
@@ -178,6 +179,22 @@ def test_an_error_that_comes_again_after_a_resume_is_dropped_again() -> None:
     more = play(model, spec, history=events, mend=True)
     assert [event.item for event in more if event.kind == "dropped"] == ["echo-1"]
     assert [drop.reason for drop in transcript([*events, *more]).drops] == ["error"]
+
+
+def test_a_case_is_not_over_while_what_failed_of_it_is_asked_again() -> None:
+    spec = EchoSpec(words=("a", "b"), times=1)
+    events = play(Echoing(refuses=frozenset("b")), spec)
+    more = play(Echoing(), spec, history=events, mend=True)
+    [failed] = {event.case for event in events if isinstance(event, Dropped)}
+
+    def over(count: int) -> dict[str, bool]:
+        return {case: one.is_over for case, one in transcript([*events, *more[:count]]).cases.items()}
+
+    assert all(over(0).values()) and all(over(len(more)).values())
+    [asked] = [place for place, event in enumerate(more) if isinstance(event, Asked)]
+    assert [case for case, is_over in over(asked + 1).items() if not is_over] == [failed]
+    going = of_case(LAB, transcript([*events, *more[: asked + 1]]), failed, active=True)
+    assert going.status == "running" and going.verdict is None
 
 
 @pytest.mark.parametrize("kept", [1, 2, 4, 7, 9, 12])
