@@ -62,7 +62,7 @@ def measured(
             rows += human.rows(run, labs, folder, from_people[run.id], of_run, study.rules)
     frame = pd.DataFrame(rows, columns=None if rows else [*_OWN, "model"])
     frame["control"] = frame["run"].isin(controls)
-    frame["imported"] = frame["run"].map(imported(study, folder)).fillna("")
+    frame["imported"] = frame["run"].map(imported(study, folder)).astype(object).fillna("")
     for name in ("value", "truth"):
         frame[name] = pd.to_numeric(frame[name])
     return frame
