@@ -14,9 +14,12 @@ from tests.browser.test_stage import FILES, HOME, answer, data, looked_at
 
 pytestmark = pytest.mark.browser
 
-FAULTS = """async (rules) => {
+THEIRS = ["[data-testid=stSidebarNavItems]"]
+"""Faults of Streamlit's that nothing here can mend: on a phone its menu is a list whose items stand in a div."""
+
+FAULTS = """async ([theirs, rules]) => {
   const only = rules.length ? { runOnly: { type: "rule", values: rules } } : {};
-  const { violations } = await axe.run(document, { resultTypes: ["violations"], ...only });
+  const { violations } = await axe.run({ exclude: theirs }, { resultTypes: ["violations"], ...only });
   return violations.filter(({ impact }) => ["serious", "critical"].includes(impact)).flatMap(({ id, nodes }) =>
     nodes.map(({ html, any, all, none }) => `${id}: ${html.slice(0, 200)} ${[...any, ...all, ...none][0].message}`));
 }"""
@@ -37,7 +40,7 @@ def faults(page: Page, *rules: str) -> list[str]:
     """What is seriously wrong on a page, also in shadow roots; by these rules, or by all."""
     if page.evaluate("!window.axe"):
         page.evaluate(AXE_SCRIPT)
-    found: list[str] = page.evaluate(FAULTS, rules)
+    found: list[str] = page.evaluate(FAULTS, [THEIRS, rules])
     return found
 
 
@@ -61,14 +64,15 @@ def stage(browser: Browser) -> Iterator[Page]:
 
 
 def test_it_finds_no_serious_fault_on_the_stage(stage: Page) -> None:
-    found = {}
+    seen, found = set(), []
     for where in looked_at(stage):
         if stage.evaluate(NEW, " ".join(where.split()[:2])):
             stage.emulate_media(color_scheme="dark")
             in_the_dark = faults(stage, COLOURS)
             stage.emulate_media(color_scheme="light")
-            found[where] = faults(stage) + in_the_dark
-    assert len(found) > 50 and {where: seen for where, seen in found.items() if seen} == {}
+            found += [f"{where}: {fault}" for fault in faults(stage) + in_the_dark]
+            seen.add(where)
+    assert len(seen) > 50 and found == []
 
 
 PLANTED = {
@@ -97,13 +101,13 @@ def test_a_fault_that_is_planted_in_a_shadow_root_is_found(stage: Page, rule: st
 
 
 def test_it_finds_no_serious_fault_on_the_pages_of_the_app(app: Server, page: Page) -> None:
-    found = {}
+    found = []
 
     def look(where: str) -> None:
         page.emulate_media(color_scheme="dark")
         in_the_dark = lasting(page, COLOURS)
         page.emulate_media(color_scheme="light")
-        found[where] = lasting(page) + in_the_dark
+        found.extend(f"{where}: {fault}" for fault in lasting(page) + in_the_dark)
 
     for path in ("", "ask", "check", "probe", "browse", "models", "study", "methods", "story", "plant"):
         page.goto(f"{app.url}/{path}")
@@ -113,6 +117,9 @@ def test_it_finds_no_serious_fault_on_the_pages_of_the_app(app: Server, page: Pa
     begin(page, "plant")
     expect(page.locator(".st-key-actions")).to_be_visible()
     look("plant, a run")
+    page.set_viewport_size({"width": 390, "height": 844})
+    look("plant, a run on a phone")
+    page.set_viewport_size({"width": 1280, "height": 900})
     page.get_by_role("link", name="Open as case").click()
     expect(page.get_by_role("heading", name="Every call")).to_be_visible()
     look("case")
@@ -123,4 +130,4 @@ def test_it_finds_no_serious_fault_on_the_pages_of_the_app(app: Server, page: Pa
     look("play")
     page.locator(".round .options button").first.click()
     look("play, turned")
-    assert {where: seen for where, seen in found.items() if seen} == {}
+    assert found == []
