@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
@@ -10,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import stage_scenes as scenes
 from tests.browser.conftest import Server, begin, settle
+from tests.browser.test_front_page import drawn
 from tests.browser.test_stage import FILES, HOME, answer, data, looked_at
 
 pytestmark = pytest.mark.browser
@@ -25,7 +27,9 @@ FAULTS = """async ([theirs, rules]) => {
 }"""
 
 COLOURS = "color-contrast"
-"""The one rule that hangs on the colours: in the dark nothing else is different."""
+
+LOOKS: Sequence[tuple[Literal["light", "dark"], Sequence[str]]] = (("dark", [COLOURS]), ("light", []))
+"""By which rules in which colours, by all in the light: in the dark nothing else is different."""
 
 NEW = """(state) => {
   // Whether this state, or an element on the stage of this kind and in one of this kind, has not been there before.
@@ -64,14 +68,13 @@ def stage(browser: Browser) -> Iterator[Page]:
 
 
 def test_it_finds_no_serious_fault_on_the_stage(stage: Page) -> None:
-    seen, found = set(), []
+    seen, found = set[str](), list[str]()
     for where in looked_at(stage):
         if stage.evaluate(NEW, " ".join(where.split()[:2])):
-            stage.emulate_media(color_scheme="dark")
-            in_the_dark = faults(stage, COLOURS)
-            stage.emulate_media(color_scheme="light")
-            found += [f"{where}: {fault}" for fault in faults(stage) + in_the_dark]
             seen.add(where)
+            for scheme, rules in LOOKS:
+                stage.emulate_media(color_scheme=scheme)
+                found += [f"{where}, {scheme}: {fault}" for fault in faults(stage, *rules)]
     assert len(seen) > 50 and found == []
 
 
@@ -101,27 +104,33 @@ def test_a_fault_that_is_planted_in_a_shadow_root_is_found(stage: Page, rule: st
 
 
 def test_it_finds_no_serious_fault_on_the_pages_of_the_app(app: Server, page: Page) -> None:
-    found = []
+    found = list[str]()
 
     def look(where: str) -> None:
-        page.emulate_media(color_scheme="dark")
-        in_the_dark = lasting(page, COLOURS)
-        page.emulate_media(color_scheme="light")
-        found.extend(f"{where}: {fault}" for fault in lasting(page) + in_the_dark)
+        for scheme, rules in LOOKS:
+            page.emulate_media(color_scheme=scheme)
+            # Its theme follows by and by; a game at an address of its own is no page of Streamlit's.
+            for streamlit in page.locator("[data-testid=stApp]").all():
+                expect(streamlit).to_have_css("color-scheme", scheme)
+            found.extend(f"{where}, {scheme}: {fault}" for fault in lasting(page, *rules))
 
     for path in ("", "ask", "check", "probe", "browse", "models", "study", "methods", "story", "plant"):
         page.goto(f"{app.url}/{path}")
         settle(page)
         expect(page.locator("h1").first).to_be_visible()
+        if path == "":
+            drawn(page)
         look(path)
     begin(page, "plant")
     expect(page.locator(".st-key-actions")).to_be_visible()
+    expect(page.locator(".stage .verdict h3")).to_be_visible()
     look("plant, a run")
     page.set_viewport_size({"width": 390, "height": 844})
     look("plant, a run on a phone")
     page.set_viewport_size({"width": 1280, "height": 900})
     page.get_by_role("link", name="Open as case").click()
     expect(page.get_by_role("heading", name="Every call")).to_be_visible()
+    expect(page.locator(".stage .verdict h3")).to_be_visible()
     look("case")
     page.locator(".stage").first.evaluate("(one) => one.append(document.createElement('button'))")
     assert [one.partition(":")[0] for one in faults(page)] == ["button-name"]
@@ -129,5 +138,6 @@ def test_it_finds_no_serious_fault_on_the_pages_of_the_app(app: Server, page: Pa
     expect(page.locator(".round .options button").first).to_be_visible()
     look("play")
     page.locator(".round .options button").first.click()
+    expect(page.locator(".turned")).to_be_visible()
     look("play, turned")
     assert found == []
