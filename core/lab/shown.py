@@ -128,6 +128,12 @@ class Table(NamedTuple):
     nothing: str = "No case of this study belongs here."
 
 
+def of_cases(frame: Any, some: Any) -> Any:
+    """The rows of `frame` (`core.study.tables.measured`) about the cases that `some` of its rows are about."""
+    keys = set(zip(some["run"], some["case"], strict=True))
+    return frame[[place in keys for place in zip(frame["run"], frame["case"], strict=True)]]
+
+
 GUESS, VERDICT = "people: guess", "people: verdict on "
 """Metrics of what people said, for tables of studies; after the second stands what is judged (`Judgement.name`)."""
 

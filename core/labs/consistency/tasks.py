@@ -102,46 +102,17 @@ class CheckSpec(Sampled, OnData):
     with `every_wording` all of the paper's. These three have no widget and no option of their own.
     """
 
-    task: Task = Field(default="sentiment", title="Task", description="what is asked about a paragraph")
+    task: Task = "sentiment"
     items: tuple[Item, ...] = ()
-    explanations: tuple[Explanation, ...] = Field(
-        default=EXPLANATIONS,
-        min_length=1,
-        title="It explains itself by",
-        description="the kind of explanation to check; may be several (default: all three)",
-        json_schema_extra={"option": "--explanation"},
-    )
+    explanations: tuple[Explanation, ...] = Field(default=EXPLANATIONS, min_length=1)
     wordings: tuple[Wording, ...] = Field(default=(Wording(),), min_length=1)
-    every_wording: bool = Field(
-        default=False,
-        title="Try every wording",
-        description="all of the paper's: three personas, each with both targets or both masks",
-    )
+    every_wording: bool = False
     answers: Answers = "prose"
-    controls: int = Field(
-        default=3,
-        ge=0,
-        le=20,
-        title="Random masks for each check",
-        description="how often to mask as many other words, drawn at random, as an attribution or redaction masked",
-    )
-    answerable: bool = Field(
-        default=False,
-        title="Also ask whether it can tell at all",
-        description="also asks whether the question can be answered at all",
-    )
-    max_tokens: int = Field(
-        default=PAPER_SAMPLING.max_tokens,
-        ge=16,
-        le=8192,
-        title="Longest answer, in tokens",
-        description="the paper allows 1024; a small model that does not stop by itself is quicker with less, but a "
-        "counterfactual needs as many as the paragraph has",
-    )
-    model: str = Field(title="Model", description="whose explanations are checked")
-    seed: int = Field(
-        default=0, ge=0, title="Seed", description="draws the items and the random masks, and goes to the model"
-    )
+    controls: int = Field(default=3, ge=0, le=20)
+    answerable: bool = False
+    max_tokens: int = Field(default=PAPER_SAMPLING.max_tokens, ge=16, le=8192)
+    model: str
+    seed: int = Field(default=0, ge=0)
 
     @model_validator(mode="before")
     @classmethod

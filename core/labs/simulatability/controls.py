@@ -15,7 +15,7 @@ from core.events import Request
 from core.labs.simulatability import draws, preferences, world, world_claims
 from core.labs.simulatability.world import Question, World, sentence_case
 from core.models.errors import OutsideWorld, Refused
-from core.models.robot import Robot
+from core.models.robot import Graded, Robot, by_id, graded
 from core.text.drawn import drawn
 
 
@@ -249,23 +249,13 @@ class Vague(Control, named="vague"):
         return self.explain_choice(response_1, response_2)._replace(number=number)
 
 
-class Dial(Steadfast):
+class Dial(Graded, Steadfast, named="dial"):
     """Explains as the steadfast robot does, and keeps to it on a share of all rules (a kind and an ability) alone: of
     the others it answers every counterfactual the other way round, so that nothing it leads one to expect comes true.
 
     Which rules are kept is drawn by a hash of the rule, the same for every share: what is kept at a smaller one is kept
-    at a larger one too. `share` is from 0 to 1.
+    at a larger one too.
     """
-
-    listed = False
-    """There are eleven: they are found by their ids, and in no list to choose from."""
-
-    def __init__(self, share: float) -> None:
-        super().__init__()
-        self.share = share
-        self.id = f"control/dial-{share:.1f}"
-        self.title = f"keeps to {share:.0%} of its explanations"
-        self.about = f"Answers against its own explanation but for {share:.0%} of all rules, so precision is known."
 
     def keeps(self, question: Question) -> bool:
         """Whether it keeps to its explanations about the question's kind and ability."""
@@ -297,13 +287,12 @@ _VAGUE_REASONS = (
 
 def controls() -> dict[str, Control]:
     """The three robots by id, over the shipped world and preference pairs."""
-    robots = (Steadfast(), Fickle(), Vague())
-    return {robot.id: robot for robot in robots}
+    return by_id((Steadfast(), Fickle(), Vague()))
 
 
 def dials() -> dict[str, Dial]:
     """The robots that keep to a share of their explanations, from 0 to 1 in eleven steps, by id."""
-    return {robot.id: robot for robot in (Dial(step / 10) for step in range(11))}
+    return graded(Dial)
 
 
 def overstated(small_world: World, question: Question) -> bool:

@@ -33,9 +33,10 @@ from core.labs.consistency.controls import worthless as worthless_lexicons
 from core.labs.find import dial as of_probe
 from core.labs.simulatability import calibration, parse
 from core.labs.simulatability.lab import LAB
-from core.labs.simulatability.noisy import ERROR, Noisy, noisy
+from core.labs.simulatability.noisy import Noisy, noisy
 from core.labs.simulatability.tasks import AskSpec
 from core.labs.simulatability.worthless import KINDS, Worthless, worthless
+from core.models.robot import ERROR
 from core.study import tables
 from core.text.phrased import ANSWERS, GUESSES, phrased
 from core.transcript import transcript
