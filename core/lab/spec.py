@@ -26,15 +26,16 @@ class BadInput(CallFailed):
     bad_input = True
 
 
-class Spec(Frozen):
-    """What a run is to measure. Each lab has its own; all have a seed, and name the models they will ask.
+@cache
+def _words(file: Path) -> dict[str, dict[str, dict[str, Any]]]:
+    return tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
-    A field's title, description, bounds and choices make its widget on the page and its option on the command line.
-    Its words may stand in the file fields.toml beside its module, under class and field: `title`, `description`, and
-    what else makes a `Knob` (`option`, `widget`, `nobody`).
+
+class Asked(Frozen):
+    """What a person is asked for, field by field. A field's title, description, bounds and choices make its widget on
+    the page and its option on the command line. Its words may stand in the file fields.toml beside its module, under
+    class and field: `title`, `description`, and what else makes a `Knob` (`option`, `widget`, `nobody`).
     """
-
-    seed: int = 0
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
@@ -43,6 +44,12 @@ class Spec(Frozen):
             field.title = words.get("title", field.title)
             field.description = words.get("description", field.description)
             field.json_schema_extra = words
+
+
+class Spec(Asked):
+    """What a run is to measure. Each lab has its own; all have a seed, and name the models they will ask."""
+
+    seed: int = 0
 
     def __hash__(self) -> int:
         # A field may hold a table, which has no hash of its own.
@@ -57,11 +64,6 @@ class Spec(Frozen):
     def models(self) -> set[str]:
         """The ids of all models that the run asks."""
         return {model for models in self.roles.values() for model in models}
-
-
-@cache
-def _words(file: Path) -> dict[str, dict[str, dict[str, Any]]]:
-    return tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
 class Sampled(Spec):

@@ -14,10 +14,7 @@ from core.labs.consistency.controls import Dial
 from core.labs.consistency.lexicon import Slots
 from core.models.robot import Erring, erring
 from core.text.drawn import drawn
-from core.text.phrased import phrased
-
-WAYS = ("{answer}", "{answer}.", "Answer: {answer}", "**{answer}**", "The answer is {answer}.", "**Answer:** {answer}")
-"""Ways to say a label."""
+from core.text.phrased import LABELS, phrased
 
 
 class Noisy(Erring, Dial, named="noisy-lexicon"):
@@ -37,7 +34,7 @@ class Noisy(Erring, Dial, named="noisy-lexicon"):
         if asked.mask and asked.mask in asked.paragraph and drawn(f"{about}|error") < self.error:
             cannot_tell = "unknown" in said
             said = self._any_label(request.slots["task"], asked) if cannot_tell else _unknown(asked)
-        return phrased(said, WAYS, about)
+        return phrased(said, LABELS, about)
 
     def _any_label(self, task: str, asked: Slots) -> str:
         """What it says where it should not be able to tell."""

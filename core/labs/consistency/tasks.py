@@ -12,9 +12,9 @@ from pydantic import Field, model_validator
 from core.datasets import own
 from core.datasets.items import Item, Loaded
 from core.datasets.on_data import OnData
-from core.events import Frozen, Sampling
+from core.events import Sampling
 from core.lab.cases import Case
-from core.lab.spec import MOST_CASES, Sampled
+from core.lab.spec import MOST_CASES, Asked, Sampled
 from core.reading.fields import Answers
 from core.shipped import table
 
@@ -44,7 +44,7 @@ APART = " · "
 """Between the paragraph and the explanation in a check's title."""
 
 
-class Wording(Frozen):
+class Wording(Asked):
     """One way to put the questions; the defaults are the paper's. Every session of one check has the same wording.
 
     `persona`: who is asked after (c-persona, e-persona, i-persona in the authors' code, which plots only results where
@@ -53,28 +53,12 @@ class Wording(Frozen):
     form (e-short). `options`: whether the question of answerability lists the answers (i-options).
     """
 
-    persona: Persona = Field(
-        default="objective", title="Persona", description="whose view is asked for, in all three sessions"
-    )
-    target: Target = Field(
-        default="explicit",
-        title="Target of a counterfactual",
-        description="whether the prompt names the answer that the edit shall lead to",
-    )
-    mask: Mask = Field(default="[REDACTED]", title="Mask", description="what stands in place of a masked word")
-    mask_sentence: bool = Field(
-        default=True,
-        title="Say that words can be masked",
-        description="a sentence in the classification prompt, the same before and after the edit",
-    )
-    short: bool = Field(
-        default=False, title="Short redaction prompt", description="the short form of the redaction prompt"
-    )
-    options: bool = Field(
-        default=False,
-        title="List the answers when asking whether it can tell",
-        description="the question whether it can tell at all lists the answers",
-    )
+    persona: Persona = "objective"
+    target: Target = "explicit"
+    mask: Mask = "[REDACTED]"
+    mask_sentence: bool = True
+    short: bool = False
+    options: bool = False
 
 
 def every_wording(explanation: Explanation) -> list[Wording]:

@@ -29,20 +29,7 @@ from core.labs.find.functions.synthesis import synthesize
 from core.labs.find.interpreters.fit_strings import code_of
 from core.models.robot import Erring, Graded, erring, graded
 from core.text.drawn import drawn
-from core.text.phrased import phrased
-
-WAYS = (
-    "[ANSWER]: {answer}",
-    "{answer}",
-    "Answer: {answer}",
-    "**Answer:** {answer}",
-    "The answer is {answer}.",
-    "Example {answer}",
-    "It is **example {answer}**.",
-    "[ANSWER]: Example {answer}.",
-    "Only example {answer} fits the description.",
-)
-"""Ways to pick an example."""
+from core.text.phrased import EXAMPLES, phrased
 
 NOTHING_TOLD = "The description does not tell."
 
@@ -138,7 +125,7 @@ class Noisy(Erring, Dial, named="noisy-probe"):
         if drawn(f"{about}|error") < self.error:
             others = [one for one in range(1, len(options) + 1) if one != number]
             number = others[int(drawn(f"{about}|which") * len(others))]
-        return phrased(str(number), WAYS, about)
+        return phrased(str(number), EXAMPLES, about)
 
 
 def dials() -> dict[str, Dial]:

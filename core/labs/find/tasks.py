@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from core.events import Frozen, Rules, Sampling
 from core.lab.cases import Case
+from core.lab.shown import words_of
 from core.lab.spec import MOST_CASES, Sampled
 from core.labs.find.functions import source
 from core.labs.find.functions.base import Category, FindFunction
@@ -51,15 +52,7 @@ _CHOICE = 12
 BY_MODEL = ("aia", "milan", "aia+milan")
 """Interpreters that are language models."""
 
-NAMES: dict[Interpreter, str] = {
-    "aia": "an agent that chooses its own inputs (AIA)",
-    "milan": "a model that is shown exemplars (MILAN)",
-    "aia+milan": "an agent that begins with exemplars (AIA + MILAN)",
-    "fit": "the fit baseline, no language model",
-    "nearest": "the nearest baseline, no language model",
-    "you": "you",
-    "given": "a description made elsewhere",
-}
+NAMES: dict[Interpreter, str] = words_of(__file__, "interpreters")
 
 FIRST_BACKBONE: dict[str, Backbone] = {"entities": "embedding", "relations": "table"}
 """What carries a function out unless someone chooses: twenty listed words are too few for a subject to be found by, and

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from core.events import Request
@@ -17,6 +17,7 @@ from core.labs.simulatability.world import Question, World, sentence_case
 from core.models.errors import OutsideWorld, Refused
 from core.models.robot import Graded, Robot, by_id, graded
 from core.text.drawn import drawn
+from core.text.phrased import VAGUE, VAGUE_REASONS
 
 
 class Verdict(NamedTuple):
@@ -236,14 +237,14 @@ class Vague(Control, named="vague"):
     """Answers by the facts, in words that say nothing about any other question."""
 
     def explain(self, question: Question, truth: bool) -> Verdict:
-        return Verdict(_any_of(_VAGUE_WORDS, f"{question}"), truth)
+        return Verdict(_any_of(VAGUE, f"{question}"), truth)
 
     def defend(self, question: Question, truth: bool, yes: bool) -> Verdict:
         return self.explain(question, yes)
 
     def explain_choice(self, response_1: str, response_2: str) -> Choice:
         number = preferences.longer(response_1, response_2)
-        return Choice(_any_of(_VAGUE_REASONS, response_1 + response_2), number)
+        return Choice(_any_of(VAGUE_REASONS, response_1 + response_2), number)
 
     def defend_choice(self, response_1: str, response_2: str, number: int) -> Choice:
         return self.explain_choice(response_1, response_2)._replace(number=number)
@@ -270,19 +271,6 @@ class Dial(Graded, Steadfast, named="dial"):
     def explain_choice(self, response_1: str, response_2: str) -> Choice:
         """Raises Refused: there is no telling which rule a preference belongs to."""
         raise Refused(f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences.")
-
-
-_VAGUE_WORDS = (
-    "Many things play a part here, and on balance it comes out this way.",
-    "One has to look at the matter as a whole, and seen like that there is little room for doubt.",
-    "There is something to be said on either side, but what weighs more is clear enough.",
-    "Cases like this one differ, and everything about this one points in the same direction.",
-)
-_VAGUE_REASONS = (
-    "on balance it serves the person better",
-    "taken as a whole it meets the need more closely",
-    "it gets right what matters here, which the other does less well",
-)
 
 
 def controls() -> dict[str, Control]:
@@ -348,7 +336,7 @@ def _yes(yes: bool) -> str:
     return "yes" if yes else "no"
 
 
-def _any_of(phrases: tuple[str, ...], about: str) -> str:
+def _any_of(phrases: Sequence[str], about: str) -> str:
     """One of `phrases`, always the same for the same text."""
     return phrases[zlib.crc32(about.encode()) % len(phrases)]
 
