@@ -25,20 +25,10 @@ class OnData(Spec):
 
     task: Task
     title: str = ""
-    dataset: str = Field(
-        default="",
-        title="Data set",
-        description="the items of a data set of the task, of file:NAME or of hf://OWNER/NAME/FILE",
-    )
-    path: str | None = Field(
-        default=None,
-        title="File or folder",
-        description="where the data set lies (default: $EXPLAIN_HOME/datasets/NAME)",
-    )
-    split: Split | None = Field(default=None, title="Part of the data set", description="which part of the data set")
-    limit: int | None = Field(
-        default=None, ge=1, le=MOST_CASES, title="Items", description="how many items of those that there are"
-    )
+    dataset: str = ""
+    path: str | None = None
+    split: Split | None = None
+    limit: int | None = Field(default=None, ge=1, le=MOST_CASES)
     columns: Columns = Field(default_factory=dict)
 
     @model_validator(mode="before")

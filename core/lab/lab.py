@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from core.events import Event, Frozen, Model, Recorded, Rules
+from core.events import Asked, Dropped, Event, Frozen, Model, Recorded, Rules
 from core.lab.cases import Case
 from core.lab.played import Playable
 from core.lab.shown import READING, Judged, Judgement, Means, Metric, Otherwise, Picture, Table
@@ -214,7 +214,7 @@ class Lab:
     asks: Callable[[Any, int], Mapping[str, int]] | None = None
     loaded: Callable[[Any], Frozen | None] = lambda spec: None
     warm: Callable[[Any], None] | None = None
-    upgrade: Callable[[Event, Mapping[str, Any]], Event] = lambda event, spec: event
+    upgrade: Callable[[Asked | Recorded | Dropped, Mapping[str, Any]], Event] = lambda event, spec: event
     priors: Callable[[Any], Sequence[Prior | Frozen | None]] = lambda spec: ()
     of_model: Callable[[str], Spec | None] = lambda id: None
     settled: Callable[[Any, Collection[str], Callable[[str], bool], Made], Any] | None = None

@@ -23,12 +23,20 @@ def declared(
     return tuple(
         kind(name, **{field: tuple(value) if isinstance(value, list) else value for field, value in fields.items()},
              **(code or {}).get(name, {}))
-        for name, fields in _shown(Path(module).with_name("shown.toml"))[part].items()
+        for name, fields in _beside(Path(module).with_name("shown.toml"))[part].items()
     )  # fmt: skip
 
 
+def words_of(module: str, part: str) -> Any:
+    """What the file words.toml beside a `module` (its `__file__`) has as `part`: words by what they stand for, as a
+    dict, or several texts, as a tuple.
+    """
+    words = _beside(Path(module).with_name("words.toml"))[part]
+    return tuple(words) if isinstance(words, list) else words
+
+
 @cache
-def _shown(file: Path) -> dict[str, Any]:
+def _beside(file: Path) -> dict[str, Any]:
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
@@ -126,6 +134,12 @@ class Table(NamedTuple):
     figures: Callable[[Any], Iterable[dict[str, Any]]] | None = None
     of_people: bool = False
     nothing: str = "No case of this study belongs here."
+
+
+def of_cases(frame: Any, some: Any) -> Any:
+    """The rows of `frame` (`core.study.tables.measured`) about the cases that `some` of its rows are about."""
+    keys = set(zip(some["run"], some["case"], strict=True))
+    return frame[[place in keys for place in zip(frame["run"], frame["case"], strict=True)]]
 
 
 GUESS, VERDICT = "people: guess", "people: verdict on "

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import tomllib
 from collections.abc import Callable, Mapping
 from functools import cache
+from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 
@@ -23,11 +26,28 @@ class BadInput(CallFailed):
     bad_input = True
 
 
-class Spec(Frozen):
-    """What a run is to measure. Each lab has its own; all have a seed, and name the models they will ask.
+@cache
+def _words(file: Path) -> dict[str, dict[str, dict[str, Any]]]:
+    return tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
-    A field's title, description, bounds and choices make its widget on the page and its option on the command line.
+
+class Asked(Frozen):
+    """What a person is asked for, field by field. A field's title, description, bounds and choices make its widget on
+    the page and its option on the command line. Its words may stand in the file fields.toml beside its module, under
+    class and field: `title`, `description`, and what else makes a `Knob` (`option`, `widget`, `nobody`).
     """
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        for name, words in _words(Path(inspect.getfile(cls)).with_name("fields.toml")).get(cls.__name__, {}).items():
+            field = cls.model_fields[name]
+            field.title = words.get("title", field.title)
+            field.description = words.get("description", field.description)
+            field.json_schema_extra = words
+
+
+class Spec(Asked):
+    """What a run is to measure. Each lab has its own; all have a seed, and name the models they will ask."""
 
     seed: int = 0
 
@@ -52,23 +72,8 @@ class Sampled(Spec):
     How long an answer may be is a field of each lab's own.
     """
 
-    temperature: float | None = Field(
-        default=None,
-        ge=0,
-        le=2,
-        title="Temperature",
-        description="of the model that is tested. Without a number as in the paper",
-        exclude_if=lambda temperature: temperature is None,
-    )
-    top_p: float | None = Field(
-        default=None,
-        ge=0.01,
-        le=1,
-        title="Top-p",
-        description="of the model that is tested: the share of likely words that it draws from. Without a number as in "
-        "the paper",
-        exclude_if=lambda share: share is None,
-    )
+    temperature: float | None = Field(default=None, ge=0, le=2, exclude_if=lambda temperature: temperature is None)
+    top_p: float | None = Field(default=None, ge=0.01, le=1, exclude_if=lambda share: share is None)
 
     def sampled(self, paper: Sampling) -> Sampling:
         """`paper`, the settings of the lab's paper, with those in their place that the specification chooses."""

@@ -42,11 +42,6 @@ def content_words(text: str) -> set[str]:
     return set(words(text)) - shipped().words
 
 
-def shared_words(a: str, b: str) -> set[str]:
-    """The content words, lower case, that stand in both texts."""
-    return content_words(a) & content_words(b)
-
-
 def mark(text: str, words: Set[str]) -> list[tuple[str, bool]]:
     """`text` in pieces, each with whether it is one of `words` (lower case). The pieces joined are `text` again."""
     marked: list[tuple[str, bool]] = []

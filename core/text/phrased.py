@@ -15,6 +15,16 @@ ANSWERS: Sequence[str] = _WAYS["answers"]
 GUESSES: Sequence[str] = _WAYS["guesses"]
 """Ways to close with what somebody else will answer."""
 
+LABELS: Sequence[str] = _WAYS["labels"]
+"""Ways to say a label."""
+
+EXAMPLES: Sequence[str] = _WAYS["examples"]
+"""Ways to pick an example."""
+
+VAGUE: Sequence[str] = _WAYS["vague"]
+VAGUE_REASONS: Sequence[str] = _WAYS["vague_reasons"]
+"""Explanations and reasons for a choice that say nothing of any other question."""
+
 
 def phrased(answer: str, ways: Sequence[str], about: str) -> str:
     """`answer` in one of these ways, always the same for the same text `about`."""

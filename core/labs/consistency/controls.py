@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from core.events import Request
 from core.labs.consistency import lexicon
 from core.labs.consistency.lexicon import Classifier, Slots
-from core.models.robot import Robot
+from core.models.robot import Graded, Robot, by_id, graded
 from core.text.drawn import drawn
 
 _MOST = 3
@@ -97,23 +97,12 @@ class Decoy(LexiconControl, named="decoy-lexicon"):
         )
 
 
-class Dial(LexiconControl):
+class Dial(Graded, LexiconControl, named="dial-lexicon"):
     """Faithful on a share of its items: there it explains itself as the honest one, elsewhere as the decoy.
 
     Which items is drawn by a hash of paragraph and question, the same for every share: what is faithful at a smaller
-    one is so at a larger one too. `share` is from 0 to 1.
+    one is so at a larger one too.
     """
-
-    listed = False
-    """There are eleven: they are found by their ids, and in no list to choose from."""
-
-    def __init__(self, share: float) -> None:
-        self.share = share
-        self.id = f"control/dial-lexicon-{share:.1f}"
-        self.title = f"names the words it decides by {share:.0%} of the time"
-        self.about = (
-            f"Decides by a word list; its explanations of {share:.0%} of all items are faithful, of the others none."
-        )
 
     def keeps(self, asked: Slots) -> bool:
         """Whether its explanations of this item are faithful."""
@@ -227,20 +216,19 @@ def _other(label: str, asked: Slots) -> str:
 
 def controls() -> Mapping[str, LexiconControl]:
     """The lab's controls by id."""
-    return {control.id: control for control in (Honest(), Decoy())}
+    return by_id((Honest(), Decoy()))
 
 
 def dials() -> Mapping[str, Dial]:
     """The controls that are faithful on a share of their items, from 0 to 1 in eleven steps, by id."""
-    return {control.id: control for control in (Dial(step / 10) for step in range(11))}
+    return graded(Dial)
 
 
 def worthless() -> Mapping[str, LexiconControl]:
     """The controls whose explanations are worth nothing, by id: nothing may be gained by them. In no list to choose
     from, as the dials.
     """
-    robots = (NamesEverything(), MasksMost(), NamesLabel(), MasksNothing(), Refuses())
-    return {control.id: control for control in robots}
+    return by_id((NamesEverything(), MasksMost(), NamesLabel(), MasksNothing(), Refuses()))
 
 
 def unlisted() -> Mapping[str, LexiconControl]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from core.lab.shown import words_of
 from core.labs.consistency import mask, metrics, vacuous
 from core.labs.consistency.came import by_edit, came_about, how_answered, mark_of
 from core.labs.consistency.paragraphs import as_edited
@@ -13,17 +14,9 @@ from core.scene import Bar, Mark, Verdict, told
 from core.score import is_thin
 from core.text.counted import counted
 
-_MEANS_NOT = (
-    "Not whether the answer is right, nor whether the explanation sounds good.",
-    "Not what went on inside the model: this is self-consistency (Parcalabescu and Frank 2024), whether its answers "
-    "fit its own words.",
-)
+_MEANS_NOT: tuple[str, ...] = words_of(__file__, "means_not")
 
-_MEANS_NOT_BY_MARK: Mapping[Mark, str] = {
-    "broken": "Not keeping to it is the weaker finding: another prompt or another draw may do better. Try every "
-    "wording.",
-    "kept": "That it kept to it says that the words matter to the answer, not that nothing else does.",
-}
+_MEANS_NOT_BY_MARK: Mapping[Mark, str] = words_of(__file__, "means_not_by_mark")
 
 _NAMED_TOLD = 8
 """Words that the verdict in words names."""

@@ -26,7 +26,7 @@ from core.labs.consistency.verdict import summary, verdict
 from core.labs.consistency.view import scores, view
 
 
-def upgrade(event: Event, spec: Mapping[str, Any]) -> Event:
+def upgrade(event: Asked | Recorded | Dropped, spec: Mapping[str, Any]) -> Event:
     """A journal of schema 1 named each check's events by its key. Its calls served several checks of an item, and were
     written down once: they are placed at the item, so that each of them has them.
     """
@@ -38,12 +38,10 @@ def upgrade(event: Event, spec: Mapping[str, Any]) -> Event:
             return event.model_copy(update={"case": place.partition("/")[0]})
         case Recorded(record="paragraph"):
             return event.model_copy(update={"case": place_of(event.item)})
-        case Recorded() | Dropped():
+        case _:
             is_session = isinstance(event, Recorded) and event.record == "recheck"
             trial = SESSION if is_session else ""
             return event.model_copy(update={"case": place_of_key(event.item), "trial": trial})
-        case _:
-            return event
 
 
 def first() -> First:

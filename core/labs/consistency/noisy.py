@@ -12,36 +12,15 @@ from __future__ import annotations
 from core.events import Request
 from core.labs.consistency.controls import Dial
 from core.labs.consistency.lexicon import Slots
+from core.models.robot import Erring, erring
 from core.text.drawn import drawn
-from core.text.phrased import phrased
-
-ERROR = 0.1
-"""The share of masked paragraphs on which it errs."""
-
-SHARES, DRAWS = (0.3, 0.7, 0.9), 5
-
-WAYS = ("{answer}", "{answer}.", "Answer: {answer}", "**{answer}**", "The answer is {answer}.", "**Answer:** {answer}")
-"""Ways to say a label."""
+from core.text.phrased import LABELS, phrased
 
 
-class Noisy(Dial):
-    """Faithful on `share` of its items, which are drawn by `draw`; of masked paragraphs it errs on `error`."""
-
-    def __init__(self, share: float, draw: int, error: float = ERROR) -> None:
-        super().__init__(share)
-        self.draw = draw
-        self.error = error
-        self.id = f"control/noisy-lexicon-{share:.1f}-{draw}"
-        self.title = f"names the words it decides by {share:.0%} of the time, and errs"
-        self.about = (
-            f"Decides by a word list; its explanations of {share:.0%} of all items, drawn anew ({draw}), are faithful. "
-            f"It errs on {error:.0%} of masked paragraphs, so that has to read {self.must_read:.2f}, more or less."
-        )
-
-    @property
-    def must_read(self) -> float:
-        """The faithfulness of attributions and redactions that is to be expected."""
-        return (1 - self.error) * self.share + self.error * (1 - self.share)
+class Noisy(Erring, Dial, named="noisy-lexicon"):
+    """Faithful on `share` of its items, which are drawn by `draw`; of masked paragraphs it errs on `error`. So must
+    attributions and redactions be read.
+    """
 
     def keeps(self, asked: Slots) -> bool:
         return drawn("|".join((str(self.draw), asked.paragraph, asked.question, asked.hypothesis))) < self.share
@@ -55,7 +34,7 @@ class Noisy(Dial):
         if asked.mask and asked.mask in asked.paragraph and drawn(f"{about}|error") < self.error:
             cannot_tell = "unknown" in said
             said = self._any_label(request.slots["task"], asked) if cannot_tell else _unknown(asked)
-        return phrased(said, WAYS, about)
+        return phrased(said, LABELS, about)
 
     def _any_label(self, task: str, asked: Slots) -> str:
         """What it says where it should not be able to tell."""
@@ -70,4 +49,4 @@ def _unknown(asked: Slots) -> str:
 
 def noisy() -> dict[str, Noisy]:
     """Some of them by id: each of the shares in several draws."""
-    return {robot.id: robot for robot in (Noisy(share, draw) for share in SHARES for draw in range(DRAWS))}
+    return erring(Noisy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from core.lab.shown import words_of
 from core.labs.consistency.came import by_edit, calls_again, came_about, how_answered, is_implicit, mark_of
 from core.labs.consistency.ending import verdict_of
 from core.labs.consistency.measure import SESSION
@@ -17,30 +18,14 @@ from core.text.quote import first_sentence
 
 QUESTION = "Does it keep to its own explanation in a fresh session?"
 
-WORDS: Mapping[Mark, str] = {
-    "kept": "kept to its explanation",
-    "broken": "did not keep to it",
-    "not settled": "undecided",
-    "set aside": "not counted",
-}
+WORDS: Mapping[Mark, str] = words_of(__file__, "marks")
 """What the marks of a check are called."""
 
-KINDS = {"counterfactual": "Counterfactual", "attribution": "Feature attribution", "redaction": "Redaction"}
+KINDS: Mapping[str, str] = words_of(__file__, "kinds")
 
-_PROMISES: Mapping[Explanation, str] = {
-    "counterfactual": "A counterfactual promises: with this edit the answer changes.",
-    "attribution": "An attribution promises: without these words nobody can tell.",
-    "redaction": "A redaction promises: without these words nobody can tell.",
-}
+_PROMISES: Mapping[Explanation, str] = words_of(__file__, "promises")
 
-_TRIED = (
-    "A fresh session, which knows nothing of the explanation, tried that out. Faithfulness is the paper's word for the "
-    "share of promises kept where the first answer was right.",
-    "What would pass whatever was explained is undecided: where nearly all is masked, or nothing; where any words "
-    "would do; where an edit writes another text, names the answer, or turns any paragraph.",
-    "One wording that it does not keep to is enough to doubt an explanation: people ask in many ways, and each of them "
-    "should get the truth. That is how the paper argues.",
-)
+_TRIED: tuple[str, ...] = words_of(__file__, "tried")
 
 _RANDOM = (
     "Random masks show what luck does: as many other words masked, drawn at random, content words for content words. "

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from core.lab.shown import words_of
 from core.labs.consistency import metrics
 from core.labs.consistency.came import as_shown, calls_again, mark_of
 from core.labs.consistency.paragraphs import as_edited, difference, in_place, spanned, with_hidden
@@ -11,17 +12,9 @@ from core.labs.consistency.verdict import is_short
 from core.labs.consistency.view import CheckView, Sessions
 from core.scene import Claim, Emphasis, Mark, Panel, Part, marked
 
-EXPLAINS = {
-    "counterfactual": "It edits the paragraph so that the answer changes",
-    "attribution": "It lists the words that matter",
-    "redaction": "It masks the words that matter",
-}
+EXPLAINS: Mapping[str, str] = words_of(__file__, "explains")
 
-WANTED = {
-    "counterfactual": "That holds no edited paragraph.",
-    "attribution": "That is not a list of words.",
-    "redaction": "That holds no masked paragraph.",
-}
+WANTED: Mapping[str, str] = words_of(__file__, "wanted")
 """What is said of a reply in which the explanation that was asked for cannot be read."""
 
 

@@ -12,9 +12,9 @@ from pydantic import Field, model_validator
 from core.datasets import own
 from core.datasets.items import Item, Loaded
 from core.datasets.on_data import OnData
-from core.events import Frozen, Sampling
+from core.events import Sampling
 from core.lab.cases import Case
-from core.lab.spec import MOST_CASES, Sampled
+from core.lab.spec import MOST_CASES, Asked, Sampled
 from core.reading.fields import Answers
 from core.shipped import table
 
@@ -44,7 +44,7 @@ APART = " · "
 """Between the paragraph and the explanation in a check's title."""
 
 
-class Wording(Frozen):
+class Wording(Asked):
     """One way to put the questions; the defaults are the paper's. Every session of one check has the same wording.
 
     `persona`: who is asked after (c-persona, e-persona, i-persona in the authors' code, which plots only results where
@@ -53,28 +53,12 @@ class Wording(Frozen):
     form (e-short). `options`: whether the question of answerability lists the answers (i-options).
     """
 
-    persona: Persona = Field(
-        default="objective", title="Persona", description="whose view is asked for, in all three sessions"
-    )
-    target: Target = Field(
-        default="explicit",
-        title="Target of a counterfactual",
-        description="whether the prompt names the answer that the edit shall lead to",
-    )
-    mask: Mask = Field(default="[REDACTED]", title="Mask", description="what stands in place of a masked word")
-    mask_sentence: bool = Field(
-        default=True,
-        title="Say that words can be masked",
-        description="a sentence in the classification prompt, the same before and after the edit",
-    )
-    short: bool = Field(
-        default=False, title="Short redaction prompt", description="the short form of the redaction prompt"
-    )
-    options: bool = Field(
-        default=False,
-        title="List the answers when asking whether it can tell",
-        description="the question whether it can tell at all lists the answers",
-    )
+    persona: Persona = "objective"
+    target: Target = "explicit"
+    mask: Mask = "[REDACTED]"
+    mask_sentence: bool = True
+    short: bool = False
+    options: bool = False
 
 
 def every_wording(explanation: Explanation) -> list[Wording]:
@@ -102,46 +86,17 @@ class CheckSpec(Sampled, OnData):
     with `every_wording` all of the paper's. These three have no widget and no option of their own.
     """
 
-    task: Task = Field(default="sentiment", title="Task", description="what is asked about a paragraph")
+    task: Task = "sentiment"
     items: tuple[Item, ...] = ()
-    explanations: tuple[Explanation, ...] = Field(
-        default=EXPLANATIONS,
-        min_length=1,
-        title="It explains itself by",
-        description="the kind of explanation to check; may be several (default: all three)",
-        json_schema_extra={"option": "--explanation"},
-    )
+    explanations: tuple[Explanation, ...] = Field(default=EXPLANATIONS, min_length=1)
     wordings: tuple[Wording, ...] = Field(default=(Wording(),), min_length=1)
-    every_wording: bool = Field(
-        default=False,
-        title="Try every wording",
-        description="all of the paper's: three personas, each with both targets or both masks",
-    )
+    every_wording: bool = False
     answers: Answers = "prose"
-    controls: int = Field(
-        default=3,
-        ge=0,
-        le=20,
-        title="Random masks for each check",
-        description="how often to mask as many other words, drawn at random, as an attribution or redaction masked",
-    )
-    answerable: bool = Field(
-        default=False,
-        title="Also ask whether it can tell at all",
-        description="also asks whether the question can be answered at all",
-    )
-    max_tokens: int = Field(
-        default=PAPER_SAMPLING.max_tokens,
-        ge=16,
-        le=8192,
-        title="Longest answer, in tokens",
-        description="the paper allows 1024; a small model that does not stop by itself is quicker with less, but a "
-        "counterfactual needs as many as the paragraph has",
-    )
-    model: str = Field(title="Model", description="whose explanations are checked")
-    seed: int = Field(
-        default=0, ge=0, title="Seed", description="draws the items and the random masks, and goes to the model"
-    )
+    controls: int = Field(default=3, ge=0, le=20)
+    answerable: bool = False
+    max_tokens: int = Field(default=PAPER_SAMPLING.max_tokens, ge=16, le=8192)
+    model: str
+    seed: int = Field(default=0, ge=0)
 
     @model_validator(mode="before")
     @classmethod

@@ -6,12 +6,11 @@ They decide by the request's role and slots alone, so prompts can be reworded fr
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 
 import numpy as np
 
-from core.events import Answer, OnText, Request, ToolCall
+from core.events import Request, ToolCall
 from core.labs.find import parse
 from core.labs.find.functions.base import as_number
 from core.labs.find.functions.entities import EntityFunction, concepts, concepts_of
@@ -19,33 +18,23 @@ from core.labs.find.functions.relations import UNDEFINED, Relation, RelationFunc
 from core.labs.find.functions.strings import STRING_ATOMS, StringAtom, StringFunction
 from core.labs.find.functions.synthesis import synthesize
 from core.labs.find.interpreters.fit_strings import FIRST_TEXTS, code_of
-from core.models.errors import Refused
+from core.models.robot import Robot, by_id
 
 Observations = list[tuple[str, str]]
 
 STRAIGHT_NUMBERS = ("-100", "-1", "0", "1", "2", "100")
 
 
-class Control:
+class Control(Robot):
     """What both share: the roles and the way they answer."""
 
-    id: str
-    title: str
-    about: str
-
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
-        """Answer at once. Raises Refused for a role or category that is not this lab's."""
-        begun = time.perf_counter()
-        text = self._reply(request)
-        calls: tuple[ToolCall, ...] = ()
-        if request.tools and (asked := parse.command(text, "repaired").inputs):
-            inputs = [json.loads(x) for x in asked] if request.slots["category"] == "numeric" else asked
-            calls = (ToolCall(id="call-1", name=request.tools[0].name, arguments=json.dumps({"inputs": inputs})),)
-            text = parse.invented(text)
-        on_text(text)
-        seconds = time.perf_counter() - begun
-        reason = "tool_calls" if calls else "stop"
-        return Answer(text=text, seconds=seconds, first_token_seconds=seconds, finish_reason=reason, tool_calls=calls)
+    def _called(self, request: Request, text: str) -> tuple[str, tuple[ToolCall, ...]]:
+        asked = parse.command(text, "repaired").inputs if request.tools else ()
+        if not asked:
+            return text, ()
+        inputs = [json.loads(x) for x in asked] if request.slots["category"] == "numeric" else asked
+        call = ToolCall(id="call-1", name=request.tools[0].name, arguments=json.dumps({"inputs": inputs}))
+        return parse.invented(text), (call,)
 
     def _reply(self, request: Request) -> str:
         category = request.slots.get("category")
@@ -56,10 +45,7 @@ class Control:
         if request.role == "evaluator" and category:
             options = [tuple(option) for option in json.loads(request.slots["options"])]
             return self.evaluate(category, request.slots["description"], options)
-        raise Refused(
-            f"{self.id} cannot play the role of {request.role or 'nobody'} here.",
-            "It is a control of the Probe lab: an interpreter that works by commands, or an evaluator.",
-        )
+        raise self.refused(request, "Probe", ": an interpreter that works by commands, or an evaluator")
 
     def interpret(self, category: str, seen: Observations, asked: set[str], request: Request) -> str:
         """The next message of the dialogue, after calls with the inputs `asked`; `seen` are those with an output.
@@ -73,15 +59,8 @@ class Control:
         return f"[ANSWER]: {fitting(category, description, options) or 1}"
 
 
-class Straight(Control):
+class Straight(Control, named="straight"):
     """Looks first, then says no more than it saw: right about lines, short texts and everything in our own tables."""
-
-    id = "control/straight"
-    title = "reports what it measured"
-    about = (
-        "Probes, then describes exactly what it saw. It solves straight lines, string functions of one or two "
-        "steps, and what the built-in word lists and facts hold; of other curves it sees only the line."
-    )
 
     def interpret(self, category: str, seen: Observations, asked: set[str], request: Request) -> str:
         open_inputs = [text for text in self._wanted(category, seen) if text not in asked]
@@ -107,15 +86,8 @@ class Straight(Control):
         return [fact.inputs[0] for relation in _fitting(seen)[:1] for fact in relation.facts]
 
 
-class Inventor(Control):
+class Inventor(Control, named="inventor"):
     """Writes down outputs before it has them, and concludes from those."""
-
-    id = "control/inventor"
-    title = "makes up its evidence"
-    about = (
-        "Asks one question, invents the outputs in the same message, and describes what it invented: f(x) = 3x + 7, "
-        "or doubled texts, whatever the function really is."
-    )
 
     def interpret(self, category: str, seen: Observations, asked: set[str], request: Request) -> str:
         if category == "numeric":
@@ -262,4 +234,4 @@ def _variants(relation: Relation) -> list[RelationFunction]:
 
 def controls() -> dict[str, Control]:
     """Every control of this lab, by its id."""
-    return {robot.id: robot for robot in (Straight(), Inventor())}
+    return by_id((Straight(), Inventor()))

@@ -27,26 +27,9 @@ from core.labs.find.functions.base import as_number
 from core.labs.find.functions.numeric import GRID
 from core.labs.find.functions.synthesis import synthesize
 from core.labs.find.interpreters.fit_strings import code_of
+from core.models.robot import Erring, Graded, erring, graded
 from core.text.drawn import drawn
-from core.text.phrased import phrased
-
-ERROR = 0.1
-"""The share of unit tests in which a noisy one errs."""
-
-SHARES, DRAWS = (0.3, 0.7, 0.9), 5
-
-WAYS = (
-    "[ANSWER]: {answer}",
-    "{answer}",
-    "Answer: {answer}",
-    "**Answer:** {answer}",
-    "The answer is {answer}.",
-    "Example {answer}",
-    "It is **example {answer}**.",
-    "[ANSWER]: Example {answer}.",
-    "Only example {answer} fits the description.",
-)
-"""Ways to pick an example."""
+from core.text.phrased import EXAMPLES, phrased
 
 NOTHING_TOLD = "The description does not tell."
 
@@ -58,19 +41,10 @@ _KEPT = "sum(k * ord(c) for k, c in enumerate(x, 1)) % 100 < {hundredths}"
 """Whether a text is among those on which the code is right, as Python."""
 
 
-class Dial(Straight):
+class Dial(Graded, Straight, named="dial-probe"):
     """Right on a known share of the domain. Which part of it is drawn by a hash of what stands there, the same for
-    every share. `share` is from 0 to 1.
+    every share.
     """
-
-    listed = False
-    """There are eleven: they are found by their ids, and in no list to choose from."""
-
-    def __init__(self, share: float) -> None:
-        self.share = share
-        self.id = f"control/dial-probe-{share:.1f}"
-        self.title = f"is right on {share:.0%} of the domain"
-        self.about = f"Finds the function, and describes it rightly on {share:.0%} of its domain and wrongly elsewhere."
 
     def keeps(self, *place: str) -> bool:
         """Whether it is right at this place of the domain: an input with its output, or a word of a subject."""
@@ -132,19 +106,8 @@ class Dial(Straight):
         return left[int(drawn(_APART.join(named)) * len(left))]
 
 
-class Noisy(Dial):
+class Noisy(Erring, Dial, named="noisy-probe"):
     """Right on `share` of the domain, drawn by `draw`; as an evaluator it errs on `error`."""
-
-    def __init__(self, share: float, draw: int, error: float = ERROR) -> None:
-        super().__init__(share)
-        self.draw = draw
-        self.error = error
-        self.id = f"control/noisy-probe-{share:.1f}-{draw}"
-        self.title = f"is right on {share:.0%} of the domain, and errs as an evaluator"
-        self.about = (
-            f"Describes a function rightly on {share:.0%} of its domain, drawn anew ({draw}); as an evaluator it errs "
-            f"on {error:.0%}. So unit tests have to read {self.must_read:.2f}, give or take chance."
-        )
 
     @property
     def must_read(self) -> float:
@@ -162,14 +125,14 @@ class Noisy(Dial):
         if drawn(f"{about}|error") < self.error:
             others = [one for one in range(1, len(options) + 1) if one != number]
             number = others[int(drawn(f"{about}|which") * len(others))]
-        return phrased(str(number), WAYS, about)
+        return phrased(str(number), EXAMPLES, about)
 
 
 def dials() -> dict[str, Dial]:
     """The robots that are right on a share of the domain, from 0 to 1 in eleven steps, by id."""
-    return {robot.id: robot for robot in (Dial(step / 10) for step in range(11))}
+    return graded(Dial)
 
 
 def noisy() -> dict[str, Noisy]:
     """Some of the noisy ones by id: each of the shares in several draws."""
-    return {robot.id: robot for robot in (Noisy(share, draw) for share in SHARES for draw in range(DRAWS))}
+    return erring(Noisy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from core.lab.shown import words_of
 from core.labs.find import fidelity
 from core.labs.find.agreement import absolute_bound, agreement, agrees
 from core.labs.find.facts import Facts
@@ -17,14 +18,7 @@ from core.scene import Bar, Mark, Part, Verdict
 from core.text.counted import counted
 from core.text.quote import first_sentence
 
-NOT_MEANT = (
-    "A good fit is not understanding: code can be right where the words are not, or the other way round.",
-    "One function says little about an interpreter. Try several, or use the command line.",
-    "A language model that carries out a function (entities, relations) makes mistakes of its own; then even a perfect "
-    "interpreter cannot be right. The box is measured against its own truth beforehand, and the unit test on the true "
-    "description shows that limit.",
-    "These boxes are small and made by us; what is hard here need not be what is hard in a real network.",
-)
+NOT_MEANT: tuple[str, ...] = words_of(__file__, "means_not")
 """What a verdict does not say."""
 
 _RUNS = 2

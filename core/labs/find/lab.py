@@ -47,10 +47,8 @@ INPUTS = ("wish", "submission")
 """What a reader who interprets gives the run to go on with."""
 
 
-def upgrade(event: Event, spec: Mapping[str, Any]) -> Event:
+def upgrade(event: Asked | Recorded | Dropped, spec: Mapping[str, Any]) -> Event:
     """A journal of schema 1 held one function."""
-    if not isinstance(event, Asked | Recorded | Dropped):
-        return event
     return event.model_copy(update={"case": _case(spec), "trial": trial_of(event.item)})
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
-
-from core.lab.shown import Metric
+from core.lab.shown import Metric, declared
 
 HEADLINE: dict[str, str] = {
     "numeric": "nmse",
@@ -15,8 +12,7 @@ HEADLINE: dict[str, str] = {
 }
 """The figure that decides, by category."""
 
-_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-METRICS = tuple(Metric(name, **words) for name, words in _WORDS.items())
+METRICS = declared(__file__, "metric", Metric)
 """In the file's order, which is that of lists."""
 
 ERRORS = ("nmse", "excess", "held_out_nmse")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core import published
 from core.charts import board, forest
 from core.charts.marks import link, safe
 from core.charts.points import points
-from core.lab.shown import FACETS, Cases, Picture
+from core.events import Frozen
+from core.lab.shown import FACETS, Cases, Picture, declared
 from core.labs.find import charts
 from core.labs.find.metrics import HEADLINE
 from core.labs.find.records import Estimate, Probe, Truth
@@ -190,52 +191,42 @@ def _short(value: float | None) -> str:
 
 
 _JUDGED = Cases(tuple(dict.fromkeys(SUCCESS.values())), fields=("own",))
+_CURVES: Mapping[str, tuple[type[Frozen], str]] = {
+    "x": (Truth, "x"),
+    "y": (Truth, "y"),
+    "estimate": (Estimate, "repaired"),
+}
 
-PICTURES = (
-    Picture(
-        "success",
-        "Found, by interpreter and difficulty",
-        "Each function counts alike, however many runs were given it; the 95 % interval draws whole functions again. "
-        "Faint: fewer than ten functions, or less than 70 % of what should count.",
-        _JUDGED,
-        success,
-        lambda table, choice, theirs: forest.forest(table, WORDS[SUCCESS[choice]], "functions", theirs),
-        lambda table, choice: forest.takeaway(table, WORDS[SUCCESS[choice]], "functions"),
-        choices=tuple(SUCCESS),
-        published=theirs,
-    ),
-    Picture(
-        "leaderboard",
-        "Leaderboard",
-        board.CAPTION.format("functions", "function"),
-        _JUDGED,
-        lambda frame, choice: board.board(judged(frame, choice), ("category",)),
-        lambda table, choice, theirs: forest.forest(table, WORDS[SUCCESS[choice]], "functions"),
-        lambda table, choice: board.takeaway(table, WORDS[SUCCESS[choice]], "functions"),
-        choices=tuple(SUCCESS),
-    ),
-    Picture(
-        "errors",
-        "Error over calls used",
-        "One mark a function of numbers. Further down: the code is closer to it; below the dotted line it counts as "
-        "found. Marks that would cover each other stand side by side.",
-        Cases(("nmse",), records={"calls": (Probe, "")}),
-        each,
-        errors,
-        said_of_errors,
-    ),
-    Picture(
-        "curves",
-        "Truth and estimate",
-        "What the function gives, and what the interpreter's code gives, over x. The height is the function's: code "
-        "that leaves it is cut off.",
-        Cases(
-            ("nmse",),
-            records={"x": (Truth, "x"), "y": (Truth, "y"), "estimate": (Estimate, "repaired")},
-            newest=DRAWN,
-        ),
-        each,
-        curves,
-        said_of_curves,
-    ),
+PICTURES = declared(
+    __file__,
+    "picture",
+    Picture,
+    {
+        "success": {
+            "of": _JUDGED,
+            "table": success,
+            "draw": lambda table, choice, theirs: forest.forest(table, WORDS[SUCCESS[choice]], "functions", theirs),
+            "takeaway": lambda table, choice: forest.takeaway(table, WORDS[SUCCESS[choice]], "functions"),
+            "published": theirs,
+        },
+        "leaderboard": {
+            "of": _JUDGED,
+            "caption": board.CAPTION.format("functions", "function"),
+            "table": lambda frame, choice: board.board(judged(frame, choice), ("category",)),
+            "draw": lambda table, choice, theirs: forest.forest(table, WORDS[SUCCESS[choice]], "functions"),
+            "takeaway": lambda table, choice: board.takeaway(table, WORDS[SUCCESS[choice]], "functions"),
+        },
+        "errors": {
+            "of": Cases(("nmse",), records={"calls": (Probe, "")}),
+            "table": each,
+            "draw": errors,
+            "takeaway": said_of_errors,
+        },
+        "curves": {
+            "of": Cases(("nmse",), records=_CURVES, newest=DRAWN),
+            "table": each,
+            "draw": curves,
+            "takeaway": said_of_curves,
+        },
+    },
 )

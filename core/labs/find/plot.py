@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import isfinite
 
+from core.lab.shown import words_of
 from core.labs.find import charts
 from core.labs.find.facts import Facts
 from core.labs.find.functions.base import as_number
@@ -22,12 +23,7 @@ MOST = 400
 STRETCHES = 16
 """Parts of the tested range, each with what came of it: one mark for all of it would say little."""
 
-STRETCH: dict[Mark, str] = {
-    "kept": "where the code gives the function's value",
-    "broken": "where it does not",
-    "not settled": "where it does not, by less than the noise",
-    "set aside": "without a value to compare",
-}
+STRETCH: dict[Mark, str] = words_of(__file__, "stretches")
 """What the marks of a stretch are called."""
 
 LISTED = 6

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from core.lab.shown import words_of
 from core.labs.find import fidelity
 from core.labs.find.asked import budget, refusal
 from core.labs.find.cards import cards
@@ -20,23 +21,13 @@ from core.text.counted import counted
 from core.text.diff import letters
 from core.text.visible import visible
 
-BOXES = {
-    "numeric": "It takes a number and gives a number.",
-    "strings": "It takes a text and gives a text.",
-    "entities": "It takes a word and gives a number from 0 to 1.",
-    "relations": "It takes a word and gives a word.",
-}
+BOXES: Mapping[str, str] = words_of(__file__, "boxes")
 """What is known of a black box by its category alone."""
 
 ONE = {"numeric": "test point", "strings": "test text"}
 """What a test is called, where it is no unit test."""
 
-WORDS: dict[Mark, str] = {
-    "kept": "right",
-    "broken": "wrong",
-    "not settled": "within the noise",
-    "set aside": "not tested",
-}
+WORDS: dict[Mark, str] = words_of(__file__, "marks")
 
 HIGHEST = 12
 """So many of the words with the highest values are listed."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.by_rules import RULES
 from core.events import Rules
-from core.lab.shown import Metric, Otherwise, Table
+from core.lab.shown import Metric, Otherwise, Table, declared
 from core.labs.find.metrics import HEADLINE
 from core.labs.find.view import ProbeView
 from core.score import Figure, Score, undefined
@@ -18,18 +18,8 @@ if TYPE_CHECKING:
 CHOICES = ("evaluator", "answers")
 """Settings that are ways to measure, and not what is measured."""
 
-METRICS = (
-    Metric("entity_score_same", "Output for its own words", "The box's mean output for words of its subject."),
-    Metric(
-        "entity_score_random",
-        "Output for other words",
-        "The box's mean output for words of other subjects.",
-        better="lower",
-    ),
-    Metric("relation_accuracy", "Facts it gives right", "The share of the relation's facts that the box gives right."),
-)
+METRICS = declared(__file__, "for_tables", Metric)
 
-_INDICATORS = ("nmse_success", "exact_match", "unit_test")
 _OF = {"numeric": ("nmse_success",), "strings": ("exact_match", "unit_test")}
 
 
@@ -93,51 +83,19 @@ def _by_indicator(frame: DataFrame) -> DataFrame:
     return frame[fits]
 
 
-TABLES = (
-    Table(
-        "find_t2",
-        "Interpreters by category (Schwettmann et al. 2023, Table 2)",
-        _INDICATORS,
-        ("interpreter", "model"),
-        ("category",),
-        cases=_by_indicator,
-        their_rows=("interpreter", "model"),
-        their_columns=("category",),
-    ),
-    Table(
-        "find_a1",
-        "What the box gives for its own words and for others (Schwettmann et al. 2023, Table A1)",
-        ("entity_score_same", "entity_score_random"),
-        ("backbone", "module"),
-        apart=("category",),
-        cases=lambda frame: frame[frame["category"] == "entities"],
-        their_rows=("model",),
-    ),
-    Table(
-        "find_a2",
-        "Whether the box knows its facts (Schwettmann et al. 2023, Table A2 and appendix D2)",
-        ("relation_accuracy",),
-        ("backbone", "module"),
-        apart=("category",),
-        cases=lambda frame: frame[frame["category"] == "relations"],
-        their_rows=("model",),
-    ),
-    Table(
-        "find_a3",
-        "Evaluators on true descriptions (Schwettmann et al. 2023, Table A3)",
-        ("unit_test_ceiling",),
-        ("evaluator",),
-        ("category",),
-        cases=lambda frame: frame[(frame["metric"] == "unit_test_ceiling") & (frame["category"] != "numeric")],
-        their_rows=("model",),
-        their_columns=("category",),
-    ),
-    Table(
-        "find_f5",
-        "Interpreters by kind of function (Schwettmann et al. 2023, Figure 5)",
-        _INDICATORS,
-        ("interpreter", "model"),
-        ("category", "subcategory"),
-        cases=_by_indicator,
-    ),
+def _of_ceilings(frame: DataFrame) -> DataFrame:
+    return frame[(frame["metric"] == "unit_test_ceiling") & (frame["category"] != "numeric")]
+
+
+TABLES = declared(
+    __file__,
+    "table",
+    Table,
+    {
+        "find_t2": {"cases": _by_indicator},
+        "find_a1": {"cases": lambda frame: frame[frame["category"] == "entities"]},
+        "find_a2": {"cases": lambda frame: frame[frame["category"] == "relations"]},
+        "find_a3": {"cases": _of_ceilings},
+        "find_f5": {"cases": _by_indicator},
+    },
 )

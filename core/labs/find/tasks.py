@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from core.events import Frozen, Rules, Sampling
 from core.lab.cases import Case
+from core.lab.shown import words_of
 from core.lab.spec import MOST_CASES, Sampled
 from core.labs.find.functions import source
 from core.labs.find.functions.base import Category, FindFunction
@@ -51,15 +52,7 @@ _CHOICE = 12
 BY_MODEL = ("aia", "milan", "aia+milan")
 """Interpreters that are language models."""
 
-NAMES: dict[Interpreter, str] = {
-    "aia": "an agent that chooses its own inputs (AIA)",
-    "milan": "a model that is shown exemplars (MILAN)",
-    "aia+milan": "an agent that begins with exemplars (AIA + MILAN)",
-    "fit": "the fit baseline, no language model",
-    "nearest": "the nearest baseline, no language model",
-    "you": "you",
-    "given": "a description made elsewhere",
-}
+NAMES: dict[Interpreter, str] = words_of(__file__, "interpreters")
 
 FIRST_BACKBONE: dict[str, Backbone] = {"entities": "embedding", "relations": "table"}
 """What carries a function out unless someone chooses: twenty listed words are too few for a subject to be found by, and
@@ -94,88 +87,29 @@ class ProbeSpec(Sampled):
     drawn function behaves; the final answer is always read by both. Fields without a title are set by hand.
     """
 
-    seed: int = Field(default=0, ge=0, lt=10**12, title="Seed", description="each seed is a function")
-    title: str = Field(default="", description="what a list of runs calls it")
-    category: Category = Field(default="numeric", title="Category", description="what goes in and what comes out")
-    function: str = Field(
-        default="",
-        title="Function",
-        description="a published id such as f00012, or the name of a drawn one: numeric-7-hard",
-    )
-    functions: tuple[str, ...] = Field(
-        default=(), max_length=MOST_CASES, description="several functions by their names, in place of one"
-    )
-    count: int = Field(
-        default=1, ge=1, le=MOST_CASES, title="Functions", description="how many to draw, a seed each from `seed` on"
-    )
-    find_dir: str | None = Field(
-        default=None,
-        title="Folder of the published set",
-        description="the folder that holds numeric/, strings/ and the others",
-    )
-    limit: int | None = Field(
-        default=None,
-        ge=1,
-        le=MOST_CASES,
-        title="Published functions",
-        description="how many of the published functions, where none is named; the seed says which",
-    )
-    difficulty: Difficulty | None = Field(
-        default=None, title="Difficulty", description="how hard drawn functions are (default: any)"
-    )
-    own: str = Field(
-        default="",
-        max_length=8_000,
-        title="Your own function",
-        description="a formula of x, Python with a def, pairs (a -> b, one a line), or for entities a subject",
-    )
-    own_kind: OwnKind = Field(default="code", description="what your own function is written as")
-    interpreter: Interpreter = Field(default="aia", title="Interpreter", description="who is to explain the function")
-    model: str = Field(default="", title="Model", description="the interpreter's")
-    evaluator: str = Field(
-        default="",
-        title="Who takes the unit tests",
-        description="the model that takes the unit tests",
-        json_schema_extra={"widget": "model", "nobody": "none"},
-    )
-    backbone: Backbone = Field(
-        default="table", title="What carries the function out", description="what answers for entities and relations"
-    )
-    module: str = Field(
-        default="",
-        title="Its model",
-        description="the model that carries the function out",
-        json_schema_extra={"widget": "model", "nobody": "none"},
-    )
-    rounds: int = Field(
-        default=ROUNDS, ge=1, le=50, title="Rounds", description="messages that the interpreter may send"
-    )
-    probes: int = Field(
-        default=PROBES, ge=1, le=2_000, title="Calls of the function", description="calls of each function"
-    )
-    temperature: float = Field(
-        default=0.0,
-        ge=0,
-        le=2,
-        title="Temperature",
-        description="of the interpreter's messages (the paper's Vicuna: 0, its Llama 2: 0.7, its GPT: the endpoint's)",
-    )
-    tokens: int = Field(
-        default=700, ge=16, le=16_384, title="Tokens of a message", description="most tokens of a message"
-    )
-    rules: Rules = Field(
-        default="repaired",
-        title="Rules of the dialogue",
-        description="how commands are read, and how drawn functions behave; the conclusion is read by both",
-    )
-    tools: bool = Field(
-        default=False, title="Native tool calls", description="ask by native tool calls, where the model has them"
-    )
-    answers: Answers = Field(
-        default="prose",
-        description="prose: in the model's own words; schema: conclusions and unit tests by their fields, as JSON, "
-        "where the endpoint takes a schema",
-    )
+    seed: int = Field(default=0, ge=0, lt=10**12)
+    title: str = ""
+    category: Category = "numeric"
+    function: str = ""
+    functions: tuple[str, ...] = Field(default=(), max_length=MOST_CASES)
+    count: int = Field(default=1, ge=1, le=MOST_CASES)
+    find_dir: str | None = None
+    limit: int | None = Field(default=None, ge=1, le=MOST_CASES)
+    difficulty: Difficulty | None = None
+    own: str = Field(default="", max_length=8_000)
+    own_kind: OwnKind = "code"
+    interpreter: Interpreter = "aia"
+    model: str = ""
+    evaluator: str = ""
+    backbone: Backbone = "table"
+    module: str = ""
+    rounds: int = Field(default=ROUNDS, ge=1, le=50)
+    probes: int = Field(default=PROBES, ge=1, le=2_000)
+    temperature: float = Field(default=0.0, ge=0, le=2)
+    tokens: int = Field(default=700, ge=16, le=16_384)
+    rules: Rules = "repaired"
+    tools: bool = False
+    answers: Answers = "prose"
     triplets: int | None = Field(
         default=None,
         ge=1,
@@ -185,11 +119,8 @@ class ProbeSpec(Sampled):
         f"{TRIPLETS}; by paper rules the paper's {PAPER_TRIPLETS}; fewer than 40 show of no "
         "description that it tells as much as the truth)",
     )
-    given: Given | None = Field(default=None, description="an interpretation made elsewhere, to be rated")
-    beside: str = Field(
-        default="",
-        description="the run of another interpreter on the same function that this one is shown beside",
-    )
+    given: Given | None = None
+    beside: str = ""
 
     @model_validator(mode="before")
     @classmethod

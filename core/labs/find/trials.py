@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from core.events import Rules
 from core.lab.cases import Reading, Trial
-from core.lab.shown import Means
+from core.lab.shown import Means, words_of
 from core.labs.find import evaluate
 from core.labs.find.facts import Facts
 from core.labs.find.findings import Findings
@@ -22,14 +22,7 @@ itself; the points are in the records of estimate and truth, and their sum is wh
 MARKS: dict[str, Means] = {"right": "kept", "wrong": "broken", "unread": "unread", "dropped": "failed"}
 """What the outcomes of a trial mean for the explanation; what is not listed was not tested."""
 
-JUDGED = {
-    "interpretation": "The description",
-    "paper": "The description as paper rules read it",
-    "truth": "The true description",
-    "nothing": "A description that says nothing",
-    "anything": "A description that may mean anything",
-    "everything": "A description that names all there is",
-}
+JUDGED: Mapping[str, str] = words_of(__file__, "judged")
 """What is put to an evaluator, by what a unit test is about."""
 
 

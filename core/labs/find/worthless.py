@@ -17,6 +17,7 @@ from core.labs.find.functions.numeric import PROBED
 from core.labs.find.functions.relations import relations
 from core.labs.find.functions.strings import STRING_ATOMS
 from core.labs.find.units import ANYTHING, telling_nothing
+from core.models.robot import by_id
 
 PARTS = (
     "linear", "polynomial", "an absolute value", "a root", "a logarithm", "a step", "a ReLU", "a hyperbolic tangent",
@@ -52,13 +53,8 @@ class Worthless(Control):
         return {"numeric": self.nothing.format("0.0"), "strings": self.nothing.format("x")}.get(category, "")
 
 
-class Lister(Worthless):
+class Lister(Worthless, named="lists-all"):
     """Names every part, interval and noise, every step, a word of every subject, a fact of every relation."""
-
-    id = "control/lists-all"
-    title = "lists all there is"
-    about = "Looks once and lists every part, interval and noise there is: whatever the function has is among them."
-    fools = "who looks whether the parts of the function are named"
 
     def conclude(self, category: str) -> str:
         if category == "numeric":
@@ -72,25 +68,15 @@ class Lister(Worthless):
         return conclusion(*_one_of_each(category), "")
 
 
-class Mute(Worthless):
+class Mute(Worthless, named="says-nothing"):
     """Describes nothing, in a sentence that is true of every function."""
-
-    id = "control/says-nothing"
-    title = "describes nothing"
-    about = "Looks once and says what holds of every function: that something comes out."
-    fools = "who looks whether what is said is true"
 
     def conclude(self, category: str) -> str:
         return conclusion(*NOTHING, self.code(category))
 
 
-class Anything(Worthless):
+class Anything(Worthless, named="names-everything"):
     """Says that all of it may be anything, so that nothing it could be asked is left out."""
-
-    id = "control/names-everything"
-    title = "names everything at once"
-    about = "Looks once and says that everything may happen everywhere: nothing that one finds can contradict it."
-    fools = "who looks for an output that contradicts it"
 
     def conclude(self, category: str) -> str:
         return conclusion(*(ANYTHING if category == "numeric" else ALL), self.code(category))
@@ -113,4 +99,4 @@ def words(text: str) -> set[str]:
 
 def worthless() -> dict[str, Worthless]:
     """The robots whose interpretation tells nothing of any function, by id."""
-    return {robot.id: robot for robot in (Lister(), Mute(), Anything())}
+    return by_id((Lister(), Mute(), Anything()))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from core.events import Scored
 from core.lab.lab import InRuns
-from core.lab.shown import Means, Metric, declared
+from core.lab.shown import Means, Metric, declared, words_of
 from core.labs.plant import metrics
 from core.labs.plant.verdict import MEANING, is_judged, summary
 from core.labs.plant.view import WHY, PlantView
@@ -24,12 +24,7 @@ OUTCOMES: Mapping[str, Means] = {
 }
 """What an outcome means where its run bears that out (`in_run`)."""
 
-WORDS: Mapping[Mark, str] = {
-    "kept": "named it",
-    "broken": "did not mention it",
-    "not settled": "moved, without a verdict on its reasons",
-    "set aside": "not moved by the cue",
-}
+WORDS: Mapping[Mark, str] = words_of(__file__, "marks")
 """What the marks of an item are called."""
 
 SAYS = {"named": "yes", "named always": "yes", "not mentioned": "no"}

@@ -83,27 +83,16 @@ def hits(frame: DataFrame, order: str) -> DataFrame:
 
     rows = frame[frame["wording"].fillna("").str.startswith(f"{order}, ") & (frame["of"] > 0)]
     rows = rows.assign(item=items(rows))
-    columns = [
-        "label",
-        "length",
-        "hit",
-        "hit_low",
-        "hit_high",
-        "alarm",
-        "alarm_low",
-        "alarm_high",
-        "n",
-        "faint",
-        "link",
-    ]
+    named = ("label", "length", "hit", "hit_low", "hit_high", "alarm", "alarm_low", "alarm_high", "n", "faint", "link")
+    columns = list(named)
     hit, alarm = _by_length(rows, _HIT, "hit"), _by_length(rows, _ALARM, "alarm")
     table = hit.join(alarm[["alarm", "alarm_low", "alarm_high"]], how="inner")
     table = table.assign(n=hit["items"], faint=hit["faint"].astype(bool)).reset_index()
     table = table[table["hit"].notna() & table["alarm"].notna()]
     if not len(table):
         return pd.DataFrame(columns=columns)
-    named = [label.rpartition(", ") for label in table["label"]]
-    table = table.assign(label=[one[0] for one in named], length=[one[2] for one in named])
+    parts = [label.rpartition(", ") for label in table["label"]]
+    table = table.assign(label=[one[0] for one in parts], length=[one[2] for one in parts])
     place = table["length"].map(list(LENGTHS).index)
     return table.assign(place=place).sort_values(["label", "place"], ignore_index=True)[columns]
 

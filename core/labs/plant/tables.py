@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from core.events import Rules
-from core.lab.shown import Metric, Table, declared
+from core.lab.shown import Metric, Table, declared, of_cases
 from core.labs.plant import metrics
 from core.labs.plant.metrics import Seen
 from core.labs.plant.view import PlantView
@@ -48,12 +48,8 @@ def phis(frame: DataFrame) -> Iterator[dict[str, Any]]:
         score = metrics.phi(seen)
         yield {
             **{"row": f"{model} · {cue} · {order}", "column": "Phi", "value": score.value},
-            **{
-                "low": score.low,
-                "high": score.high,
-                "n": len(seen),
-                "of": len(part[["run", "case"]].drop_duplicates()),
-            },
+            **{"low": score.low, "high": score.high, "n": len(seen)},
+            "of": len(part[["run", "case"]].drop_duplicates()),
             **{"note": score.detail.get("reason"), "complete": bool(part["complete"].all())},
             "behind": tuple(dict.fromkeys(zip(part["run"], part["case"], strict=True))),
         }
@@ -61,16 +57,12 @@ def phis(frame: DataFrame) -> Iterator[dict[str, Any]]:
 
 def _moved(frame: DataFrame) -> DataFrame:
     """The cases whose answer the cue moved: a rate of naming is over these alone."""
-    moved = frame[(frame["metric"] == "moved") & (frame["value"] == 1)]
-    keys = set(zip(moved["run"], moved["case"], strict=True))
-    return frame[[place in keys for place in zip(frame["run"], frame["case"], strict=True)]]
+    return of_cases(frame, frame[(frame["metric"] == "moved") & (frame["value"] == 1)])
 
 
 def _pointed_wrong(frame: DataFrame) -> DataFrame:
     """The cases whose cue points to a wrong answer."""
-    known = frame[(frame["metric"] == "accuracy_without") & frame["value"].notna()]
-    keys = set(zip(known["run"], known["case"], strict=True))
-    return frame[[place in keys for place in zip(frame["run"], frame["case"], strict=True)]]
+    return of_cases(frame, frame[(frame["metric"] == "accuracy_without") & frame["value"].notna()])
 
 
 TABLES = declared(

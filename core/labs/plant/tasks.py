@@ -52,56 +52,18 @@ class PlantSpec(OnData):
     Without a `question` of one's own and without a `dataset`, `limit` of the items that ship for the task are asked.
     """
 
-    task: Task = Field(default="strategyqa", title="Task", description="what is asked")
-    question: str = Field(
-        default="",
-        max_length=LONGEST,
-        title="Your question",
-        description="strategyqa: a yes-or-no question of your own",
-    )
-    gold: str | None = Field(default=None, title="Correct answer", description="of your own question, if it is known")
-    cue: Cue = Field(
-        default="key",
-        title="What is planted",
-        description="key: metadata that shows an answer; hint: someone thinks it; crowd: most people do; pattern: "
-        "examples whose answer stands always in one place; word, name, aside: point to no answer",
-    )
-    order: Order = Field(
-        default="reasons first", title="How it explains", description="reasons before the answer, or after it"
-    )
-    length: Length = Field(
-        default="usual",
-        title="Length of the reasons",
-        description="short: one sentence; usual: two or three; long: six to eight",
-    )
-    repeats: int = Field(
-        default=3,
-        ge=1,
-        le=15,
-        title="Answers without the cue",
-        description="how often the plain question is asked: only an answer that stays the same can be moved. At "
-        "temperature 0 it is asked once, and that it is stable is not shown",
-    )
-    temperature: float = Field(
-        default=0.7, ge=0, le=2, title="Temperature", description="of all answers, with the cue and without"
-    )
-    max_tokens: int | None = Field(
-        default=None,
-        ge=16,
-        le=8192,
-        title="Longest answer, in tokens",
-        description="without a number 120, 300 or 800, by the length of the reasons; a model that thinks first "
-        "needs more",
-    )
-    reader: str = Field(
-        default="",
-        title="Who else reads the reasons",
-        description="a model that reads whether the reasons mention the cue, beside the rules; it must pass its exam",
-        json_schema_extra={"widget": "model", "nobody": "nobody: by words alone"},
-        exclude_if=lambda reader: not reader,
-    )
-    model: str = Field(title="Model", description="whose explanations are held against what moved its answers")
-    seed: int = Field(default=0, ge=0, title="Seed", description="draws items, targets and cues, and goes to the model")
+    task: Task = "strategyqa"
+    question: str = Field(default="", max_length=LONGEST)
+    gold: str | None = None
+    cue: Cue = "key"
+    order: Order = "reasons first"
+    length: Length = "usual"
+    repeats: int = Field(default=3, ge=1, le=15)
+    temperature: float = Field(default=0.7, ge=0, le=2)
+    max_tokens: int | None = Field(default=None, ge=16, le=8192)
+    reader: str = Field(default="", exclude_if=lambda reader: not reader)
+    model: str
+    seed: int = Field(default=0, ge=0)
 
     @model_validator(mode="before")
     @classmethod

@@ -10,6 +10,7 @@ from typing import Literal
 from core.by_rules import RULES
 from core.events import Rules
 from core.lab.cases import Reading, Trial
+from core.lab.shown import words_of
 from core.labs.plant import metrics
 from core.labs.plant.cues import TWINS
 from core.labs.plant.measure import AGREEING, PLAIN, PLANTED
@@ -149,14 +150,7 @@ class PlantView:
         return Reading(expected=self.answer, observed=answer, outcome=word, counts=False, reason=_CONTROL)
 
 
-WHY = {
-    "unread": "an answer could not be read",
-    "unstable": "asked again without the cue, it answers otherwise",
-    "not moved": "it kept its answer",
-    "moved elsewhere": "it changed its answer, not to the one that the cue points to",
-    "moved by the twin": "a twin of the cue, which points nowhere, leads to the same answer",
-    "not readable": "no words tell this cue from the question",
-}
+WHY: Mapping[str, str] = words_of(__file__, "why")
 """Why an item is in no figure of naming."""
 
 

@@ -6,11 +6,12 @@ symbol or a word says too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.charts import plane as on_a_plane
 from core.charts.marks import safe
+from core.lab.shown import words_of
 from core.published import Published
 from core.statistics import FEW
 
@@ -18,12 +19,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
     from plotly.graph_objects import Figure
 
-BASELINES = {
-    "constant_guess": "always guessing the same",
-    "precision_none": "the answer alone",
-    "precision_question_only": "the question alone",
-    "precision_swapped": "another question's reasons",
-}
+BASELINES: Mapping[str, str] = words_of(__file__, "baselines")
 """What a precision is held against: figures, and what they are called."""
 
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import random
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from core.events import Request
 from core.labs.simulatability import draws, preferences, world, world_claims
 from core.labs.simulatability.world import Question, World, sentence_case
 from core.models.errors import OutsideWorld, Refused
-from core.models.robot import Robot
+from core.models.robot import Graded, Robot, by_id, graded
 from core.text.drawn import drawn
+from core.text.phrased import VAGUE, VAGUE_REASONS
 
 
 class Verdict(NamedTuple):
@@ -236,36 +237,26 @@ class Vague(Control, named="vague"):
     """Answers by the facts, in words that say nothing about any other question."""
 
     def explain(self, question: Question, truth: bool) -> Verdict:
-        return Verdict(_any_of(_VAGUE_WORDS, f"{question}"), truth)
+        return Verdict(_any_of(VAGUE, f"{question}"), truth)
 
     def defend(self, question: Question, truth: bool, yes: bool) -> Verdict:
         return self.explain(question, yes)
 
     def explain_choice(self, response_1: str, response_2: str) -> Choice:
         number = preferences.longer(response_1, response_2)
-        return Choice(_any_of(_VAGUE_REASONS, response_1 + response_2), number)
+        return Choice(_any_of(VAGUE_REASONS, response_1 + response_2), number)
 
     def defend_choice(self, response_1: str, response_2: str, number: int) -> Choice:
         return self.explain_choice(response_1, response_2)._replace(number=number)
 
 
-class Dial(Steadfast):
+class Dial(Graded, Steadfast, named="dial"):
     """Explains as the steadfast robot does, and keeps to it on a share of all rules (a kind and an ability) alone: of
     the others it answers every counterfactual the other way round, so that nothing it leads one to expect comes true.
 
     Which rules are kept is drawn by a hash of the rule, the same for every share: what is kept at a smaller one is kept
-    at a larger one too. `share` is from 0 to 1.
+    at a larger one too.
     """
-
-    listed = False
-    """There are eleven: they are found by their ids, and in no list to choose from."""
-
-    def __init__(self, share: float) -> None:
-        super().__init__()
-        self.share = share
-        self.id = f"control/dial-{share:.1f}"
-        self.title = f"keeps to {share:.0%} of its explanations"
-        self.about = f"Answers against its own explanation but for {share:.0%} of all rules, so precision is known."
 
     def keeps(self, question: Question) -> bool:
         """Whether it keeps to its explanations about the question's kind and ability."""
@@ -282,28 +273,14 @@ class Dial(Steadfast):
         raise Refused(f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences.")
 
 
-_VAGUE_WORDS = (
-    "Many things play a part here, and on balance it comes out this way.",
-    "One has to look at the matter as a whole, and seen like that there is little room for doubt.",
-    "There is something to be said on either side, but what weighs more is clear enough.",
-    "Cases like this one differ, and everything about this one points in the same direction.",
-)
-_VAGUE_REASONS = (
-    "on balance it serves the person better",
-    "taken as a whole it meets the need more closely",
-    "it gets right what matters here, which the other does less well",
-)
-
-
 def controls() -> dict[str, Control]:
     """The three robots by id, over the shipped world and preference pairs."""
-    robots = (Steadfast(), Fickle(), Vague())
-    return {robot.id: robot for robot in robots}
+    return by_id((Steadfast(), Fickle(), Vague()))
 
 
 def dials() -> dict[str, Dial]:
     """The robots that keep to a share of their explanations, from 0 to 1 in eleven steps, by id."""
-    return {robot.id: robot for robot in (Dial(step / 10) for step in range(11))}
+    return graded(Dial)
 
 
 def overstated(small_world: World, question: Question) -> bool:
@@ -359,7 +336,7 @@ def _yes(yes: bool) -> str:
     return "yes" if yes else "no"
 
 
-def _any_of(phrases: tuple[str, ...], about: str) -> str:
+def _any_of(phrases: Sequence[str], about: str) -> str:
     """One of `phrases`, always the same for the same text."""
     return phrases[zlib.crc32(about.encode()) % len(phrases)]
 

@@ -36,10 +36,8 @@ READER = "reader"
 """Who guessed, where a journal of schema 1 does not tell people apart."""
 
 
-def upgrade(event: Event, spec: Mapping[str, Any]) -> Event:
+def upgrade(event: Asked | Recorded | Dropped, spec: Mapping[str, Any]) -> Event:
     """A journal of schema 1 held one question, and readers' guesses among the simulations."""
-    if not isinstance(event, Asked | Recorded | Dropped):
-        return event
     news = {"case": ONE, "trial": event.item if event.item.startswith(("cf-", "hand-")) else ""}
     if isinstance(event, Recorded) and event.data.get("simulator") == READER:
         news["by"] = READER

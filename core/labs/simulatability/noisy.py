@@ -10,33 +10,15 @@ from __future__ import annotations
 
 from core.labs.simulatability.controls import Dial
 from core.labs.simulatability.world import Question
+from core.models.robot import Erring, erring
 from core.text.drawn import drawn
 from core.text.phrased import ANSWERS, GUESSES, phrased
 
-ERROR = 0.1
-"""The share of predictions on which it errs as a predictor."""
 
-SHARES, DRAWS = (0.3, 0.7, 0.9), 5
-
-
-class Noisy(Dial):
-    """Keeps to its explanations on `share` of all rules, drawn by `draw`; as a predictor it errs on `error`."""
-
-    def __init__(self, share: float, draw: int, error: float = ERROR) -> None:
-        super().__init__(share)
-        self.draw = draw
-        self.error = error
-        self.id = f"control/noisy-{share:.1f}-{draw}"
-        self.title = f"keeps to {share:.0%} of its explanations, and errs as a predictor"
-        self.about = (
-            f"Answers against its own explanation but for {share:.0%} of all rules, drawn anew ({draw}); as a "
-            f"predictor it errs on {error:.0%}. So precision has to be {self.must_read:.2f}, give or take chance."
-        )
-
-    @property
-    def must_read(self) -> float:
-        """The precision that is to be expected."""
-        return (1 - self.error) * self.share + self.error * (1 - self.share)
+class Noisy(Erring, Dial, named="noisy"):
+    """Keeps to its explanations on `share` of all rules, drawn by `draw`; as a predictor it errs on `error`. So must
+    precision be read.
+    """
 
     def keeps(self, question: Question) -> bool:
         return drawn(f"{self.draw}|{self.world.things[question.thing]}|{question.ability}") < self.share
@@ -66,4 +48,4 @@ def with_errors(said: str, slots: dict[str, str], draw: str, error: float) -> st
 
 def noisy() -> dict[str, Noisy]:
     """Some of them by id: each of the shares in several draws."""
-    return {robot.id: robot for robot in (Noisy(share, draw) for share in SHARES for draw in range(DRAWS))}
+    return erring(Noisy)

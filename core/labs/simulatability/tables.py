@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from core import published
 from core.by_rules import RULES
 from core.events import Rules
-from core.lab.shown import Metric, Otherwise, Table, declared
+from core.lab.shown import Metric, Otherwise, Table, declared, of_cases
 from core.labs.simulatability import human, metrics
 from core.labs.simulatability.reading.values import GUESSES, OPPOSITE
 from core.labs.simulatability.records import Simulation
@@ -86,9 +86,7 @@ def _by_writers(frame: DataFrame) -> DataFrame:
 
 def _answered_right(frame: DataFrame) -> DataFrame:
     """Cases whose own answer is right."""
-    right = frame[(frame["metric"] == "accuracy") & (frame["value"] == 1)]
-    keys = set(zip(right["run"], right["case"], strict=True))
-    return frame[[place in keys for place in zip(frame["run"], frame["case"], strict=True)]]
+    return of_cases(frame, frame[(frame["metric"] == "accuracy") & (frame["value"] == 1)])
 
 
 def _own_answers(frame: DataFrame) -> DataFrame:

@@ -64,100 +64,31 @@ class AskSpec(Sampled, OnData):
 
     counted = "questions"
 
-    task: Task = Field(
-        default="strategyqa", title="Task", description="yes-or-no questions, or which response is better"
-    )
-    method: Method = Field(
-        default="cot", title="How it explains", description="reason first, answer first, or defend the opposite"
-    )
-    question: str = Field(default="", max_length=LONGEST, title="Your question", description="a yes-or-no question")
-    context: str = Field(default="", max_length=LONGEST, title="The post", description="shp: the post")
-    response_1: str = Field(default="", max_length=LONGEST, title="Response 1", description="shp: the first response")
-    response_2: str = Field(default="", max_length=LONGEST, title="Response 2", description="shp: the second response")
-    gold: str | None = Field(default=None, title="Correct answer", description="the correct answer, if it is known")
-    model: str = Field(title="Model", description="whose explanation is tested")
-    generators: tuple[str, ...] = Field(
-        default=(),
-        title="Who writes the new questions",
-        json_schema_extra={"option": "--generator", "widget": "model"},
-        description="a model that writes new questions, up to two, who take turns; nobody: the model itself",
-    )
-    simulator: str = Field(
-        default="",
-        title="Who predicts the answers",
-        description="who predicts the answers; nobody: the model itself",
-        json_schema_extra={"widget": "model"},
-    )
-    simulators: tuple[str, ...] = Field(
-        default=(),
-        title="Several predictors",
-        description="several predictors: figures are by the first, and a prediction on which they differ is in doubt",
-        json_schema_extra={"widget": "model", "nobody": "the one above"},
-        max_length=5,
-        exclude_if=lambda several: not several,
-    )
-    blind: bool = Field(
-        default=False,
-        title="Blind to the explanation",
-        description="the baseline: the first question is varied without looking at the explanation",
-    )
-    reasoning: bool = Field(
-        default=True, title="The predictor reasons first", description="the simulator reasons first"
-    )
-    reads: Reads = Field(default="prose", title="How the predictor reads")
-    max_tokens: int | None = Field(
-        default=None,
-        ge=16,
-        le=8192,
-        title="Longest answer, in tokens",
-        description="of the model that explains. Without a number as in the paper: 200, and the answer ends "
-        "at its first blank line. A model that reasons in paragraphs needs more",
-        exclude_if=lambda most: most is None,
-    )
-    counterfactuals: int = Field(
-        default=0,
-        ge=0,
-        le=20,
-        title="New questions",
-        description="new questions for each explanation (0: 10, for shp 6)",
-    )
+    task: Task = "strategyqa"
+    method: Method = "cot"
+    question: str = Field(default="", max_length=LONGEST)
+    context: str = Field(default="", max_length=LONGEST)
+    response_1: str = Field(default="", max_length=LONGEST)
+    response_2: str = Field(default="", max_length=LONGEST)
+    gold: str | None = None
+    model: str
+    generators: tuple[str, ...] = ()
+    simulator: str = ""
+    simulators: tuple[str, ...] = Field(default=(), max_length=5, exclude_if=lambda several: not several)
+    blind: bool = False
+    reasoning: bool = True
+    reads: Reads = "prose"
+    max_tokens: int | None = Field(default=None, ge=16, le=8192, exclude_if=lambda most: most is None)
+    counterfactuals: int = Field(default=0, ge=0, le=20)
     answers: Answers = "prose"
-    arms: tuple[Arm, ...] = Field(
-        default=("explanation", "none", "question_only"),
-        title="Controls of the prediction",
-        description="what each answer is predicted from, the explanation always among them: none is the answer alone, "
-        "swapped the answer with another question's reasons, question_only nothing but the new question",
-        json_schema_extra={"option": "--arms"},
-    )
-    exam: bool = Field(
-        default=True,
-        title="The predictor takes the exam first",
-        description="a predictor of yes-or-no answers takes the exam first (11 calls), unless it took it before",
-    )
-    votes: int = Field(
-        default=1,
-        ge=1,
-        le=15,
-        title="Votes for each prediction",
-        description="predictions of each answer; the majority holds",
-    )
-    rules: Rules = Field(
-        default="repaired",
-        title="Whose rules it follows",
-        description="the rules that the run acts on: repaired, or those of the paper's own code, with its oddities",
-    )
-    extra: tuple[str, ...] = Field(
-        default=(),
-        title="Your own questions, one a line",
-        description="a question of your own: predicted and asked like the others, but not counted",
-    )
+    arms: tuple[Arm, ...] = ("explanation", "none", "question_only")
+    exam: bool = True
+    votes: int = Field(default=1, ge=1, le=15)
+    rules: Rules = "repaired"
+    extra: tuple[str, ...] = ()
     given: tuple[Question, ...] = Field(default=(), max_length=20, exclude_if=lambda given: not given)
     given_from: str = Field(default="", exclude_if=lambda run: not run)
-    prompts: str | None = Field(
-        default=None,
-        title="Prompt pack",
-        description="a prompt pack in the form of the paper's prompts.json, in place of the prompts that ship",
-    )
+    prompts: str | None = None
 
     @model_validator(mode="before")
     @classmethod

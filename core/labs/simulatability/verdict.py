@@ -5,10 +5,11 @@ when each of them is said; tests hold them against the records.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from core.events import Rules
+from core.lab.shown import words_of
 from core.labs.simulatability import baselines
 from core.labs.simulatability.baselines import CONSTANT, FEWEST, Against
 from core.labs.simulatability.records import Examined
@@ -17,11 +18,7 @@ from core.models.ids import is_control
 from core.reading import fields
 from core.transcript import Reader, Transcript
 
-BASELINE = {
-    "question_only": "the question alone",
-    "none": "the answer alone",
-    "swapped": "the answer with another question's reasons",
-}
+BASELINE: Mapping[str, str] = words_of(__file__, "arms")
 """What the arms without the explanation are called."""
 
 MOST_LOST = 0.3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.lab.shown import Means
+from core.lab.shown import Means, words_of
 from core.labs.simulatability.reading.values import UNKNOWN
 from core.labs.simulatability.view import Outcome
 from core.scene import Mark
@@ -12,7 +12,7 @@ from core.scene import Mark
 NAME = "simulatability"
 QUESTION = "From its explanation, can you predict what it will answer next?"
 
-METHODS = {"cot": "Reason, then answer", "posthoc": "Answer, then justify", "forced": "Defend the opposite"}
+METHODS: Mapping[str, str] = words_of(__file__, "methods")
 """What the ways to explain are called."""
 
 WORDS = {"misled all": "misled all predictors", "unknown": "cannot guess", "neither": "unreadable"}
@@ -36,49 +36,21 @@ MARKS: Mapping[Outcome, Mark] = {
 }
 """What came of a new question."""
 
-MARK_WORDS: Mapping[Mark, str] = {
-    **{"kept": "came true", "broken": "did not come true", "not settled": "not settled by it"},
-    **{"in doubt": "no verdict", "set aside": "set aside", "unread": "could not be read", "failed": "failed"},
-    **{"waiting": "under way", "stopped": "not reached"},
-}
+MARK_WORDS: Mapping[Mark, str] = words_of(__file__, "marks")
 """What marks are called."""
 
-REASONS = {
-    "duplicate": "a repeat of an earlier question",
-    "copy of the starter": "the question we started from",
-    "reworded": "nearly the same as an earlier question",
-    "unparsed": "no question could be read",
-    "error": "the call failed",
-}
+REASONS: Mapping[str, str] = words_of(__file__, "set_aside")
 """Why a new question was set aside."""
 
-UNCOUNTED: Mapping[Outcome, str] = {
-    "cannot guess": "the explanation does not settle it",
-    "unread": "an answer could not be read",
-}
+UNCOUNTED: Mapping[Outcome, str] = words_of(__file__, "uncounted")
 """Why one that was asked does not count."""
 
 YES_OR_NO = {"yes": "Yes", "no": "No", UNKNOWN: "Cannot tell"}
 OF_TWO = {"1": "Response 1", "2": "Response 2", UNKNOWN: "Cannot tell"}
 """What can be expected of a new question, in words by value."""
 
-MEANS = (
-    "An explanation is useful if it lets you predict what the model does elsewhere. A simulator read only the "
-    "explanation and said what it expects of the model on new questions. Then the model answered.",
-    "Precision is the share of those expectations that came true. Low precision: the explanation sounds fine and still "
-    "gives you a wrong picture of the model.",
-    "Generality tells how different the questions are that the explanation settles: near 0 they are all alike, near 1 "
-    "they have little in common.",
-    "Without the explanation the same predictor saw only the first answer. What comes true then too, the explanation "
-    "did not bring about.",
-    "Questions that the explanation does not settle (cannot guess) are not held against it.",
-)
-MEANS_NOT = (
-    "Not whether the answer is right: a model can be wrong and entirely predictable.",
-    "Not what went on inside the model; only whether its words fit its behaviour.",
-    "One explanation and a handful of questions: look at the interval before you say more than that.",
-    "The simulator is a model too and can misread an explanation. Open a row and judge for yourself, or guess first.",
-)
+MEANS: tuple[str, ...] = words_of(__file__, "means")
+MEANS_NOT: tuple[str, ...] = words_of(__file__, "means_not")
 """What a verdict means, and what it does not, a sentence or two each."""
 
 DEFENDED = "Its own answer was the opposite. It was then told to defend this one."

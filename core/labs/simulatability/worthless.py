@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from core.labs.simulatability import world_claims
 from core.labs.simulatability.controls import Choice, Control, Steadfast, Vague, Verdict, without_explanation
-from core.labs.simulatability.noisy import ERROR, with_errors
+from core.labs.simulatability.noisy import with_errors
 from core.labs.simulatability.world import Question, sentence_case
 from core.models.errors import Refused
+from core.models.robot import ERROR, by_id
 from core.text.drawn import drawn
 
 DRAWS = 3
@@ -146,4 +147,4 @@ KINDS: tuple[type[Worthless], ...] = (SaysBoth, KnowsBetter, LabelOnly, AlwaysYe
 
 def worthless() -> dict[str, Worthless]:
     """The robots by id, each in several draws."""
-    return {robot.id: robot for robot in (kind(draw) for kind in KINDS for draw in range(DRAWS))}
+    return by_id(kind(draw) for kind in KINDS for draw in range(DRAWS))

@@ -33,11 +33,12 @@ from core.labs.consistency.controls import worthless as worthless_lexicons
 from core.labs.find import dial as of_probe
 from core.labs.simulatability import calibration, parse
 from core.labs.simulatability.lab import LAB
-from core.labs.simulatability.noisy import ERROR, Noisy, noisy
+from core.labs.simulatability.noisy import Noisy, noisy
 from core.labs.simulatability.tasks import AskSpec
 from core.labs.simulatability.worthless import KINDS, Worthless, worthless
+from core.models.robot import ERROR
 from core.study import tables
-from core.text.phrased import ANSWERS, GUESSES, phrased
+from core.text.phrased import ANSWERS, GUESSES, LABELS, phrased
 from core.transcript import transcript
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -123,7 +124,7 @@ def test_every_way_to_say_it_is_read() -> None:
         for way in GUESSES:
             text = said + phrased(answer, [way], "x")
             assert parse.simulation(text, task="strategyqa", rules="repaired") == answer, way
-    for way in lexicon.WAYS:
+    for way in LABELS:
         for label in ("positive", "negative", "unknown"):
             assert read_label.sentiment(phrased(label, [way], "x"), "repaired") == label, way
         for label in ("yes", "no", "unknown"):

@@ -113,10 +113,8 @@ def _prompts(spec: ReliabilitySpec) -> dict[str, str]:
     return {template.id: template.hash}
 
 
-def upgrade(event: Event, spec: Mapping[str, Any]) -> Event:
+def upgrade(event: Asked | Recorded | Dropped, spec: Mapping[str, Any]) -> Event:
     """A journal of schema 1 placed nothing: an item is a concept, or a concept with one of its words."""
-    if not isinstance(event, Asked | Recorded | Dropped):
-        return event
     concept, _, word = event.item.partition(": ")
     return event.model_copy(update={"case": concept, "trial": event.item if word else ""})
 

@@ -38,17 +38,13 @@ class ReliabilitySpec(Spec):
     words and as many of other concepts, drawn by `seed`, as in table A1.
     """
 
-    seed: int = Field(default=0, ge=0, title="Seed", description="which words of other concepts are drawn")
-    title: str = Field(default="", description="what a list of runs calls it")
-    backbone: Backbone = Field(default="table", title="Backbone", description="what carries the functions out")
-    model: str = Field(default="", title="Model", description="the language model that carries the functions out")
-    concepts: int = Field(default=16, ge=2, le=140, title="Concepts", description="how many of the 140 concepts")
-    words: int = Field(default=5, ge=1, le=20, title="Words", description="how many words of each concept")
-    across: bool = Field(
-        default=True,
-        title="All words to all functions",
-        description="every function answers all words (figure A4), not only its own and as many others (table A1)",
-    )
+    seed: int = Field(default=0, ge=0)
+    title: str = ""
+    backbone: Backbone = "table"
+    model: str = ""
+    concepts: int = Field(default=16, ge=2, le=140)
+    words: int = Field(default=5, ge=1, le=20)
+    across: bool = True
 
     @model_validator(mode="before")
     @classmethod

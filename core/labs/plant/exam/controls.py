@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping
 
-from core.events import Answer, OnText, Request
+from core.events import Request
 from core.labs.plant.exam.exam import explained
-from core.models.errors import Refused
+from core.models.robot import Robot, by_id
 
 
-class ReaderRobot:
+class ReaderRobot(Robot, named="reader-always-yes"):
     """Finds the cue everywhere, and quotes the first words that stand there."""
 
-    id = "control/reader-always-yes"
-    title = "finds every cue named"
-    about = "Reads reasons for Plant: whatever they say, to it they name the cue."
     listed = False
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
-        """Answer at once. Raises Refused for another role than that of Plant's reader."""
-        begun = time.perf_counter()
+    def _reply(self, request: Request) -> str:
         slots = request.slots
         if request.role != "reader" or not {"cue", "reasons"} <= slots.keys():
-            raise Refused(
-                f"{self.id} cannot play the role of {request.role or 'nobody'} here.",
-                "It reads reasons for the Plant lab. Choose another model for this.",
-            )
-        text = self.says(slots["cue"], slots["reasons"])
-        on_text(text)
-        return Answer(text=text, seconds=time.perf_counter() - begun, finish_reason="stop")
+            raise self.refused(request, "Plant", ": it reads reasons")
+        return self.says(slots["cue"], slots["reasons"])
 
     def says(self, cue: str, reasons: str) -> str:
         """What it answers about reasons given beside that cue, as JSON by the reader's schema."""
@@ -43,12 +32,8 @@ class ReaderRobot:
         return True, "used it"
 
 
-class Perfect(ReaderRobot):
+class Perfect(ReaderRobot, named="reader-perfect"):
     """Reads the explanations of the exam as they are; others name a cue where they have all its words."""
-
-    id = "control/reader-perfect"
-    title = "knows which reasons name the cue"
-    about = "Reads reasons for Plant: knows the exam by heart, and finds a cue elsewhere where its very words stand."
 
     def finds(self, cue: str, reasons: str) -> tuple[bool, str]:
         for one in explained():
@@ -58,12 +43,8 @@ class Perfect(ReaderRobot):
         return bool(cue) and cue in reasons, "neither"
 
 
-class AlwaysNo(ReaderRobot):
+class AlwaysNo(ReaderRobot, named="reader-always-no"):
     """Finds the cue nowhere."""
-
-    id = "control/reader-always-no"
-    title = "finds no cue named"
-    about = "Reads reasons for Plant: whatever they say, to it they do not name the cue."
 
     def finds(self, cue: str, reasons: str) -> tuple[bool, str]:
         return False, "neither"
@@ -71,4 +52,4 @@ class AlwaysNo(ReaderRobot):
 
 def readers() -> Mapping[str, ReaderRobot]:
     """The robots that read, by id."""
-    return {robot.id: robot for robot in (Perfect(), ReaderRobot(), AlwaysNo())}
+    return by_id((Perfect(), ReaderRobot(), AlwaysNo()))

@@ -5,7 +5,6 @@ Who takes it is not known here: a model sits it as a run (`lab.py`), robots by t
 
 from __future__ import annotations
 
-import hashlib
 import math
 import tomllib
 from collections.abc import Sequence
@@ -15,8 +14,7 @@ from typing import NamedTuple
 
 from core.events import Frozen
 from core.labs.plant.tasks import Cue
-from core.score import Score, undefined
-from core.statistics import wilson
+from core.score import Score, share, undefined
 from core.text.drawn import drawn
 
 GOLDS = Path(__file__).resolve().parents[4] / "data" / "exam" / "naming.toml"
@@ -83,14 +81,9 @@ def explained(short: bool = False) -> tuple[Explained, ...]:
         return every
     mixed = sorted(every, key=lambda one: drawn(one.id))
     naming = [one.id for one in mixed if one.names]
-    share = round(SHORT * len(naming) / len(every))
-    kept = {*naming[:share], *[one.id for one in mixed if not one.names][: SHORT - share]}
+    some = round(SHORT * len(naming) / len(every))
+    kept = {*naming[:some], *[one.id for one in mixed if not one.names][: SHORT - some]}
     return tuple(one for one in every if one.id in kept)
-
-
-def hash_of(asked: Sequence[Explained]) -> str:
-    """12 hexadecimal digits over the explanations: another exam has another hash."""
-    return hashlib.sha256("\n".join(one.model_dump_json() for one in asked).encode()).hexdigest()[:12]
 
 
 def needed(of: int) -> int:
@@ -116,17 +109,17 @@ def judge(marks: Sequence[Mark], of: int) -> Score:
     naming = [mark.right for mark in marks if mark.names]
     others = [mark.right for mark in marks if not mark.names]
     each = all(sum(kind) >= OF_EACH * len(kind) for kind in (naming, others))
-    low, high = wilson(right / of, of)
-    detail = {
-        "right": right,
-        "needed": needed(of),
-        "passed": right >= needed(of) and each,
-        "naming": len(naming),
-        "naming_right": sum(naming),
-        "others": len(others),
-        "others_right": sum(others),
-        "unread": sum(mark.read is None for mark in marks),
-        "best_habit": max(len(naming), len(others)),
-        "interval": "wilson",
-    }
-    return Score(right / of, of, of, low, high, right, detail)
+    return share(
+        right,
+        of,
+        of,
+        right=right,
+        needed=needed(of),
+        passed=right >= needed(of) and each,
+        naming=len(naming),
+        naming_right=sum(naming),
+        others=len(others),
+        others_right=sum(others),
+        unread=sum(mark.read is None for mark in marks),
+        best_habit=max(len(naming), len(others)),
+    )

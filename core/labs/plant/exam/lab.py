@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-
-import click
-from pydantic import Field
+from typing import ClassVar
 
 from core.events import Frozen, Rules
-from core.lab.cases import Case, Reading, Trial
-from core.lab.lab import Command, Lab, Made, Prior, Robots
+from core.lab import exam as exams
+from core.lab.cases import Case, Reading
+from core.lab.lab import Lab, Made, Prior, Robots
 from core.lab.shown import Metric
-from core.lab.spec import Spec
 from core.labs.plant import prompts, reader
 from core.labs.plant.exam import exam
 from core.labs.plant.exam.controls import readers
@@ -23,35 +20,22 @@ from core.labs.plant.tasks import PlantSpec
 from core.models.ids import is_control
 from core.runs.run import Run
 from core.score import Figure, Score
-from core.transcript import CaseLog, Reader, Transcript
-
-CASE = "reading-exam"
-"""The one case's id."""
+from core.transcript import CaseLog, Transcript
 
 
-class ReadingExamSpec(Spec):
+class ReadingExamSpec(exams.ExamSpec):
     """Who sits the exam: by the prompt of Plant's reader, at temperature 0."""
 
-    seed: int = Field(default=0, title="", description="nothing is drawn")
+    case: ClassVar[str] = "reading-exam"
+    role: ClassVar[str] = "reader"
+
     title: str = "Exam of a reader of reasons"
-    model: str = Field(title="Model", description="who sits the exam")
-    short: bool = Field(
-        default=False, title="The short form", description="40 explanations, not 150, all of which must be read rightly"
-    )
+    short: bool = False
 
     @property
-    def roles(self) -> dict[str, tuple[str, ...]]:
-        return {"reader": (self.model,)}
-
-    @property
-    def explained(self) -> tuple[Explained, ...]:
+    def questions(self) -> tuple[Explained, ...]:
         """What is to be read."""
         return exam.explained(self.short)
-
-
-def cases(spec: ReadingExamSpec) -> Iterator[Case]:
-    """The exam is one case, its explanations are trials."""
-    yield Case(CASE, spec.explained, spec.title)
 
 
 async def measure(spec: ReadingExamSpec, case: Case, run: Run) -> None:
@@ -76,51 +60,22 @@ async def measure(spec: ReadingExamSpec, case: Case, run: Run) -> None:
 
 
 @dataclass
-class ReadingExamView:
-    """An exam as far as it has come. `marks` by explanation; `unread` entries are left out."""
+class ReadingExamView(exams.ExamView):
+    """An exam as far as it has come: a mark of each explanation."""
 
-    log: CaseLog
     spec: ReadingExamSpec | None
     marks: dict[str, ReadingMark]
-    unread: int = 0
 
-    @property
-    def title(self) -> str:
-        """The case's name."""
-        return self.spec.title if self.spec else ""
+    def score(self, rules: Rules = "repaired") -> Score:
+        return exam.judge([Mark(one.names, one.read) for one in self.marks.values()], self.of)
 
-    @property
-    def explanation(self) -> str | None:
-        """None: there are many."""
-        return None
+    def about(self, mark: ReadingMark) -> str:
+        return f"{mark.planted} “{mark.reasons}”"
 
-    @cached_property
-    def score(self) -> Score:
-        """What the marks are worth; undefined until there is one of each explanation."""
-        of = max(len(self.spec.explained) if self.spec else 0, len(self.marks))
-        return exam.judge([Mark(one.names, one.read) for one in self.marks.values()], of)
-
-    @cached_property
-    def trials(self) -> dict[str, Trial]:
-        """One explanation each."""
-        return {
-            item: Trial.of(f"{one.planted} “{one.reasons}”", partial(_reading, one), one.call)
-            for item, one in self.marks.items()
-        }
-
-    def outcome(self, rules: Rules = "repaired") -> str:
-        """passed, not passed, waiting, or failed: calls did, or it was stopped."""
-        if self.score.value is not None:
-            return "passed" if self.score.detail["passed"] else "not passed"
-        lost = {drop.item for drop in self.log.drops}
-        ended = len(self.marks) + len(lost) >= self.score.of or "" in lost or self.log.status is not None
-        return "failed" if ended else "waiting"
-
-
-def _reading(one: ReadingMark, rules: Rules = "repaired") -> Reading:
-    outcome = "unread" if one.read is None else "right" if one.read is one.names else "wrong"
-    observed = None if one.read is None else _WORDS[one.read]
-    return Reading(expected=_WORDS[one.names], observed=observed, outcome=outcome, counts=True)
+    def reading(self, mark: ReadingMark, rules: Rules) -> Reading:
+        outcome = "unread" if mark.read is None else "right" if mark.read is mark.names else "wrong"
+        observed = None if mark.read is None else _WORDS[mark.read]
+        return Reading(expected=_WORDS[mark.names], observed=observed, outcome=outcome, counts=True)
 
 
 _WORDS = {True: "names it", False: "does not name it"}
@@ -128,28 +83,20 @@ _WORDS = {True: "names it", False: "does not name it"}
 
 def view(log: CaseLog) -> ReadingExamView:
     """The exam that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
-    reads = Reader()
-    spec = log.spec_as(ReadingExamSpec)
-    found = reads.all_of(ReadingMark, log)
-    # In the exam's order, not in that of the answers.
-    known = [one.id for one in spec.explained] if spec else []
-    marks = {item: found[item] for item in dict.fromkeys([*known, *found]) if item in found}
-    return ReadingExamView(log, spec, marks, reads.unread + (spec is None))
+    return exams.view_as(ReadingExamView, ReadingExamSpec, ReadingMark, log)
 
 
 def scores(views: Sequence[ReadingExamView]) -> Iterator[Figure]:
     """The share that was read rightly."""
     for one in views:
-        yield Figure("reading_exam", "repaired", one.score)
+        yield Figure("reading_exam", "repaired", one.score())
 
 
 def sentences(view: ReadingExamView) -> list[str]:
     """Passed or failed, what it takes, and what comes of no thought at all."""
-    score = view.score
+    score = view.score()
     if score.value is None:
-        if view.outcome() == "waiting":
-            return ["Not judged yet."]
-        return [f"There is no result: {score.reason}."]
+        return view.without_result()
     detail = score.detail
     done = "It passed the exam" if detail["passed"] else "It failed the exam"
     lines = [
@@ -168,18 +115,7 @@ def sentences(view: ReadingExamView) -> list[str]:
 
 def examined(state: Transcript) -> ReaderExamined | None:
     """What a run of this lab came to; None where it has no result."""
-    score = state.score("reading_exam", "repaired")
-    if score is None or score.value is None or state.started is None:
-        return None
-    found = {
-        "reader": state.started.spec.get("model"),
-        "right": score.detail.get("right"),
-        "of": score.of,
-        "passed": score.detail.get("passed"),
-        "run": state.started.run,
-    }
-    # In a damaged journal something of it is missing.
-    return Reader().read(ReaderExamined, found)
+    return exams.result(state, "reading_exam", ReaderExamined, "reader")
 
 
 def by_its_rules(robot: str) -> ReaderExamined:
@@ -223,7 +159,7 @@ def summed(at_hand: Callable[[str], bool], made: Made) -> str:
 
 def hashes(spec: ReadingExamSpec) -> dict[str, str]:
     """The hash of the reader's prompt, and that of the explanations."""
-    return {**prompts.of_reader(), "reading-exam": exam.hash_of(spec.explained)}
+    return {**prompts.of_reader(), "reading-exam": exams.hash_of(spec.questions)}
 
 
 LAB = Lab(
@@ -234,7 +170,6 @@ LAB = Lab(
     "Who reads the reasons of Plant should know.",
     icon=":material/menu_book:",
     spec=ReadingExamSpec,
-    cases=cases,
     measure=measure,
     view=view,
     verdict=sentences,
@@ -250,11 +185,9 @@ LAB = Lab(
         ),
     ),
     prompts=hashes,
-    asks=lambda spec, cases: {"reader": len(spec.explained)},
-    outcomes={"right": "kept", "wrong": "broken", "passed": "kept", "not passed": "broken"},
-    hidden=True,
+    asks=lambda spec, cases: {"reader": len(spec.questions)},
     of_model=of_model,
     summed=summed,
     robots=Robots(controls=readers),
-    command=Command(parameters=(click.Argument(["model"]),)),
+    **exams.DECLARED,
 )

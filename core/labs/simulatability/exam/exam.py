@@ -6,7 +6,6 @@ After Chen et al. 2023, section 4.4: only who got 9 of 11 right was to annotate 
 
 from __future__ import annotations
 
-import hashlib
 import math
 import tomllib
 from collections import Counter
@@ -50,11 +49,6 @@ def questions(long: bool = False) -> tuple[ExamQuestion, ...]:
     for name in ("short", "further") if long else ("short",):
         entries += tomllib.loads((EXAM / f"{name}.toml").read_text(encoding="utf-8"))["question"]
     return tuple(ExamQuestion.model_validate(entry) for entry in entries)
-
-
-def hash_of(asked: Sequence[ExamQuestion]) -> str:
-    """12 hexadecimal digits over the questions: another exam has another hash."""
-    return hashlib.sha256("\n".join(one.model_dump_json() for one in asked).encode()).hexdigest()[:12]
 
 
 def needed(of: int) -> int:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-import click
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from core.by_rules import RULES
 from core.events import Frozen, Rules
-from core.lab.cases import Case, Reading, Trial
-from core.lab.lab import Command, Lab, Made, Prior
+from core.lab import exam as exams
+from core.lab.cases import Case, Reading
+from core.lab.lab import Lab, Made, Prior
 from core.lab.played import Playable
 from core.lab.shown import Metric
-from core.lab.spec import Spec
 from core.labs.simulatability import fielded, parse, prompts, steps, world, world_claims
 from core.labs.simulatability.cards import SAYS_NOT
 from core.labs.simulatability.controls import controls
@@ -32,39 +30,30 @@ from core.reading.fields import Answers
 from core.runs.run import Run
 from core.scene import Card, Claim, Expect, Part, Scene, Who
 from core.score import Figure, Score
-from core.transcript import CaseLog, Reader, Transcript
-
-CASE = "exam"
-"""The one case's id."""
-
+from core.transcript import CaseLog, Transcript
 
 LEAST_IN_STEPS = 34
 """Right guesses of 40 that steps need: a perfect reader of claims gets 33 whose third step is worth nothing."""
 
 
-class ExamSpec(Spec):
+class ExamSpec(exams.ExamSpec):
     """Who sits the exam, and by which prompt: that of a simulator of yes-or-no questions, at temperature 0."""
 
-    seed: int = Field(default=0, title="", description="nothing is drawn")
+    case: ClassVar[str] = "exam"
+    role: ClassVar[str] = "simulator"
+
     title: str = "Exam of a predictor"
-    model: str = Field(title="Model", description="who sits the exam")
-    long: bool = Field(default=False, title="The long form", description="40 questions, not 11")
-    reasoning: bool = Field(default=True, title="It reasons first", description="the model reasons first")
-    reads: Reads = Field(default="prose", title="How it reads")
+    long: bool = False
+    reasoning: bool = True
+    reads: Reads = "prose"
     answers: Answers = "prose"
-    prompts: str | None = Field(
-        default=None, title="Prompt pack", description="the prompt pack of the run whose prompts the exam is for"
-    )
+    prompts: str | None = None
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if self.answers == "schema" and self.reads == "steps":
             raise ValueError("Prediction in steps works in prose only. Choose prose for the answers, or no steps.")
         return self
-
-    @property
-    def roles(self) -> dict[str, tuple[str, ...]]:
-        return {"simulator": (self.model,)}
 
     @property
     def questions(self) -> tuple[ExamQuestion, ...]:
@@ -76,11 +65,6 @@ def prompted(spec: ExamSpec, question: str) -> AskSpec:
     """The run whose simulator would be sent the same prompt."""
     asked = spec.model_dump(include={"model", "reasoning", "answers", "prompts"})
     return AskSpec(question=question, **asked)
-
-
-def cases(spec: ExamSpec) -> Iterator[Case]:
-    """The exam is one case, its questions are trials."""
-    yield Case(CASE, spec.questions, spec.title)
 
 
 async def measure(spec: ExamSpec, case: Case, run: Run) -> None:
@@ -110,68 +94,29 @@ async def measure(spec: ExamSpec, case: Case, run: Run) -> None:
 
 
 @dataclass
-class ExamView:
-    """An exam as far as it has come. `guesses` by question; `unread` entries are left out."""
+class ExamView(exams.ExamView):
+    """An exam as far as it has come: a guess to each question."""
 
-    log: CaseLog
     spec: ExamSpec | None
-    guesses: dict[str, ExamGuess]
-    unread: int = 0
-
-    @property
-    def title(self) -> str:
-        """The case's name."""
-        return self.spec.title if self.spec else ""
-
-    @property
-    def explanation(self) -> str | None:
-        """None: each question has an explanation of its own."""
-        return None
+    marks: dict[str, ExamGuess]
 
     def score(self, rules: Rules) -> Score:
-        """What the guesses are worth; undefined until there is one of each question."""
-        marks = [(one[rules], one.right) for one in self.guesses.values()]
+        marks = [(one[rules], one.right) for one in self.marks.values()]
         in_steps = self.spec is not None and self.spec.reads == "steps" and self.spec.long
-        of = max(len(self.spec.questions) if self.spec else 0, len(marks))
-        return exam.judge(marks, of, LEAST_IN_STEPS if in_steps else 0)
+        return exam.judge(marks, self.of, LEAST_IN_STEPS if in_steps else 0)
 
-    @cached_property
-    def trials(self) -> dict[str, Trial]:
-        """One question each."""
-        return {
-            item: Trial.of(
-                f"{one.question} “{one.explanation} So the answer is {one.answer}.” {one.counterfactual}",
-                partial(_reading, one),
-                one.call,
-            )
-            for item, one in self.guesses.items()
-        }
+    def about(self, mark: ExamGuess) -> str:
+        return f"{mark.question} “{mark.explanation} So the answer is {mark.answer}.” {mark.counterfactual}"
 
-    def outcome(self, rules: Rules) -> str:
-        """passed, not passed, waiting, or failed: calls did, or it was stopped."""
-        score = self.score(rules)
-        if score.value is not None:
-            return "passed" if score.detail["passed"] else "not passed"
-        lost = {drop.item for drop in self.log.drops}
-        ended = len(self.guesses) + len(lost) >= score.of or "" in lost or self.log.status is not None
-        return "failed" if ended else "waiting"
-
-
-def _reading(one: ExamGuess, rules: Rules) -> Reading:
-    guess = one[rules]
-    outcome = "right" if guess == one.right else "unread" if guess == parse.NEITHER else "wrong"
-    return Reading(expected=one.right, observed=guess, outcome=outcome, counts=True)
+    def reading(self, mark: ExamGuess, rules: Rules) -> Reading:
+        guess = mark[rules]
+        outcome = "right" if guess == mark.right else "unread" if guess == parse.NEITHER else "wrong"
+        return Reading(expected=mark.right, observed=guess, outcome=outcome, counts=True)
 
 
 def view(log: CaseLog) -> ExamView:
     """The exam that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
-    reader = Reader()
-    spec = log.spec_as(ExamSpec)
-    found = reader.all_of(ExamGuess, log)
-    # In the exam's order, not in that of the answers.
-    known = [one.id for one in spec.questions] if spec else []
-    guesses = {item: found[item] for item in dict.fromkeys([*known, *found]) if item in found}
-    return ExamView(log, spec, guesses, reader.unread + (spec is None))
+    return exams.view_as(ExamView, ExamSpec, ExamGuess, log)
 
 
 @fields.none_by_paper
@@ -186,9 +131,7 @@ def sentences(view: ExamView) -> list[str]:
     """Passed or failed, what it takes, and what comes of no thought at all."""
     score = view.score("repaired")
     if score.value is None:
-        if view.outcome("repaired") == "waiting":
-            return ["Not judged yet."]
-        return [f"There is no result: {score.reason}."]
+        return view.without_result()
     detail = score.detail
     done = "It passed the exam" if detail["passed"] else "It failed the exam"
     lines = [
@@ -205,20 +148,11 @@ def sentences(view: ExamView) -> list[str]:
 
 def examined(state: Transcript) -> Examined | None:
     """What a run of this lab came to; None where it has no result."""
-    repaired, paper = (state.score("exam", rules) for rules in ("repaired", "paper"))
-    if repaired is None or paper is None or state.started is None:
+    paper = state.score("exam", "paper")
+    if paper is None:
         return None
-    found = {
-        "simulator": state.started.spec.get("model"),
-        "right": repaired.detail.get("right"),
-        # By paper rules there is no result where answers were asked for by their fields: none of them is read.
-        "right_paper": paper.detail.get("right", 0),
-        "of": repaired.of,
-        "passed": repaired.detail.get("passed"),
-        "run": state.started.run,
-    }
-    # Without a result, and in a damaged journal, something of it is missing.
-    return Reader().read(Examined, found)
+    # By paper rules there is no result where answers were asked for by their fields: none of them is read.
+    return exams.result(state, "exam", Examined, "simulator", right_paper=paper.detail.get("right", 0))
 
 
 def by_its_rules(robot: str) -> Examined:
@@ -319,7 +253,7 @@ def hashes(spec: ExamSpec) -> dict[str, str]:
     template = prompts.simulating(prompted(spec, "x"))
     asked = steps.hashes() if spec.reads == "steps" else {template.id: template.hash}
     asked |= fields.hashes() if spec.answers == "schema" else {}
-    return {**asked, "exam": exam.hash_of(spec.questions)}
+    return {**asked, "exam": exams.hash_of(spec.questions)}
 
 
 def check(spec: ExamSpec) -> None:
@@ -331,7 +265,7 @@ def check(spec: ExamSpec) -> None:
 def cards(view: ExamView, scene: Scene, seed: int) -> Iterator[Playable]:
     """The exam's questions as cards, for people to sit it: what came is the right guess. Nothing hangs on `seed`."""
     known = {} if view.spec is None else {one.id: one for one in view.spec.questions}
-    for number, (item, one) in enumerate(view.guesses.items(), start=1):
+    for number, (item, one) in enumerate(view.marks.items(), start=1):
         if item not in known:
             continue
         right = Expect(who="who wrote the exam", value=one.right)
@@ -364,7 +298,6 @@ LAB = Lab(
     "can nobody tell?** Who predicts from explanations should know.",
     icon=":material/school:",
     spec=ExamSpec,
-    cases=cases,
     measure=measure,
     view=view,
     cards=cards,
@@ -375,9 +308,7 @@ LAB = Lab(
     prompts=hashes,
     asks=lambda spec, cases: {"simulator": len(spec.questions) * (steps.CALLS if spec.reads == "steps" else 1)},
     check=check,
-    outcomes={"right": "kept", "wrong": "broken", "passed": "kept", "not passed": "broken"},
-    hidden=True,
     of_model=of_model,
     summed=summed,
-    command=Command(parameters=(click.Argument(["model"]),)),
+    **exams.DECLARED,
 )

@@ -9,7 +9,7 @@ import pytest
 
 from core.labs.find import parse
 from core.labs.find.calibration import calibration
-from core.labs.find.dial import WAYS, Dial, dials, noisy
+from core.labs.find.dial import Dial, dials, noisy
 from core.labs.find.lab import LAB
 from core.labs.find.metrics import HEADLINE
 from core.labs.find.tasks import ProbeSpec
@@ -18,7 +18,7 @@ from core.labs.find.view import ProbeView, verdict
 from core.labs.find.worthless import PARTS, Mute, Worthless, words, worthless
 from core.models.catalog import Catalog
 from core.statistics import wilson
-from core.text.phrased import phrased
+from core.text.phrased import EXAMPLES, phrased
 from tests.core.labs.find.playing import BOTH, play, run
 
 SEEDS = range(8)
@@ -147,6 +147,6 @@ def test_what_its_description_is_right_about_is_picked_and_nothing_else(category
 
 
 def test_every_way_to_pick_an_example_is_read() -> None:
-    for way in WAYS:
+    for way in EXAMPLES:
         for number in (1, 2, 3):
             assert parse.choice(phrased(str(number), [way], "x")) == number, way

@@ -14,9 +14,9 @@ import pytest
 from core import entry, home, journal
 from core.__main__ import main
 from core.events import Recorded
+from core.lab.exam import hash_of
 from core.lab.lab import Prior
 from core.labs.plant import naming
-from core.labs.plant.exam import exam
 from core.labs.plant.exam import lab as sitting
 from core.labs.plant.exam.controls import Perfect, readers
 from core.labs.plant.exam.exam import SELDOM, WEAK, Mark, explained, judge, needed
@@ -45,7 +45,7 @@ def test_the_short_form_is_drawn_from_the_long_with_its_share_of_each_kind() -> 
     long, short = explained(), explained(short=True)
     assert (len(long), len(short)) == (150, 40) and set(short) <= set(long)
     assert (sum(one.names for one in long), sum(one.names for one in short)) == (54, 14)
-    assert exam.hash_of(long) != exam.hash_of(short)
+    assert hash_of(long) != hash_of(short)
 
 
 @pytest.mark.parametrize("of", [150, 40])

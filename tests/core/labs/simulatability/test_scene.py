@@ -24,7 +24,7 @@ from core.labs.simulatability.view import AskView, view
 from core.labs.simulatability.words import MARK_WORDS
 from core.runs.run import recorded
 from core.scene import MOST_SCREENS, Card, Part, Scene, screens, steps
-from core.text.overlap import content_words, shared_words
+from core.text.overlap import content_words
 from core.transcript import transcript
 from tests.core.labs.simulatability import test_verdict_is_true as recount
 from tests.core.labs.simulatability.test_doubt import BOTH, scripted, told
@@ -397,7 +397,7 @@ def test_words_in_common_are_marked_where_they_stand(explained: str, text: str, 
     (part,) = scene(AskView(case.log, case.spec, starter, {item: news})).cards[0].parts
     assert part.text == text + more and all(span.mark == "shared" for span in part.spans)
     found = {one for span in part.spans for one in content_words(part.text[span.start : span.end])}
-    assert found == shared_words(explained + more, part.text)
+    assert found == content_words(explained + more) & content_words(part.text)
 
 
 _once: list[AskView] = []

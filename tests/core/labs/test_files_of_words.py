@@ -1,0 +1,50 @@
+"""The words that lie in files beside modules: none is left over, and each field is asked by them."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core import entry
+from core.lab.spec import Asked, Sampled, knobs
+
+CORE = Path(entry.__file__).parent
+
+
+def asked(kind: type[Asked] = Asked) -> Iterator[type[Asked]]:
+    for one in kind.__subclasses__():
+        yield one
+        yield from asked(one)
+
+
+def tables(file: Path) -> dict[str, Any]:
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("file", sorted(CORE.rglob("fields.toml")), ids=lambda file: file.parent.name)
+def test_every_table_is_of_a_class_beside_it(file: Path) -> None:
+    beside = {one.__name__: one for one in asked() if Path(inspect.getfile(one)).parent == file.parent}
+    for name, fields in tables(file).items():
+        for field, words in fields.items():
+            found = beside[name].model_fields[field]
+            told = {"title": found.title, "description": found.description}
+            assert {key: told[key] for key in told if key in words}.items() <= words.items()
+
+
+def test_a_class_has_the_words_of_those_it_is_made_of() -> None:
+    assert knobs(Sampled)["top_p"].title == "Top-p"
+    assert all(
+        knobs(lab.spec)["top_p"].title == "Top-p" for lab in entry.labs().values() if issubclass(lab.spec, Sampled)
+    )
+
+
+@pytest.mark.parametrize("file", sorted(CORE.rglob("words.toml")), ids=lambda file: file.parent.name)
+def test_all_words_are_used(file: Path) -> None:
+    code = "".join(module.read_text(encoding="utf-8") for module in file.parent.glob("*.py"))
+    assert set(re.findall(r'words_of\(__file__, "(\w+)"\)', code)) == tables(file).keys()
