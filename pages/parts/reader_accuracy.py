@@ -154,9 +154,4 @@ def everywhere() -> None:
             "are counts, and no rate over anything: a blind audit gives that."
         )
         st.table(rows, border="horizontal", hide_index=True, alt="How many labels hold each reader right")
-    audit_link()
-
-
-def audit_link() -> None:
-    """The way to a blind audit."""
     st.page_link(addresses.AUDIT, label="Blind audit", icon=":material/fact_check:")
