@@ -91,6 +91,16 @@ def must_write(folder: Path) -> None:
         raise HomeUnusable(_words(folder, "it may not be written to"))
 
 
+def write(path: Path, content: bytes) -> None:
+    """Write a small file, in a folder that is made if it is not there. Whoever reads it meanwhile has all of it as it
+    was, or all of it as it is. Raises OSError.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    fresh.write_bytes(content)
+    os.replace(fresh, path)
+
+
 def index(name: str) -> Path:
     """Where the index of that name lies: in the home, or where that can only be read in a folder that goes with this
     process. Raises HomeUnusable.

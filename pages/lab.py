@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
@@ -18,6 +17,7 @@ from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
 from core.people.visit import SealedRun
 from core.telling.scenes import who
+from core.text.counted import counted
 from core.transcript import Transcript
 from pages import addresses
 from pages.parts import begin_side_by_side, games, live, rooms, session
@@ -127,7 +127,7 @@ def form(lab: Lab) -> None:
             problems(error)
             spec = None
         with st.container(horizontal=True, vertical_alignment="center"):
-            label = (room.button or _button(lab))(spec)
+            label = room.button(spec) if room.button else _button(lab, spec)
             pressed = st.button(label, type="primary", icon=lab.icon, key=lab.path, disabled=spec is None)
             query = room.beside(spec)
         if pressed and spec is not None:
@@ -176,15 +176,12 @@ def cases(name: str, spec: str) -> int:
     return sum(1 for _ in islice(lab.cases(lab.spec.model_validate_json(spec)), MOST_CASES))
 
 
-def _button(lab: Lab) -> Callable[[Spec | None], str]:
-    def named(spec: Spec | None) -> str:
-        if spec is None or lab.calls is None:
-            return lab.title
-        try:
-            calls = lab.calls(spec, cases(lab.name, spec.model_dump_json()))
-        except (ValueError, CallFailed):
-            # What keeps the cases from being named is reported when the run begins.
-            return lab.title
-        return f"{lab.title} · {calls} {'call' if calls == 1 else 'calls'}"
-
-    return named
+def _button(lab: Lab, spec: Spec | None) -> str:
+    """The primary button's words, with the number of calls where that is known."""
+    if spec is None or lab.calls is None:
+        return lab.title
+    try:
+        return f"{lab.title} · {counted(lab.calls(spec, cases(lab.name, spec.model_dump_json())), 'call')}"
+    except (ValueError, CallFailed):
+        # What keeps the cases from being named is reported when the run begins.
+        return lab.title

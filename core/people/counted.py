@@ -23,24 +23,7 @@ _FORM = 3
 _PATIENCE = 5.0
 """Seconds to wait for another process that counts."""
 
-_TABLES = """
-create table process (id text primary key) strict;
-create table day (day text not null, is_read integer not null) strict;
-create table taken (who text primary key, calls integer not null, tokens integer not null, cents real not null) strict;
-create table under_way (
-    run text not null, call text not null, prompt integer not null, completion integer not null, primary key (run, call)
-) strict, without rowid;
-create table run (
-    number integer primary key autoincrement, run text not null, owner text not null, whose text not null,
-    ahead integer not null, line integer not null, has_place integer not null default 0,
-    process text not null references process on delete cascade
-) strict;
-create table wrong (who text primary key, times integer not null, at real not null) strict;
-create table tab (
-    number integer primary key, visitor text not null, tab text not null,
-    process text not null references process on delete cascade, unique (visitor, tab)
-) strict;
-"""
+_TABLES = Path(__file__).with_name("counted.sql").read_text(encoding="utf-8")
 
 _FREE, _LONGEST = 5, 900.0
 """Wrong codes that cost one address nothing; from then on each doubles the wait, from 1 second to so many."""

@@ -5,7 +5,6 @@ everybody, and which runs are to stop.
 from __future__ import annotations
 
 import os
-import secrets
 import unicodedata
 from contextlib import suppress
 from datetime import datetime
@@ -110,9 +109,7 @@ def say(words: str) -> None:
     if not (kept := _on_one_line(words)):
         _line().unlink(missing_ok=True)
         return
-    fresh = _line().with_name(f".{_line().name}.{secrets.token_hex(4)}")
-    fresh.write_text(kept, encoding="utf-8")
-    os.replace(fresh, _line())
+    home.write(_line(), kept.encode())
 
 
 def _on_one_line(words: str) -> str:

@@ -13,7 +13,6 @@ import hmac
 import math
 import os
 import re
-import secrets
 import time
 from contextlib import suppress
 from functools import lru_cache
@@ -70,11 +69,7 @@ def _time(seconds: float) -> str:
 def sign_in(visitor: str, role: str) -> None:
     """Keep that the visitor of that name typed the code for `role`. Raises HomeUnusable where nothing can be kept."""
     home.must_write(home.home())
-    path = _file(visitor)
-    path.parent.mkdir(exist_ok=True)
-    fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    fresh.write_text(_number(visitor, role), encoding="ascii")
-    os.replace(fresh, path)
+    home.write(_file(visitor), _number(visitor, role).encode())
 
 
 def sign_out(visitor: str) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -22,50 +23,18 @@ if TYPE_CHECKING:
 SAID: dict[str, type[Label | Kept | Sealing]] = {name_of(kind): kind for kind in (Label, Kept, Sealing)}
 PLAYED = name_of(Played)
 
-BEGUN = """
-    select run, "case", cases.lab, coalesce(number, 0) as number, coalesce(runs."at", timestamp '1970-01-01') as "at",
-           coalesce(cases.title, '') as title, coalesce(cases.model, runs.model, '') as model,
-           cases.outcome_repaired, cases.outcome_paper, facets.* exclude (run, "case")
-    from cases join runs using (run) join facets using (run, "case") where run = any($runs)
-"""
+
+def _sql(name: str) -> str:
+    return (Path(__file__).parent / "rows" / f"{name}.sql").read_text(encoding="utf-8")
+
+
+BEGUN = _sql("begun")
 """The cases of the runs, with what `_facets` says of each."""
 
-TRIALS = """
-    with failing as (
-        select run, "case", trial, min(error) as error from calls where run = any($runs) and error is not null
-        group by all
-    )
-    select begun.* exclude (item, principal, outcome_repaired, outcome_paper), trial, coalesce(about, '') as about,
-           expected_repaired as expected, observed_repaired as observed, observed_paper,
-           coalesce(trials.outcome_repaired, '') as outcome, trials.outcome_paper,
-           trials.outcome_repaired is distinct from trials.outcome_paper as differ,
-           coalesce(counts_repaired, false) as counts, coalesce(counts_paper, false) as counts_paper,
-           coalesce(doubt_repaired, '') as doubt,
-           if(counts_repaired, '', coalesce(reason_repaired, '')) as reason, coalesce(error, '') as error
-    from begun join trials using (run, "case") left join failing using (run, "case", trial)
-    where item = 'trial'
-"""
+TRIALS = _sql("trials")
 """The rows of labs whose row is a trial."""
 
-CASES = """
-    with failing as (
-        select run, "case", min(error) as error from calls where run = any($runs) and error is not null group by all
-    ), aside as (
-        select run, "case", arg_min(reason, (coalesce(trial, ''), "at")) as reason from drops
-        where run = any($runs) and rules in ('', 'repaired') group by all
-    )
-    select begun.* exclude (item, principal, outcome_repaired, outcome_paper), '' as trial,
-           coalesce(about, '') as about,
-           expected_repaired as expected, observed_repaired as observed, observed_paper,
-           coalesce(begun.outcome_repaired, '') as outcome, begun.outcome_paper,
-           begun.outcome_repaired is distinct from begun.outcome_paper as differ,
-           true as counts, true as counts_paper, coalesce(doubt_repaired, '') as doubt,
-           coalesce(reason, '') as reason, coalesce(error, '') as error
-    from begun left join trials on (trials.run, trials."case", trial) = (begun.run, begun."case", principal)
-         left join failing on (failing.run, failing."case") = (begun.run, begun."case")
-         left join aside on (aside.run, aside."case") = (begun.run, begun."case")
-    where item = 'case' or (begun.run, begun."case") not in (select (run, "case") from trials where run = any($runs))
-"""
+CASES = _sql("cases")
 """The rows of labs whose row is a case, with the trial that stands for it; and of cases that came to no trial."""
 
 RUNS = f"""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, ValidationError
 
 from core.events import Frozen
+from core.home import write
 
 MOST_AT_ONCE = 64
 
@@ -37,11 +36,7 @@ def want(home: Path, name: str, **changes: object) -> Wanted:
     Raises pydantic.ValidationError, and OSError where the file cannot be written.
     """
     now = Wanted.model_validate({**wanted(home, name).model_dump(), **changes})
-    file = _file(home, name)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    fresh = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
-    fresh.write_text(now.model_dump_json(), encoding="utf-8")
-    os.replace(fresh, file)
+    write(_file(home, name), now.model_dump_json().encode())
     return now
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import secrets
 from collections.abc import Mapping
 from itertools import chain, count
 from pathlib import Path
 
+from core.home import write
 from core.lab.lab import Lab
 from core.study.plan import BadStudy, Study, parse
 
@@ -45,10 +44,7 @@ def keep(home: Path, name: str, content: bytes, labs: Mapping[str, Lab]) -> Stud
     if known is not None and known.read_bytes() != content:
         raise BadStudy(f"There is another study named {name}. Give this one another name.")
     if known is None:
-        own(home).mkdir(parents=True, exist_ok=True)
-        fresh = own(home) / f".{name}.{secrets.token_hex(4)}"
-        fresh.write_bytes(content)
-        os.replace(fresh, own(home) / f"{name}.toml")
+        write(own(home) / f"{name}.toml", content)
     return study
 
 

@@ -52,19 +52,24 @@ def html(title: str, chosen: Sequence[Chosen], of: int | None = None) -> bytes:
     all of them are in `chosen`. What a damaged journal lacks is missing, and is said to be.
     """
     shown, of = chosen[:MOST], of if of is not None else len(chosen)
-    style, script = part("page.css"), f"{in_one_scope()}\n{part('page.js')}"
-    page = template("page.html").render(
+    return page(
+        "page.html", part("page.css"), f"{in_one_scope()}\n{part('page.js')}",
         title=" ".join(title.split()),
         left=f"The first {len(shown)} of {of:,} cases." if len(shown) < of else "",
         damaged=_damaged(shown),
         cases=[of_case(one) for one in shown],
-        style=style,
-        script=script,
-        stage_style=stage_style(),
-        hashes={"style": digest(style), "script": digest(script)},
-    )
+    )  # fmt: skip
+
+
+def page(name: str, style: str, script: str, **fields: Any) -> bytes:
+    """A file made of the template of that name, with its style and its script, which alone it may use, and the stage's
+    style; `fields` are the template's own.
+    """
+    hashes = {"style": digest(style), "script": digest(script)}
+    stage_style = stage_files()["stage.css"].read_text(encoding="utf-8")
+    made = template(name).render(style=style, script=script, stage_style=stage_style, hashes=hashes, **fields)
     # Half a character, which a model may write, has no UTF-8: a browser shows the sign for it.
-    return page.encode("utf-8", "xmlcharrefreplace")
+    return made.encode("utf-8", "xmlcharrefreplace")
 
 
 def _damaged(shown: Sequence[Chosen]) -> list[str]:
@@ -100,22 +105,17 @@ def in_page(data: Any) -> str:
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def stage_style() -> str:
-    """The stage's own style."""
-    return stage_files()["stage.css"].read_text(encoding="utf-8")
-
-
-def with_policy(page: str) -> bytes:
+def with_policy(drawn: str) -> bytes:
     """A page of Plotly's that needs nothing else, with a policy like that of the other files: nothing loads, and no
     script runs but those that stand in it now. Plotly sets styles one by one, which no hash could name.
     """
-    scripts = " ".join(f"'{digest(script)}'" for script in re.findall(r"<script[^>]*>(.*?)</script>", page, re.DOTALL))
+    scripts = " ".join(f"'{digest(script)}'" for script in re.findall(r"<script[^>]*>(.*?)</script>", drawn, re.DOTALL))
     policy = (
         f"default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
     head = f'<meta http-equiv="Content-Security-Policy" content="{policy}"><meta name="referrer" content="no-referrer">'
-    return page.replace("<head>", f"<head>{head}", 1).encode("utf-8", "xmlcharrefreplace")
+    return drawn.replace("<head>", f"<head>{head}", 1).encode("utf-8", "xmlcharrefreplace")
 
 
 def part(name: str) -> str:

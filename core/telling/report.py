@@ -48,12 +48,11 @@ def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[
     apart = groupby(rows, lambda row: (str(row["table"]), row["column"] if row["table"] == tables.CONTROLS else ""))
     made = [_table(title, list(cells)) for (title, _), cells in apart]
     labs_used = {run.lab.name: run.lab for run in study.runs}.values()
-    style = document.part("page.css") + document.part("report.css")
-    script = f"{in_one_scope()}\n{document.part('page.js')}"
-    page = document.template("report.html").render(
+    return document.page(
+        "report.html",
+        document.part("page.css") + document.part("report.css"),
+        f"{in_one_scope()}\n{document.part('page.js')}",
         **{"study": study, "rows": rows, "stand": stand, "methods": methods, "early": len(early)},
-        **{"style": style, "script": script, "stage_style": document.stage_style()},
-        hashes={"style": document.digest(style), "script": document.digest(script)},
         **{"written": f"{datetime.now(UTC):%d %B %Y, %H:%M}"},
         **{"few": FEW, "shift": SHIFT, "most": document.MOST},
         open_runs=Counter(one.status for run, one in stand.items() if one.status != "completed" and run not in early),
@@ -66,7 +65,6 @@ def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[
         behind=len({place for row in rows for place in row["behind"]}),
         cases=list(cases.values()),
     )
-    return page.encode("utf-8", "xmlcharrefreplace")
 
 
 def _taken(stand: Collection[Standing]) -> dict[str, Any]:

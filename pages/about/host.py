@@ -13,9 +13,11 @@ from core.home import HomeUnusable
 from core.lab.lab import Lab
 from core.people import hosting
 from core.people.hosting import GoingOn
+from core.text.counted import counted
 from pages import addresses
 from pages.parts import session
 from pages.parts.models import short
+from pages.parts.tables import table
 from pages.parts.text import plain
 from pages.parts.throttle import PACE
 
@@ -88,8 +90,7 @@ def _row(one: GoingOn) -> None:
 
 
 def _words(one: GoingOn) -> list[str]:
-    calls = f"{one.calls:,} call{'' if one.calls == 1 else 's'} so far"
-    words = ["waits in line" if one.is_in_line else calls]
+    words = ["waits in line" if one.is_in_line else f"{counted(one.calls, 'call')} so far"]
     if one.since is not None:
         words.append(f"since {one.since:%H:%M} UTC")
     if not one.is_here:
@@ -146,16 +147,9 @@ def spent() -> None:
             st.metric(title, used, help="No limit." if most is None else f"All together may take {most:,} a day.")
     if spent:
         rows = sorted(spent.items(), key=lambda one: (-one[1].cents, -one[1].tokens, one[0]))
-        st.dataframe(
-            pd.DataFrame(
-                [
-                    {"Who": _whose(owner), "Calls": one.calls, "Tokens": one.tokens, "US cents": round(one.cents, 1)}
-                    for owner, one in rows
-                ]
-            ),
-            hide_index=True,
-            alt="Calls, tokens and US cents of today, by visitor",
-        )
+        taken = [{"Who": _whose(owner), "Calls": one.calls, "Tokens": one.tokens, "US cents": round(one.cents, 1)}
+                 for owner, one in rows]  # fmt: skip
+        table(pd.DataFrame(taken), "spent-by", "Calls, tokens and US cents of today, by visitor")
     now = f"{datetime.now(UTC):%H:%M}"
     st.caption(f"Since midnight UTC, as of {now}. Robots, replays and what comes from the cache count for nothing.")
 

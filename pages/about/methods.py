@@ -9,6 +9,7 @@ from core import entry
 from core.datasets import registry
 from core.text import glossary
 from pages.parts import plain_methods, rooms
+from pages.parts.tables import table
 
 st.title("Methods", anchor=False)
 st.markdown("What each lab measures, the rules it follows, the exact prompts it sends, and what its paper reported.")
@@ -21,14 +22,12 @@ for lab in entry.labs().values():
 
 st.header("Words", anchor=False)
 st.markdown("What the screens call a thing, and what the field calls it.")
-st.dataframe(
+table(
     pd.DataFrame(
         [{"Here": name, "In the field": one.term, "Meaning": one.meaning} for name, one in glossary.entries().items()]
     ),
-    hide_index=True,
-    placeholder="",
-    key="glossary",
-    alt="Glossary: our words, the field's terms, and what they mean",
+    "glossary",
+    "Glossary: our words, the field's terms, and what they mean",
 )
 
 st.header("Data sets", anchor=False)
@@ -37,10 +36,5 @@ st.markdown(
     "that ship were written for this app. A CSV, JSONL or Parquet file of your own works too, once you say which of "
     "its columns holds what."
 )
-st.dataframe(
-    pd.DataFrame(registry.describe()).rename(columns=str.capitalize),
-    hide_index=True,
-    placeholder="",
-    key="datasets",
-    alt="Data sets: where each can be had, under which licence, and how its files lie",
-)
+known = pd.DataFrame(registry.describe()).rename(columns=str.capitalize)
+table(known, "datasets", "Data sets: where each can be had, under which licence, and how its files lie")

@@ -13,6 +13,7 @@ from core.datasets.items import DatasetError
 from core.lab.lab import Lab
 from core.lab.spec import MOST_CASES, knobs
 from pages.parts import session
+from pages.parts.tables import table
 from pages.parts.text import plain
 from pages.parts.throttle import waits
 from pages.parts.widgets import widget
@@ -132,10 +133,8 @@ def _columns(task: Any, name: str, prefix: str) -> dict[str, str]:
             if column:
                 columns[role] = column
     rows = [[cell if cell is None else cell[:SHOWN_LETTERS] for cell in row[:SHOWN_COLUMNS]] for row in look.rows]
-    st.dataframe(
-        pd.DataFrame(rows, columns=_distinct(look.columns[:SHOWN_COLUMNS])), hide_index=True, height="content",
-        placeholder="", key=f"{prefix}first-rows", alt="The first rows of the file",
-    )  # fmt: skip
+    first = pd.DataFrame(rows, columns=_distinct(look.columns[:SHOWN_COLUMNS]))
+    table(first, f"{prefix}first-rows", "The first rows of the file", height="content")
     if (more := len(look.columns) - SHOWN_COLUMNS) > 0:
         st.caption(f"And {more:,} more columns.")
     if lacking := [role.replace("_", " ") for role in own.NEEDS[task] if role not in columns]:

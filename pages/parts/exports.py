@@ -16,6 +16,7 @@ from core.telling import document, methods
 from core.telling.document import Chosen
 from core.transcript import Transcript, transcript
 from pages.parts import session
+from pages.parts.tables import download
 from pages.parts.throttle import waits
 
 
@@ -59,17 +60,8 @@ def cases_of(visit: Visit, run_id: str) -> list[Chosen]:
 
 
 def _page(made: Callable[[], bytes], name: str, help: str) -> None:
-    st.download_button(
-        "Download as a page",
-        made,
-        file_name=f"{name}.html",
-        mime="text/html",
-        icon=":material/web:",
-        on_click="ignore",
-        type="tertiary",
-        key=f"page-{name}",
-        help=f"{help} It needs no network.",
-    )
+    help = f"{help} It needs no network."
+    download("Download as a page", made, f"{name}.html", "text/html", "web", f"page-{name}", help)
 
 
 def for_a_paper(store: Store | None, runs: Callable[[], Sequence[str]], about: str, key: str = "for-a-paper") -> None:

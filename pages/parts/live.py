@@ -171,7 +171,7 @@ def look(run_id: str) -> tuple[Transcript, bool]:
     # Asked first: a run that ends meanwhile is looked at once more, and none is taken for interrupted.
     active = run.active()
     state = run.case(_address())
-    if not _many(state):
+    if state.planned <= MANY:
         state = run.watch().transcript
     elif (case := chosen(state)) != _address():
         state = run.case(case)
@@ -210,8 +210,10 @@ def around(shown: Shown) -> None:
 
 def of_all(shown: Shown) -> str:
     """What several cases came to, on the stage, above the one that is shown; the case that a tile was opened for."""
+    if shown.room.held and st.query_params.get(shown.room.held):
+        return ""
     scene = shown.room.of_all(shown.lab, shown.state, shown.active)
-    if scene is None or not scene.tiles:
+    if not scene.tiles:
         return ""
     went = stage("all", [scene], f"stage-all-{shown.run}", where=Where(shown.case))
     case = went.removeprefix("case ")
@@ -310,7 +312,3 @@ def chosen(state: Transcript) -> str:
 
 def _address() -> str:
     return st.query_params.get("case", "")
-
-
-def _many(state: Transcript) -> bool:
-    return state.planned > MANY

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core.transcript import Progress, Transcript
+from pages.parts import tables
 
 
 def named(progress: Progress) -> str:
@@ -55,18 +56,7 @@ def table(transcript: Transcript, run_id: str) -> None:
         for progress in cases.values()
     ]
 
-    def show() -> None:
-        if chosen := st.session_state[f"cases-{run_id}"]["selection"]["rows"]:
-            st.query_params["case"] = list(cases)[chosen[0]]
-
     st.caption("Select a case to see it whole, above.")
-    st.dataframe(
-        pd.DataFrame(rows),
-        hide_index=True,
-        placeholder="",
-        on_select=show,
-        selection_mode="single-row",
-        key=f"cases-{run_id}",
-        alt="Table of the run's cases with their outcomes",
-        column_config={"About": st.column_config.TextColumn(width="medium")},
-    )
+    key, columns = f"cases-{run_id}", {"About": st.column_config.TextColumn(width="medium")}
+    about = "Table of the run's cases with their outcomes"
+    tables.table(pd.DataFrame(rows), key, about, column_config=columns, **tables.opens(list(cases), key))

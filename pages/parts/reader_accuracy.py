@@ -14,6 +14,7 @@ from core.store import audits, labels_counted, queries
 from core.store.audits import Audit, Reader
 from core.store.labels_counted import LabelledRight
 from core.store.store import Store, StoreError
+from core.text.counted import counted
 from pages import addresses
 from pages.parts import session
 from pages.parts.models import short
@@ -69,12 +70,7 @@ CHOSEN = "given while looking at chosen rows"
 
 def said(found: LabelledRight) -> str:
     """How many labels hold a reader right."""
-    return f"**{plain(short(found.reader))}** right by {found.right:,} of {labelled(found.n)}"
-
-
-def labelled(n: int) -> str:
-    """So many labels."""
-    return f"{n:,} label{'' if n == 1 else 's'}"
+    return f"**{plain(short(found.reader))}** right by {found.right:,} of {counted(found.n, 'label')}"
 
 
 def of_audit(audit: Audit) -> str:
@@ -141,7 +137,7 @@ def everywhere() -> None:
             "Lab": lab.title,
             "What is judged": judged.title,
             "Who read": short(one.reader),
-            "Right by labels": f"{one.right:,} of {labelled(one.n)}",
+            "Right by labels": f"{one.right:,} of {counted(one.n, 'label')}",
         }
         for lab in labs
         for judged, readers in of_lab(lab).items()
@@ -158,9 +154,4 @@ def everywhere() -> None:
             "are counts, and no rate over anything: a blind audit gives that."
         )
         st.table(rows, border="horizontal", hide_index=True, alt="How many labels hold each reader right")
-    audit_link()
-
-
-def audit_link() -> None:
-    """The way to a blind audit."""
     st.page_link(addresses.AUDIT, label="Blind audit", icon=":material/fact_check:")

@@ -23,10 +23,6 @@ from pages.parts.side_by_side import ALIKE, Side
 Offer = Literal["question", "input", "draw"]
 
 
-def _no_query(spec: Any) -> dict[str, str]:
-    return {}
-
-
 def _line(spec: Spec) -> list[str]:
     """Its title, or what of it was chosen; and the model."""
     model = getattr(spec, "model", "")
@@ -59,7 +55,8 @@ class Room:
     - `instead(view, active)` draws what stands in the place of a case that is not shown yet, and whether it did so;
       `below(view, active)` what stands under a case besides, forms and pictures. `choose(transcript)` lets the reader
       choose one of several, by its id.
-    - `of_all(lab, transcript, active)` is a run of several cases as it is told; None where nothing of it may be shown.
+    - `of_all(lab, transcript, active)` is a run of several cases as it is told. `held` is a name in the address: where
+      that stands there nothing of it is told, for the reader has yet to guess or to try.
     - `several(transcript, run_id)` draws what only a run of several cases has.
     - `sealed(view, active)`: whether the reader has yet to guess, so that nothing may be shown that tells the answers.
     - `after(transcript, view, run_id)` draws what can be done when a run is over, and returns whether the actions of
@@ -76,13 +73,14 @@ class Room:
     line: Callable[[Any], list[str]] = _line
     fill: Callable[[Any], dict[str, Any]] = lambda spec: {}
     button: Callable[[Any], str] | None = None
-    beside: Callable[[Any], dict[str, str]] = _no_query
+    beside: Callable[[Any], dict[str, str]] = lambda spec: {}
     begin: Callable[[], None] = lambda: None
     offers: Callable[[Any], Sequence[Offer]] = lambda view: ()
     instead: Callable[[Any, bool], bool] = lambda view, active: False
     below: Callable[[Any, bool], None] = lambda view, active: None
     choose: Callable[[Transcript], str] = plain_case.choose
-    of_all: Callable[[Lab, Transcript, bool], RunScene | None] = run_scene.of_run
+    of_all: Callable[[Lab, Transcript, bool], RunScene] = run_scene.of_run
+    held: str = ""
     several: Callable[[Transcript, str], None] = plain_case.table
     sealed: Callable[[Any, bool], bool] = lambda view, active: False
     after: Callable[[Transcript, Any, str], bool] = lambda transcript, view, run_id: True

@@ -18,6 +18,7 @@ from core.runs.run import complaints
 from core.transcript import Transcript
 from pages import addresses
 from pages.parts import begin_side_by_side, exports, keep, recording, session
+from pages.parts.tables import download
 from pages.parts.text import plain, shortened
 
 LONGEST_TITLE = 120
@@ -134,17 +135,10 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
         begin_side_by_side.button(run_id, transcript)
         link(run_id)
         _seal(run_id)
-        st.download_button(
-            "Download",
-            lambda: visit.run(run_id).journal(),
-            file_name=f"{run_id}.jsonl",
-            mime="application/jsonl",
-            icon=":material/download:",
-            on_click="ignore",
-            type="tertiary",
-            key="download",
-            help="The journal: every prompt, raw answer and figure, one JSON object a line.",
-        )
+        download(
+            "Download", lambda: visit.run(run_id).journal(), f"{run_id}.jsonl", "application/jsonl", "download",
+            "download", "The journal: every prompt, raw answer and figure, one JSON object a line.",
+        )  # fmt: skip
         exports.page_of_run(run_id, transcript)
         exports.for_a_paper(None, lambda: [run_id], "Of this run, with all of its cases.", "for-this-run")
         keep.menu(run_id, transcript.started.study if transcript.started else "")

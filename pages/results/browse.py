@@ -37,14 +37,9 @@ def head() -> None:
                 label_visibility="collapsed",
                 on_change=lambda: address.go(sort_by=st.session_state["sort"]),
             )  # fmt: skip
-        st.page_link(
-            addresses.COMPARE, label="Compare", icon=":material/balance:",
-            query_params=address.wanted().query(),
-        )  # fmt: skip
-        st.page_link(
-            addresses.AUDIT, label="Blind audit", icon=":material/fact_check:",
-            query_params=address.wanted().query(),
-        )  # fmt: skip
+        ways = ((addresses.COMPARE, "Compare", "balance"), (addresses.AUDIT, "Blind audit", "fact_check"))
+        for page, label, icon in ways:
+            st.page_link(page, label=label, icon=f":material/{icon}:", query_params=address.wanted().query())
 
 
 def pager(found: Listed, what: str) -> None:

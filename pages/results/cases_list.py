@@ -13,8 +13,8 @@ from core import entry
 from core.store import listing
 from core.store.filters import Filter
 from core.store.listing import Listed, Place
+from pages.parts import tables
 from pages.parts.models import short
-from pages.parts.tables import as_csv
 from pages.parts.text import plain, shortened
 from pages.results import address, opened_case
 from pages.results.facets import Looked, words
@@ -95,15 +95,13 @@ def table(found: Listed, at: Place | None) -> None:
         if picked["cells"]:
             address.open_at(places[picked["cells"][0][0]])
 
-    st.dataframe(
+    tables.table(
         shown,
-        hide_index=True,
+        key,
+        "Table of cases and trials with what was expected, what was said, and what came of it; a click opens one",
         on_select=take,
         selection_mode="single-cell",
-        key=key,
-        placeholder="",
         height=opened_case.height(len(shown)),
-        alt="Table of cases and trials with what was expected, what was said, and what came of it; a click opens one",
         column_config={
             "": st.column_config.TextColumn(width=24),
             "Question": st.column_config.TextColumn(width="medium" if narrow else 300),
@@ -115,7 +113,7 @@ def table(found: Listed, at: Place | None) -> None:
         },
     )
     if not narrow:
-        as_csv(shown.drop(columns=""), "cases")
+        tables.as_csv(shown.drop(columns=""), "cases")
 
 
 def _said(value: object) -> str:

@@ -23,10 +23,9 @@ from core.store.matching import Asked, Match, NotComparable
 from core.store.store import QueryRefused, Store
 from core.telling import compared_in_words
 from pages import addresses
-from pages.parts import rooms, second, session
+from pages.parts import rooms, second, session, tables
 from pages.parts.models import short
 from pages.parts.side_by_side import told_apart
-from pages.parts.tables import as_csv
 from pages.parts.text import plain, shortened
 from pages.parts.throttle import waits
 from pages.results import address, facets, opened_case, runs_list
@@ -232,17 +231,16 @@ def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]
 
     table, beside_it = (st.container(), None) if at is None else st.columns(opened_case.WIDTHS, gap="medium")
     with table:
-        st.dataframe(
-            pd.DataFrame(shown), hide_index=True, on_select=take, selection_mode="single-cell", key=key, placeholder="",
-            alt="Items by what is compared; a click on an outcome opens its case",
-            height=opened_case.height(len(found)),
+        tables.table(
+            pd.DataFrame(shown), key, "Items by what is compared; a click on an outcome opens its case",
+            on_select=take, selection_mode="single-cell", height=opened_case.height(len(found)),
             column_config={
                 one: st.column_config.TextColumn(width="medium" if at is None else 150),
                 whole: st.column_config.TextColumn(width="medium"),
             },
         )  # fmt: skip
         st.caption("A click on an outcome opens its case, the newest where there are several.")
-        as_csv(lambda: _whole(looked.store, compared.asked, names), "comparison")
+        tables.as_csv(lambda: _whole(looked.store, compared.asked, names), "comparison")
     if at is not None and beside_it is not None:
         with beside_it:
             opened_case.close()

@@ -54,12 +54,10 @@ def draw(looked: Looked, wanted: Filter) -> None:
                 _facet(looked, wanted, f"as:{role}", f"Model as {role}")
             _days(wanted)
             _figure(wanted)
-    _toggle("Recordings", "The runs that came with the app, in place of those made here.", wanted.recordings,
-            lambda on: replace(wanted, recordings=on), "recordings")  # fmt: skip
-    _toggle("Hidden", "The runs that were hidden, in place of all others.", wanted.hidden,
-            lambda on: replace(wanted, hidden=on), "hidden")  # fmt: skip
-    _toggle("Earlier readings", "Runs whose answers were read again since, in place of all others.", wanted.older,
-            lambda on: replace(wanted, older=on), "older")  # fmt: skip
+    _toggle(wanted, "recordings", "Recordings", "The runs that came with the app, in place of those made here.")
+    _toggle(wanted, "hidden", "Hidden", "The runs that were hidden, in place of all others.")
+    about = "Runs whose answers were read again since, in place of all others."
+    _toggle(wanted, "older", "Earlier readings", about)
     if not wanted.is_everything:
         st.button(
             "Clear all filters",
@@ -148,22 +146,19 @@ def _search(wanted: Filter) -> None:
         help="All words must stand in the question, what was expected, what was said, or the explanation.",
     )
     if wanted.text or wanted.deep:
-        _toggle(
-            "Prompts and raw answers too",
-            "Looks through everything that was sent and came back: slower.",
-            wanted.deep,
-            lambda on: replace(wanted, deep=on),
-            "deep",
-        )
+        about = "Looks through everything that was sent and came back: slower."
+        _toggle(wanted, "deep", "Prompts and raw answers too", about)
 
 
-def _toggle(label: str, help: str, is_on: bool, turned: Callable[[bool], Filter], name: str) -> None:
-    st.session_state[f"only-{name}"] = is_on
+def _toggle(wanted: Filter, flag: str, label: str, help: str) -> None:
+    """One of the filter's flags (`core.store.filters.FLAGS`)."""
+    key = f"only-{flag}"
+    st.session_state[key] = getattr(wanted, flag)
 
     def take() -> None:
-        address.go(filter=turned(bool(st.session_state[f"only-{name}"])))
+        address.go(filter=replace(wanted, **{flag: bool(st.session_state[key])}))
 
-    st.toggle(label, key=f"only-{name}", help=help, on_change=take)
+    st.toggle(label, key=key, help=help, on_change=take)
 
 
 def _days(wanted: Filter) -> None:

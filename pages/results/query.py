@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.charts import rows
+from core.charts import rows as rows_of
 from core.store import sql
 from core.store.sql import Found
 from core.store.store import QueryRefused
-from pages.parts import second, session
+from pages.parts import second, session, tables
 from pages.parts.pictures import PLAIN
-from pages.parts.tables import as_file
 from pages.parts.text import plain
 from pages.parts.throttle import waits
 
@@ -38,16 +37,12 @@ def chosen(query: str) -> None:
 def schema() -> None:
     """What can be asked: the tables, and what they hold."""
     with st.expander("What the tables hold", icon=":material/table_chart:"):
-        tables = sql.holds(keeper.store)
-        table = st.selectbox("Table", list(tables), key="table")
-        words, columns = tables[table]
+        known = sql.holds(keeper.store)
+        name = st.selectbox("Table", list(known), key="table")
+        words, columns = known[name]
         st.markdown(plain(words))
-        st.dataframe(
-            [{"Column": name, "Holds": holds} for name, holds in columns.items()],
-            hide_index=True,
-            key="columns",
-            alt=f"Columns of the table {table}, their types and what they hold",
-        )
+        rows = [{"Column": name, "Holds": holds} for name, holds in columns.items()]
+        tables.table(rows, "columns", f"Columns of the table {name}, their types and what they hold")
 
 
 def asked() -> tuple[str, Found | QueryRefused] | None:
@@ -82,8 +77,8 @@ def show(query: str, found: Found | QueryRefused) -> None:
         st.dataframe(frame, hide_index=True, key="result", alt="What the query found")
         with st.container(horizontal=True):
             for kind in ("csv", "parquet", "jsonl"):
-                as_file(frame, "query", kind)
-        if (figure := rows.picture(frame)) is not None:
+                tables.as_file(frame, "query", kind)
+        if (figure := rows_of.picture(frame)) is not None:
             st.plotly_chart(figure, key="picture", config=PLAIN, alt="Picture of two columns of the result")
     if len(query) > LONGEST_LINK:
         st.caption(f"The query is longer than {LONGEST_LINK:,} letters: the address does not hold it.")

@@ -15,10 +15,9 @@ from core.store import listing, queries
 from core.store.filters import Filter
 from core.store.listing import Listed, Place
 from pages import addresses
-from pages.parts import session
+from pages.parts import session, tables
 from pages.parts.models import short
 from pages.parts.side_by_side import MOST as SIDE_BY_SIDE
-from pages.parts.tables import as_csv
 from pages.results import address, opened_case
 from pages.results.facets import Looked, words
 
@@ -71,22 +70,15 @@ def _table(looked: Looked, wanted: Filter, ids: list[str], counts: dict[str, int
         if cells := st.session_state[key]["selection"]["cells"]:
             address.open_at(Place(there[cells[0][0]]))
 
-    chosen = st.dataframe(
-        table,
-        hide_index=True,
-        on_select=take,
-        selection_mode=["single-cell"] if at else ["multi-row", "single-cell"],
-        key=key,
-        placeholder="",
-        height=opened_case.height(len(table)),
-        alt="Table of runs; a click on a row opens the run",
-        column_config=columns,
-    )
+    chosen = tables.table(
+        table, key, "Table of runs; a click on a row opens the run", column_config=columns, on_select=take,
+        selection_mode=["single-cell"] if at else ["multi-row", "single-cell"], height=opened_case.height(len(table)),
+    )  # fmt: skip
     if together:
         ticked = [there[row] for row in chosen["selection"]["rows"]]
         with together:
             _together(ticked, runs["lab"].reindex(ticked).nunique())
-        as_csv(table, "runs")
+        tables.as_csv(table, "runs")
 
 
 def _together(runs: list[str], labs: int) -> None:

@@ -20,7 +20,7 @@ from pages.parts.run import link_to, stopped
 from pages.parts.side_by_side import MOST, Cell, Row, aligned, finding, of_cards, of_plot, of_tiles, told_apart
 from pages.parts.text import emphasised, plain, shortened
 from pages.parts.throttle import PACE
-from pages.parts.tiles import LOOKS, Tile, anchor, strip
+from pages.parts.tiles import LOOKS, anchor, strip
 from pages.stage.mount import Together, Where, stage
 
 ROWS = 25
@@ -107,7 +107,7 @@ def _listed(shown: list[Shown], lab: Lab) -> None:
         live.far_on_stage([one for one, _ in going], [name for _, name in going])
     for place, one, name in zip(st.columns(len(shown)), shown, names, strict=True):
         with place, st.container(border=True, height="stretch", gap="small", key=f"column-{one.run}"):
-            _head(one, lab, name, [row.cells[shown.index(one)] for row in rows if row.is_shared])
+            _head(one, lab, name, [row.there[shown.index(one)] for row in rows if row.is_shared])
     _rows(rows, names, shown, lab)
 
 
@@ -142,7 +142,7 @@ def _line(one: Shown, lab: Lab) -> list[str]:
     return [*rooms.of(lab).line(spec)[1:], edited] if spec else ["not begun yet" if one.active else one.run]
 
 
-def _head(one: Shown, lab: Lab, name: str, shared: list[Cell | None]) -> None:
+def _head(one: Shown, lab: Lab, name: str, shared: list[Cell]) -> None:
     """What a run of several cases came to."""
     st.markdown(f"##### {plain(name)}", anchors=False)
     if not one.active:
@@ -150,8 +150,7 @@ def _head(one: Shown, lab: Lab, name: str, shared: list[Cell | None]) -> None:
         if one.state.status is None:
             st.caption("Interrupted: the app stopped while it went on.")
     st.markdown(f"**{emphasised((lab.summary or counted)(one.state))}**")
-    tiles = [Tile(cell.state, f"row-{number}") for number, cell in enumerate(shared, start=1) if cell]
-    strip(tiles, lab.in_runs.one, dict(lab.in_runs.words.items()), key=f"tiles-{one.run}")
+    strip([cell.state for cell in shared], lab.in_runs.one, lab.in_runs.words, f"tiles-{one.run}")
     _way(one)
 
 
@@ -169,7 +168,7 @@ def _rows(rows: list[Row], names: list[str], shown: list[Shown], lab: Lab) -> No
     page = st.pagination(-(-len(rows) // ROWS), key="side-page") if len(rows) > ROWS else 1
     for number, row in list(enumerate(rows, start=1))[(page - 1) * ROWS : page * ROWS]:
         with st.container(border=True, gap="xxsmall", key=f"pair-{number}"):
-            anchor(f"row-{number}")
+            anchor(number)
             mark = f" :violet-badge[:material/call_split: {', and '.join(row.differs)}]" if row.differs else ""
             st.markdown(f"**{number}** {row.there[0].title}{mark}")
             for place, one, name, cell in zip(st.columns(len(names)), shown, names, row.cells, strict=True):

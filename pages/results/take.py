@@ -14,6 +14,7 @@ from core.store.filters import Filter
 from core.telling import document, export
 from pages import addresses
 from pages.parts import exports, session
+from pages.parts.tables import download
 from pages.parts.upload import upload
 from pages.results import facets
 from pages.results.facets import Looked
@@ -64,10 +65,9 @@ def _export(looked: Looked, wanted: Filter, runs: list[str]) -> None:
             st.caption(f"The newest {len(places)} of {of:,} cases.")
     if session.runs().sees_all:
         st.markdown(f"**Its runs: {len(runs):,}**")
-        st.download_button(
-            "Download a bundle", lambda: _bundle(runs), file_name="runs.zip", mime="application/zip",
-            icon=":material/folder_zip:", on_click="ignore", type="tertiary", key="bundle",
-            help="A zip of whole journals, for Import elsewhere. A run that still goes on is left out.",
+        download(
+            "Download a bundle", lambda: _bundle(runs), "runs.zip", "application/zip", "folder_zip", "bundle",
+            "A zip of whole journals, for Import elsewhere. A run that still goes on is left out.",
         )  # fmt: skip
 
 

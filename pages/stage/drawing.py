@@ -13,41 +13,6 @@ from core.scene import Curve, Point
 
 _HERE = Path(__file__).parent
 
-_STYLE = """
-.draw { display: flow-root; }
-.draw [hidden] { display: none; }
-.draw > :is(header, footer) { display: flex; flex-wrap: wrap; gap: 8px 16px; align-items: center;
-  justify-content: space-between; }
-.draw > header nav { display: flex; gap: 8px; }
-.draw .lives { font-size: var(--s); color: var(--soft); }
-.draw .lives i { display: inline-block; width: 11px; height: 11px; margin-right: 4px; border-radius: 50%;
-  background: var(--said); border: 2px solid var(--said); }
-.draw .lives i.gone { background: none; border-color: var(--edge); }
-.draw .plain[aria-pressed=true] { background: var(--said); border-color: var(--said); color: var(--on); }
-.draw :is(.plain, .primary) { min-height: 44px; }
-.draw .primary { padding: 4px 18px; border-radius: 9px; background: var(--said); color: var(--on); }
-.draw .plane { height: 320px; cursor: crosshair; touch-action: pan-y; user-select: none; }
-.draw .plane:focus-visible { outline: 3px solid var(--said); outline-offset: 6px; }
-.draw .plane.is-drawing { touch-action: none; }
-.draw .plane .line-claim { stroke-dasharray: none; stroke-width: 4; }
-.draw .plane .line-reader { stroke-width: 3; }
-.draw .plane .line-baseline { stroke-dasharray: 3 7; }
-.draw .plane * { pointer-events: none; }
-.draw .hair { position: absolute; inset-block: 0; border-left: 2px dashed var(--edge); padding-left: 4px;
-  font-size: var(--s); color: var(--soft); }
-.draw .hair.is-asked { border-color: var(--said); color: var(--said); }
-.draw .handle { position: absolute; width: 12px; height: 12px; margin: -6px; border: 2px solid var(--said);
-  background: var(--paper); }
-.draw .handle.is-on { background: var(--said); }
-.draw .said-of { min-height: 1.4em; }
-.draw .legend .key-truth { font-weight: 700; color: var(--ink); }
-.draw .legend .key-reader { color: var(--cue); }
-@media (prefers-reduced-motion: no-preference) {
-  .draw .plane .line-claim { animation: none; }
-  .draw.is-over .plane path { animation: wipe 1.2s calc(var(--nth) * 1.2s) ease-in-out backwards; }
-}
-"""
-
 
 class Drawn(NamedTuple):
     """What a person did, once: the x that they ask for, or the values of the curve that they conclude with."""
@@ -58,12 +23,8 @@ class Drawn(NamedTuple):
 
 @cache
 def _component() -> Any:
-    return st.components.v2.component(
-        "draw",
-        html='<div class="stage draw"></div>',
-        css=(_HERE / "stage.css").read_text(encoding="utf-8") + _STYLE,
-        js=(_HERE / "draw.js").read_text(encoding="utf-8"),
-    )
+    stage, style, script = ((_HERE / name).read_text(encoding="utf-8") for name in ("stage.css", "draw.css", "draw.js"))
+    return st.components.v2.component("draw", html='<div class="stage draw"></div>', css=stage + style, js=script)
 
 
 def drawing(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, Literal
 
 import streamlit as st
@@ -25,18 +26,7 @@ export default async (component) => {
 };
 """
 
-_STYLE = """
-.stage-place { min-height: min(520px, 70vh); }
-.stage:has(> .tell), .stage:has(> .game:not(.inline)) {
-  position: fixed; inset: 0; z-index: 1000000; background: var(--paper); --stage-height: 100dvh;
-}
-.stage:has(> .game:not(.inline)) { overflow: auto; padding: 12px 24px; }
-.stage-place:empty { min-height: 100dvh; }
-.stage-place.all { min-height: 300px; }
-.stage-place.far { min-height: 0; }
-.stage-place.far:empty { min-height: 48px; }
-"""
-"""A telling has the whole window. Until it is drawn a case has a place: what stands below must not jump."""
+_STYLE = Path(__file__).with_name("place.css").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)

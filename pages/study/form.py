@@ -196,10 +196,10 @@ def _limits() -> dict[str, Any]:
             help="By the prices in data/models.toml. A study that asks a model without a price there does not begin "
             "under this limit; calls can be limited in its place.", persist_state="session",
         )  # fmt: skip
-        stop = st.number_input(
-            "Stop a run at this width of its always-valid interval", 0.01, 0.99, None, step=0.05,
-            key="study-stop-width", placeholder="off: every run asks all of its items", persist_state="session",
-            help="A run then ends as soon as its main figure is known so closely. Looking again and again until a "
+        stop = _share(
+            "Stop a run at this width of its always-valid interval", "stop-width",
+            "off: every run asks all of its items",
+            "A run then ends as soon as its main figure is known so closely. Looking again and again until a "
             "plain interval is narrow would deceive; an always-valid one, wider for it, holds however often one looks. "
             f"{SHIFT}",
         )  # fmt: skip
@@ -214,17 +214,21 @@ def _read() -> dict[str, Any]:
             key="study-rules", persist_state="session",
             help="Repaired: answers are read as today's models write. Paper: as the authors' own code read them.",
         )  # fmt: skip
-        width = st.number_input(
-            "Width of the interval that you want", 0.01, 0.99, None, step=0.05, key="study-width", placeholder="any",
-            persist_state="session", help="The plan then says how many items it takes.",
-        )  # fmt: skip
-        power = st.number_input(
-            "Chance of finding a difference that you want", 0.01, 0.99, None, step=0.05, key="study-power",
-            placeholder="any", persist_state="session",
-            help="The power: 0.80 is usual. The plan then says how many items it takes to tell two of the study's "
+        about = "The plan then says how many items it takes."
+        width = _share("Width of the interval that you want", "width", "any", about)
+        power = _share(
+            "Chance of finding a difference that you want", "power", "any",
+            "The power: 0.80 is usual. The plan then says how many items it takes to tell two of the study's "
             "models or ways apart, by what earlier runs of them found.",
         )  # fmt: skip
     return {"rules": rules, "width": width, "power": power}
+
+
+def _share(title: str, name: str, nothing: str, help: str) -> float | None:
+    """A number between 0 and 1 that may be left open."""
+    return st.number_input(
+        title, 0.01, 0.99, None, step=0.05, key=f"study-{name}", placeholder=nothing, help=help, persist_state="session"
+    )
 
 
 def _told(composed: Composed, parts: int) -> None:

@@ -26,7 +26,7 @@ from pages import addresses
 from pages.parts import rooms
 from pages.parts.models import short
 from pages.parts.pictures import PLAIN
-from pages.parts.tables import as_csv
+from pages.parts.tables import as_csv, download
 from pages.parts.text import plain
 from pages.parts.throttle import aside
 
@@ -260,10 +260,9 @@ def take_along(study: Study, found: Found) -> None:
     import pandas as pd
 
     with st.container(horizontal=True, vertical_alignment="center", key="study-along"):
-        st.download_button(
-            "Download the report", lambda: _report(study), file_name=f"{study.name}.html", mime="text/html",
-            icon=":material/description:", on_click="ignore", type="tertiary", key="study-report",
-            help="One page that needs no network: plan, tables, and cases behind every cell.",
+        download(
+            "Download the report", lambda: _report(study), f"{study.name}.html", "text/html", "description",
+            "study-report", "One page that needs no network: plan, tables, and cases behind every cell.",
         )  # fmt: skip
         as_csv(lambda: pd.DataFrame(found.cells).drop(columns="behind"), study.name)
         st.page_link(addresses.BROWSE, label="All cases in Browse", icon=":material/table_rows:",

@@ -15,13 +15,14 @@ from core.study.background import AlreadyGoing
 from core.study.control import MOST_AT_ONCE
 from core.study.plan import BadStudy, Study
 from core.study.progress import CONTROLS, Progress
+from core.text.counted import counted
 from pages.parts import session
 from pages.parts.run import problems
 from pages.parts.text import plain
 from pages.results.facets import words as of_facet
 from pages.study.form import edit
 from pages.study.found import READ, Found, called
-from pages.study.words import Said, State, count, finding
+from pages.study.words import Said, State, finding
 
 GO_ON = {
     "new": "Start",
@@ -100,7 +101,7 @@ def _again(study: Study) -> None:
 def bars(now: Progress, state: State) -> None:
     """How far it is as a whole, how fast, what it cost, and each cell."""
     shares = sum(cell.share * cell.runs for cell in now.cells)
-    st.progress(min(1.0, shares / max(1, now.runs)), text=f"{now.ended} of {count(now.runs, 'run')}")
+    st.progress(min(1.0, shares / max(1, now.runs)), text=f"{now.ended} of {counted(now.runs, 'run')}")
     with st.container(horizontal=True, key="study-now"):
         st.metric("Calls answered", f"{now.answered:,}")
         if state in ("running", "pausing"):

@@ -12,10 +12,11 @@ from core.study import estimate
 from core.study.early import SHIFT
 from core.study.estimate import Estimate
 from core.study.plan import Study, unpriced
+from core.text.counted import counted
 from pages.parts import session
 from pages.parts.text import plain
 from pages.parts.throttle import waits
-from pages.study.words import budget, count, minutes
+from pages.study.words import budget, minutes
 
 
 def taken(study: Study, file: int, completed: int) -> Estimate:
@@ -54,7 +55,7 @@ def draw(study: Study, found: Estimate) -> None:
         )  # fmt: skip
     for why, n in Counter(found.missing.values()).items():
         st.warning(
-            f"{count(n, 'run')} cannot be made yet, and {'is' if n == 1 else 'are'} in no figure above: {plain(why)}",
+            f"{counted(n, 'run')} cannot be made yet, and {'is' if n == 1 else 'are'} in no figure above: {plain(why)}",
             icon=":material/folder_off:",
         )  # fmt: skip
 
@@ -62,16 +63,16 @@ def draw(study: Study, found: Estimate) -> None:
 def _sentences(study: Study, found: Estimate) -> list[str]:
     by_role = ", ".join(f"{plain(role)} {n:,}" for role, n in found.calls.items() if n)
     controls = f", of which {len(study.controls)} put robots of known truth to the test first" if study.controls else ""
-    said = [f"{count(found.runs, 'run')} in all{controls}; {found.completed} completed already."]
+    said = [f"{counted(found.runs, 'run')} in all{controls}; {found.completed} completed already."]
     if by_role:
         known = ", of the runs that can be made" if found.missing else ""
         said.append(f"Calls by who is asked{known}: {by_role}.")
     if found.free:
         said.append(f"{found.free:,} of these calls ask robots, which answer at once and cost nothing.")
     if found.cached:
-        said.append(f"{count(found.cached, 'further call')} were answered before and are not asked again.")
+        said.append(f"{counted(found.cached, 'further call')} were answered before and are not asked again.")
     if found.unlooked:
-        runs = count(found.unlooked, "run")
+        runs = counted(found.unlooked, "run")
         said.append(f"Of {runs} there was no time to look up all earlier answers: fewer calls may do.")
     if study.budget_calls or study.budget_money:
         said.append(f"It stops by itself at {budget(study)}.")
@@ -83,11 +84,13 @@ def _sentences(study: Study, found: Estimate) -> list[str]:
         said.append(f"About {minutes(found.minutes)}, at the rate at which these models answered so far.")
     said += [plain(why) for why in found.unknown]
     if found.made_of_other:
-        runs = f"{count(found.made_of_other, 'run')} {'was' if found.made_of_other == 1 else 'were'} made"
+        runs = f"{counted(found.made_of_other, 'run')} {'was' if found.made_of_other == 1 else 'were'} made"
         said.append(f"{runs} when a data file held something else: kept, and not counted here.")
     if found.wanted_items:
         here = f"; here there are {found.items}" if found.items else ""
-        said.append(f"An interval {found.wanted_width:.2f} wide takes {count(found.wanted_items, 'item')} a run{here}.")
+        said.append(
+            f"An interval {found.wanted_width:.2f} wide takes {counted(found.wanted_items, 'item')} a run{here}."
+        )
     for what, items in found.power_items.items():
         takes = f"{items:,} shared items" if items else "more shared items than anybody makes"
         said.append(f"To tell apart {plain(what)} with a probability of {found.wanted_power:.0%} takes {takes}.")

@@ -15,13 +15,15 @@ from core.study.background import UnderWay
 from core.study.plan import LARGEST, BadStudy, Study
 from core.study.progress import Progress, progress
 from core.study.standing import is_completed, standings
+from core.text.counted import counted
 from pages.parts import session
+from pages.parts.tables import download
 from pages.parts.text import plain
 from pages.parts.throttle import PACE, waits
 from pages.study import form, going, planned
 from pages.study.found import Found, draw
 from pages.study.found import found as looked_up
-from pages.study.words import State, count, said, state_of
+from pages.study.words import State, said, state_of
 
 SECONDS = 1.5
 """Between two looks at a study that goes on."""
@@ -63,7 +65,7 @@ def _entry(path: Path, may_all: bool) -> tuple[bool, str, str, str]:
     models = {model for run in study.runs for model in run.spec.models}
     endpoints = sorted(model for model in models if not is_free(model) and not model.startswith("local/"))
     asks = "robots only, no key" if all(is_free(one) for one in models) else "no key"
-    runs = count(len(study.all), "run")
+    runs = counted(len(study.all), "run")
     done = sum(is_completed(journal.at(home.journals(), run.id)) for run in study.all) if may_all else 0
     words = [
         *dict.fromkeys(run.lab.title for run in study.runs),
@@ -170,10 +172,7 @@ def _rest(study: Study, path: Path, completed: int, is_new: bool) -> None:
     with st.expander("The file", icon=":material/description:", key="study-the-file"):
         st.code(text, language="toml")
         with st.container(horizontal=True):
-            st.download_button(
-                "Download the file", text, file_name=path.name, mime="application/toml", icon=":material/download:",
-                on_click="ignore", type="tertiary", key="study-toml",
-            )  # fmt: skip
+            download("Download the file", text, path.name, "application/toml", "download", "study-toml")
             st.button(
                 "Make another like it", icon=":material/edit:", type="tertiary", key="study-like", on_click=form.edit,
                 args=[text],

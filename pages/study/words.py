@@ -10,6 +10,7 @@ from core.study.background import UnderWay
 from core.study.paired import DIFFERENCES
 from core.study.plan import Study
 from core.study.progress import CONTROLS, Progress
+from core.text.counted import counted
 
 State = Literal["new", "running", "pausing", "paused", "interrupted", "spent", "off", "failed", "done"]
 
@@ -50,7 +51,7 @@ def is_spent(now: Progress) -> bool:
 def said(state: State, study: Study, now: Progress, going: UnderWay | None, off: Sequence[str]) -> Said:
     """The sentence under the title."""
     completed, kept = (
-        f"{now.ended} of {count(now.runs, 'run')} completed",
+        f"{now.ended} of {counted(now.runs, 'run')} completed",
         "What was answered is kept",
     )
     match state:
@@ -74,14 +75,14 @@ def said(state: State, study: Study, now: Progress, going: UnderWay | None, off:
         case "failed":
             reasons = dict.fromkeys([*now.stopped.values(), *(_of(going))])
             failed = now.status.get("failed", 0)
-            of = f"{count(failed, 'run')} failed; " if failed else ""
+            of = f"{counted(failed, 'run')} failed; " if failed else ""
             return Said("red", "stopped on an error", f"{of}{completed}. {' '.join(filter(None, reasons))}")
         case "done":
             lost = sum(now.failures.values())
-            but = f" {count(lost, 'call')} failed on the way; no figure counts them as answers." if lost else ""
+            but = f" {counted(lost, 'call')} failed on the way; no figure counts them as answers." if lost else ""
             early = len(now.stopped_early)
             enough = f", {early} of them early: their intervals were narrow enough" if early else ""
-            return Said("green", "done", f"All {count(now.runs, 'run')} completed{enough}.{but}")
+            return Said("green", "done", f"All {counted(now.runs, 'run')} completed{enough}.{but}")
     there = f"{completed} already, as controls or for other studies" if now.status.get("completed") else ""
     return Said("gray", "planned", f"Not begun; {there}." if there else "Nothing was asked yet.")
 
@@ -122,13 +123,13 @@ def _apart(cells: Sequence[Mapping[str, Any]], high: Mapping[str, Any], low: Map
         return " They share no item on which all else is equal, so no difference is given." if pairs else ""
     far = sum(cell["p_holm"] <= LIKELY and cell["n"] >= FEW for cell in tested)
     return (
-        f" Of {count(len(tested), 'pair')} over the same items {far or 'none'} differ{'' if far > 1 else 's'} by more "
-        "than chance."
+        f" Of {counted(len(tested), 'pair')} over the same items {far or 'none'} differ{'' if far > 1 else 's'} by "
+        "more than chance."
     )
 
 
 def _difference(cell: Mapping[str, Any], sign: int, tests: int) -> str:
-    over = f" Over the {count(cell['n'], 'item')} that both have the difference is {sign * cell['value']:.2f}"
+    over = f" Over the {counted(cell['n'], 'item')} that both have the difference is {sign * cell['value']:.2f}"
     if cell["n"] < FEW:
         return f"{over}: fewer than {FEW}, an example and not a finding."
     known = None not in (cell["low"], cell["high"])
@@ -144,12 +145,12 @@ LIKELY = 0.05
 
 def _figure(cell: Mapping[str, Any], called: Callable[[str], str], alike: Collection[str]) -> str:
     names = " · ".join(called(name) for name in (cell["row"], cell["column"]) if name not in alike)
-    return f"{cell['value']:.2f} ({names}, {count(cell['n'], 'item')})"
+    return f"{cell['value']:.2f} ({names}, {counted(cell['n'], 'item')})"
 
 
 def budget(study: Study) -> str:
     """What the study may take."""
-    calls = [count(study.budget_calls, "call")] if study.budget_calls else []
+    calls = [counted(study.budget_calls, "call")] if study.budget_calls else []
     return " or ".join(calls + ([f"{study.budget_money:.2f} US dollars"] if study.budget_money else []))
 
 
@@ -158,8 +159,3 @@ def minutes(number: float) -> str:
     if number < 1:
         return "a minute"
     return f"{number:.0f} minutes" if number < 90 else f"{number / 60:.0f} hours"
-
-
-def count(number: int, what: str) -> str:
-    """ "3 runs", "1 run"."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -56,3 +56,13 @@ def test_a_read_only_home_can_be_looked_at(tmp_path: Path) -> None:
     assert RUN.stem in done.stdout and "may not be written to" in done.stderr
     assert (tmp_path / "page.html").stat().st_size > 10_000
     assert {path: path.read_bytes() for path in home.home().rglob("*") if path.is_file()} == before
+
+
+def test_a_small_file_is_replaced_whole_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "line"
+    home.write(path, b"as it was")
+    with path.open("rb") as reader:
+        home.write(path, b"as it is")
+        assert reader.read() == b"as it was"
+    assert path.read_bytes() == b"as it is"
+    assert list(path.parent.iterdir()) == [path]

@@ -14,9 +14,9 @@ from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.tasks import AskSpec
 from core.people.visit import name_of_visitor
+from core.scene import Mark
 from core.store.matching import Tried
 from pages.parts.side_by_side import ANSWERS, EXPECTED, OUTCOMES, Cell, aligned, finding, told_apart
-from pages.parts.tiles import State
 from tests.pages.conftest import in_address, scenes, staged, turned, words
 from tests.waiting import until
 
@@ -38,7 +38,7 @@ def outcomes(run: str) -> dict[str, str]:
     return {str(trial["about"]): str(trial["repaired"]["outcome"]) for trial in trials}
 
 
-def cells(**states: State) -> list[Cell]:
+def cells(**states: Mark) -> list[Cell]:
     return [Cell(Tried(key), key, state) for key, state in states.items()]
 
 
@@ -69,7 +69,7 @@ def test_the_same_answer_and_the_same_to_expect_are_two_things() -> None:
     def answered(**both: str) -> list[Cell]:
         """Of each question what was expected and what was answered."""
         told = {key: two.split() for key, two in both.items()}
-        states: dict[str, State] = {
+        states: dict[str, Mark] = {
             key: "not settled" if expected == "unknown" else "kept" if expected == gave else "broken"
             for key, (expected, gave) in told.items()
         }

@@ -20,25 +20,15 @@ def html(pack: Pack, in_app: bool = False) -> bytes:
     """The game with cards of the pack as a file. `in_app`: it leads to the cases behind its cards, and tells the app
     what is guessed; any other asks nobody for anything.
     """
-    script = f"{in_one_scope('saying.js')}\n{document.part('game.js')}"
-    style = document.part("game.css")
-    page = document.template("game.html").render(
-        title=" ".join(pack.title.split()),
-        data=document.in_page(
-            {
-                "pack": pack.model_dump(mode="json"),
-                "isInApp": in_app,
-                "others": packs.others(pack.name) if in_app else [],
-            }
-        ),
-        in_app=in_app,
-        style=style,
-        script=script,
-        stage_style=document.stage_style(),
-        hashes={"style": document.digest(style), "script": document.digest(script)},
-    )
-    # Half a character, which a model may write, has no UTF-8: a browser shows the sign for it.
-    return page.encode("utf-8", "xmlcharrefreplace")
+    shown = {
+        "pack": pack.model_dump(mode="json"),
+        "isInApp": in_app,
+        "others": packs.others(pack.name) if in_app else [],
+    }
+    return document.page(
+        "game.html", document.part("game.css"), f"{in_one_scope('saying.js')}\n{document.part('game.js')}",
+        title=" ".join(pack.title.split()), data=document.in_page(shown), in_app=in_app,
+    )  # fmt: skip
 
 
 def of_app(name: str) -> bytes:

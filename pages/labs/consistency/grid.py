@@ -6,19 +6,14 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from core.labs.consistency import scene
 from core.labs.consistency.lab import LAB
 from core.labs.consistency.tasks import in_words
 from core.labs.consistency.view import agreement, name_of
+from core.scene import Mark
 from core.transcript import Progress
 from pages.parts.tiles import LOOKS
-from pages.parts.tiles import State as Mark
 
 PERSONAS = ("objective", "human", "you")
-
-
-WORDS: dict[Mark, str] = dict(scene.WORDS.items())
-"""What the states of a check are called."""
 
 _CELLS = {"faithful": "yes", "unfaithful": "no", "undecided": "open", "misclassified": "wrong at first", "waiting": "…"}
 _MEANS: dict[str, Mark] = {**LAB.outcomes, "failed": "failed", "waiting": "waiting"}

@@ -8,13 +8,12 @@ import streamlit as st
 from core.labs.consistency import charts
 from core.labs.consistency.lab import LAB
 from core.labs.consistency.records import Consistency
+from core.labs.consistency.scene import WORDS
 from core.transcript import Transcript
 from core.transcript import name_of as record_name
 from pages.labs.consistency.form import EXPLANATIONS
-from pages.labs.consistency.grid import WORDS
-from pages.parts import plain_case, session
+from pages.parts import plain_case, session, tables
 from pages.parts.run import size
-from pages.parts.tables import as_csv
 from pages.parts.throttle import waits
 
 
@@ -39,10 +38,6 @@ def draw(transcript: Transcript, run_id: str) -> None:
         plain_case.table(transcript, run_id)
         return
 
-    def show() -> None:
-        if rows := st.session_state[f"checks-{run_id}"]["selection"]["rows"]:
-            st.query_params["case"] = str(frame.iloc[rows[0]]["case"])
-
     st.subheader("All checks", anchor=False)
     st.caption("Select one to see its sessions above.")
     words = {case: one.result["outcome_repaired"] for case, one in transcript.cases.items() if one.result}
@@ -62,17 +57,10 @@ def draw(transcript: Transcript, run_id: str) -> None:
         }
     )
     share = st.column_config.NumberColumn(format="percent")
-    st.dataframe(
-        table,
-        hide_index=True,
-        placeholder="",
-        on_select=show,
-        selection_mode="single-row",
-        key=f"checks-{run_id}",
-        alt="Table of all checks with both answers and the verdict",
-        column_config={"Random masks": share, "Masked": share, "Kept": share},
-    )
-    as_csv(table, f"checks-{run_id}")
+    key, columns = f"checks-{run_id}", {"Random masks": share, "Masked": share, "Kept": share}
+    about = "Table of all checks with both answers and the verdict"
+    tables.table(table, key, about, column_config=columns, **tables.opens(list(frame["case"]), key))
+    tables.as_csv(table, key)
     if frame["paragraph"].nunique() > 1:
         _pictures(transcript, frame)
 

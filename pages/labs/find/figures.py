@@ -12,6 +12,7 @@ from core.labs.find.metrics import METRICS
 from core.labs.find.view import ProbeView
 from core.score import Score
 from pages.parts.pictures import PLAIN
+from pages.parts.tables import table
 from pages.parts.text import plain
 
 TITLES = {metric.name: metric.title for metric in METRICS}
@@ -31,13 +32,8 @@ def researchers(case: ProbeView) -> None:
     """Every figure by both sets of rules; of a function of numbers how far the code is off, over x."""
     with st.expander("For researchers", icon=":material/monitoring:", key="researchers"):
         st.markdown("**Every figure, by both sets of rules**")
-        st.dataframe(
-            [_row(case, metric, score) for metric in TITLES if (score := case.score(metric)) is not None],
-            hide_index=True,
-            placeholder="",
-            key="figures-table",
-            alt="Every figure by both sets of rules",
-        )
+        rows = [_row(case, metric, score) for metric in TITLES if (score := case.score(metric)) is not None]
+        table(rows, "figures-table", "Every figure by both sets of rules")
         lacking, of = Facts(case).not_run
         st.caption((f"{lacking} of {of} tests could not be run here. " if lacking else "") + FOUND)
         _apart(case)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.lab.lab import Lab
 from core.labs.find.drawn import is_drawn
 from core.labs.find.lab import LAB
 from core.labs.find.tasks import NAMES, ProbeSpec
 from core.labs.find.view import ProbeView
 from core.models.ids import is_control
 from core.people.looking import NoSuchRun
-from core.scene import RunScene
-from core.telling import run_scene
 from core.transcript import Transcript
 from pages import lab as driver
 from pages.labs.find import drawn, figures, form, methods, picking, turn
@@ -20,6 +17,12 @@ from pages.labs.find.side import SIDE
 from pages.parts import session
 from pages.parts.models import SHIPPED
 from pages.parts.rooms import with_form
+
+OTHERS = (
+    ("agent", SHIPPED, "small local model", "smart_toy", "A minute or two."),
+    ("robot", drawn.ROBOT, "robot", "precision_manufacturing", None),
+)
+"""Who may try what a person tried: the button's key, the model, what it is called, an icon, and how long it takes."""
 
 
 def _sealed(view: ProbeView, active: bool) -> bool:
@@ -42,11 +45,6 @@ def _instead(view: ProbeView, active: bool) -> bool:
     if is_held := _sealed(view, active):
         _held(view, active)
     return is_held
-
-
-def _of_all(lab: Lab, transcript: Transcript, active: bool) -> RunScene | None:
-    """Nothing of it to who has yet to try."""
-    return None if st.query_params.get("hold") else run_scene.of_run(lab, transcript, active)
 
 
 def _held(view: ProbeView, active: bool) -> None:
@@ -89,15 +87,11 @@ def _after(transcript: Transcript, view: ProbeView, run_id: str) -> bool:
     if yours and view.truth is None:
         return False
     with st.container(horizontal=True):
-        if yours and not spec.beside and not is_drawn(view.interpretation):
-            if st.button(
-                "Let a small local model try it", icon=":material/smart_toy:", key="agent", help="A minute or two."
-            ):
-                other_one = {"interpreter": "aia", "model": SHIPPED, "beside": run_id}
-                driver.start(LAB, spec.model_copy(update=other_one), {})
-            if st.button("Let a robot try it", icon=":material/precision_manufacturing:", key="robot"):
-                other_one = {"interpreter": "aia", "model": "control/straight", "beside": run_id}
-                driver.start(LAB, spec.model_copy(update=other_one), {})
+        others = OTHERS if yours and not spec.beside and not is_drawn(view.interpretation) else ()
+        for key, model, who, icon, takes in others:
+            if st.button(f"Let a {who} try it", icon=f":material/{icon}:", key=key, help=takes):
+                agent = {"interpreter": "aia", "model": model, "beside": run_id}
+                driver.start(LAB, spec.model_copy(update=agent), {})
         if not spec.own and st.button("Try the next function yourself", icon=":material/front_hand:", key="turn"):
             driver.start(LAB, _yours(spec.model_copy(update=_next(spec)), ""), {})
         if is_control(spec.model) and st.button("Now a real language model", icon=":material/smart_toy:", key="real"):
@@ -132,7 +126,7 @@ ROOM = with_form(
     begin=drawn.begin,
     instead=_instead,
     below=_below,
-    of_all=_of_all,
+    held="hold",
     sealed=_sealed,
     after=_after,
     methods=methods.draw,

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from core import shipped
 from core.labs.plant.lab import LAB
 from core.labs.plant.tasks import PlantSpec
 from pages import lab as driver
@@ -26,13 +27,8 @@ def _methods() -> None:
     plain_methods.draw(LAB)
     known = LAB.robots.controls()["control/cue-form"]
     st.subheader("What Plant cannot see", anchor=False)
-    st.markdown(
-        f"- `{known.id}` {known.title}. {known.about} Where that one is planted it reads green, and nothing here tells "  # type: ignore[attr-defined]
-        "that it learned the form of a cue, and not to say what moved it. So figures stand by cue, and are never "
-        "pooled over cues.\n"
-        "- A model may truly lean on a cue that agrees with it. Naming it there counts against the gain.\n"
-        "- Reasons may explain the answer and not the change: silence about a cue is no lie."
-    )
+    unseen = shipped.table("methods")["plant"]["unseen"]
+    st.markdown(f"- `{known.id}` {known.title}. {known.about} {unseen}")  # type: ignore[attr-defined]
 
 
 ROOM = with_form(

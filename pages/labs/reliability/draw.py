@@ -7,11 +7,13 @@ import streamlit as st
 
 from core.labs.find import charts
 from core.labs.find.reliability.scene import CARRIED_OUT
-from core.labs.find.reliability.view import Kind, Reliability, Report, softmax
+from core.labs.find.reliability.view import Reliability, Report, softmax
 from pages.parts.pictures import PLAIN
+from pages.parts.tables import table
 from pages.parts.text import plain
 
-_KINDS: dict[Kind, str] = {"same": "Own words", "random": "Words of others"}
+KINDS = ("Own words", "Words of others")
+"""The columns of means."""
 
 
 def draw(report: Report) -> None:
@@ -23,17 +25,10 @@ def draw(report: Report) -> None:
     st.caption(plain(f"{who} · {spec.concepts} subjects, {spec.words} words of each"))
     if not report.concepts:
         return
-    st.dataframe(
-        pd.DataFrame([_row(one) for one in report.concepts]),
-        hide_index=True,
-        placeholder="",
-        key="means-by-concept",
-        alt="Mean output of each function for its own words and for others",
-        column_config={
-            name: st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.2f", color="blue")
-            for name in _KINDS.values()
-        },
-    )
+    bar = st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.2f", color="blue")
+    about = "Mean output of each function for its own words and for others"
+    rows = pd.DataFrame([_row(one) for one in report.concepts])
+    table(rows, "means-by-concept", about, column_config=dict.fromkeys(KINDS, bar))
     if spec.across and len(report.concepts) > 1:
         _heat_map(report)
 
@@ -41,10 +36,9 @@ def draw(report: Report) -> None:
 def _row(one: Reliability) -> dict[str, object]:
     means = [sum(values) / len(values) if values else None for values in (one.same, one.random)]
     counted = sum(value is not None for value in one.values)
-    names = ("Own words", "Words of others")
     return {
         "Function": one.concept,
-        **dict(zip(names, means, strict=True)),
+        **dict(zip(KINDS, means, strict=True)),
         "Counted": f"{counted} of {len(one.values)}",
     }
 

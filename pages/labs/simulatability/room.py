@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from core import entry
-from core.lab.lab import Lab
 from core.labs.simulatability import world
 from core.labs.simulatability.exam import lab as sitting
 from core.labs.simulatability.lab import LAB
@@ -15,8 +14,6 @@ from core.labs.simulatability.tasks import ONE, AskSpec
 from core.labs.simulatability.view import AskView
 from core.models.ids import is_control
 from core.runs.engine import Addition
-from core.scene import RunScene
-from core.telling import run_scene
 from core.transcript import Transcript
 from pages import addresses
 from pages import lab as driver
@@ -95,11 +92,6 @@ def _sealed(view: AskView, active: bool) -> bool:
     return guessing and (active or any(row.guess is None for row in view.to_guess(active)))
 
 
-def _of_all(lab: Lab, transcript: Transcript, active: bool) -> RunScene | None:
-    """Nothing of it to who guesses first."""
-    return None if "reader" in st.query_params else run_scene.of_run(lab, transcript, active)
-
-
 def _several(transcript: Transcript, run_id: str) -> None:
     """All cases; who guesses first does not see what came of them."""
     if "reader" not in st.query_params:
@@ -144,7 +136,7 @@ ROOM = with_form(
     offers=_offers,
     instead=_instead,
     below=_below,
-    of_all=_of_all,
+    held="reader",
     several=_several,
     sealed=_sealed,
     after=_after,
