@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Any
 
 import streamlit as st
 
@@ -156,7 +157,8 @@ def _toggle(wanted: Filter, flag: str, label: str, help: str) -> None:
     st.session_state[key] = getattr(wanted, flag)
 
     def take() -> None:
-        address.go(filter=replace(wanted, **{flag: bool(st.session_state[key])}))
+        turned: dict[str, Any] = {flag: bool(st.session_state[key])}
+        address.go(filter=replace(wanted, **turned))
 
     st.toggle(label, key=key, help=help, on_change=take)
 
