@@ -1,0 +1,46 @@
+"""What stands around a run on its page: what its data set left out, and its cases in a list."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.transcript import Progress, Transcript
+from pages.parts.plain_case import by_number, named
+
+
+def left(named: int, more: int, others: int) -> None:
+    from core.datasets.items import BROKEN, Loaded
+    from core.transcript import Transcript
+    from pages.parts.live import left_out
+
+    broken = [f"my.csv, line {number}: *empty*" for number in range(1, named + 1)]
+    out = {"too long": others} | ({BROKEN: named + more} if named else {})
+    counts = {reason: n for reason, n in out.items() if n}
+    held = Loaded(dataset="my.csv", items=3, left_out=counts, broken=tuple(broken))
+    left_out(Transcript(loaded=held.model_dump()))
+
+
+@pytest.mark.parametrize(("named", "more", "others"), [(2, 0, 0), (2, 1, 0), (2, 1_000, 1), (0, 0, 2), (0, 0, 0)])
+def test_rows_that_were_left_out_are_named_or_counted(named: int, more: int, others: int) -> None:
+    app = AppTest.from_function(left, args=(named, more, others)).run()
+    assert not app.exception
+    rows = "".join(one.value for one in app.markdown).split("  \n") if app.markdown else []
+    assert len(rows) == named and all(r"\*empty\*" in row for row in rows), "shown, not obeyed"
+    captions = [one.value for one in app.caption]
+    assert len(app.expander) == (1 if named else 0)
+    if named:
+        assert captions == ([f"And {more:,} more broken rows."] if more else [])
+    else:
+        assert len(captions) == (1 if others else 0) and all("too long" in one for one in captions)
+
+
+def test_a_long_title_is_cut_in_a_list_and_a_short_one_is_not() -> None:
+    assert named(Progress(number=2, of=2, title="Is  it\nso?")) == "2 · Is it so?"
+    assert named(Progress(number=1, of=2, title="x" * 80)) == "1 · " + "x" * 80
+    assert named(Progress(number=1, of=2, title="x" * 81)) == "1 · " + "x" * 80 + "…"
+
+
+def test_cases_stand_in_the_order_in_which_they_were_drawn() -> None:
+    cases = {id: Progress(number=number, of=3, title=id) for id, number in (("a", 3), ("b", 1), ("c", 2))}
+    assert list(by_number(Transcript(cases=cases))) == ["b", "c", "a"]
