@@ -65,9 +65,9 @@ def _lasting(text: str, made: Mapping[str, str]) -> str:
     for shown, name in made.items():
         text = text.replace(name, shown).replace(json.dumps(plain(name))[1:-1], shown)
     text = re.sub(r"\d\d \w+ \d{4}, \d\d:\d\d UTC", "WHEN", text)
-    # Cases of a run go on together: which call is the first is not settled.
+    # Cases of a run go on together: which call is the first, and which finds its answer kept, is not settled.
     text = re.sub(r"\bc\d{4}\b", "CALL", text)
-    return re.sub(r"\d+(?:\\\\)?\.\d(?: |\\u00a0|\u00a0)s\b", "SECONDS", text)
+    return re.sub(r"from the cache|\d+(?:\\\\)?\.\d(?: |\\u00a0|\u00a0)s\b", "SECONDS", text)
 
 
 def _bare(value: Any) -> Any:

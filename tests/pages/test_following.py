@@ -129,7 +129,7 @@ def test_it_is_told_once_whole_then_what_changed_then_that_it_is_over(quick: Non
     one = Following(looks(at(0.0), at(0.0, scene=BEGUN), at(0.5, scene=BEGUN), at(1.0, False, CAME)))
 
     async def two() -> list[Events]:
-        return await asyncio.gather(heard(one), heard(one))
+        return [*await asyncio.gather(heard(one), heard(one))]
 
     first, second = asyncio.run(asyncio.wait_for(two(), 60))
     assert [name for name, _ in first] == ["far", "scene", "far", "changed", "far", "over"] and first == second

@@ -78,9 +78,9 @@ def test_what_came_with_the_app_is_drawn_as_it_was(page: Page, name: str) -> Non
     held(name, page(path, **query))
 
 
-def asked(**changes: object) -> str:
-    given = {"question": "Can a penguin fly?", "model": "control/fickle", "arms": ("none",), "counterfactuals": 4}
-    return run_of("simulatability", AskSpec.model_validate({**given, **changes}))
+def checked(model: str = "control/decoy-lexicon") -> str:
+    """A run that takes neither a real model nor vectors."""
+    return run_of("consistency", CheckSpec(items=shipped("sentiment")[:1], model=model))
 
 
 @pytest.mark.parametrize("lab", ["ask", "check", "probe", "plant"])
@@ -115,26 +115,25 @@ def test_several_planted_cues_are_drawn_as_they_were(page: Page) -> None:
 
 
 def test_a_fork_is_drawn_as_it_was(page: Page) -> None:
-    run = asked()
-    call = next(name for name, one in entry.jobs().watch(run).transcript.calls.items() if one.asked.role == "explainer")
-    app = page("results/case.py", run=run, fork=call)
-    held("fork", app, RUN=run)
+    run = checked()
+    call = next(iter(entry.jobs().watch(run).transcript.calls))
+    held("fork", page("results/case.py", run=run, fork=call), RUN=run)
 
 
 def test_what_went_wrong_is_drawn_as_it_was(page: Page) -> None:
-    outside = asked(question="Is the moon made of cheese?")
+    outside = run_of("simulatability", AskSpec(question="Is the moon made of cheese?", model="control/fickle"))
     held("outside", page("ask", run=outside), RUN=outside)
-    torn = asked()
+    torn = checked()
     path = home.journals() / f"{torn}.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines()
     # Seven lines of it are broken, of which five are described.
     path.write_text("\n".join(lines[:-8] + ["not json"] * 7 + lines[-1:]) + "\n", encoding="utf-8")
-    held("damaged", page("ask", run=torn), RUN=torn)
-    stopped = asked()
-    path = home.journals() / f"{stopped}.jsonl"
+    held("damaged", page("check", run=torn), RUN=torn)
+    broken_off = checked()
+    path = home.journals() / f"{broken_off}.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines()
     path.write_text("\n".join(lines[:-6]) + "\n", encoding="utf-8")
-    held("interrupted", page("ask", run=stopped), RUN=stopped)
+    held("interrupted", page("check", run=broken_off), RUN=broken_off)
 
 
 def test_what_is_not_there_is_drawn_as_it_was(page: Page) -> None:
@@ -145,11 +144,11 @@ def test_what_is_not_there_is_drawn_as_it_was(page: Page) -> None:
 
 
 def test_pictures_are_drawn_as_they_were(page: Page) -> None:
-    made = {"STEADFAST": asked(model="control/steadfast"), "FICKLE": asked()}
+    made = {"DECOY": checked(), "HONEST": checked("control/honest-lexicon")}
     entry.keeper().wake()
     until(lambda: len(queries.runs(entry.keeper().store)) == 2)
-    held("pictures", page("results/browse.py", show="pictures", lab="simulatability"), **made)
-    held("picture", page("results/browse.py", show="pictures", picture="ask-models"), **made)
+    held("pictures", page("results/browse.py", show="pictures", lab="consistency"), **made)
+    held("picture", page("results/browse.py", show="pictures", picture="check-faithfulness"), **made)
 
 
 @contextmanager
@@ -162,13 +161,13 @@ def going_on(run: str, lines: int) -> Iterator[None]:
 
 
 def test_what_goes_on_is_drawn_as_it_was(page: Page) -> None:
-    one, other = asked(), asked(model="control/steadfast")
+    one, other = checked(), checked("control/honest-lexicon")
     made = {"ONE": one, "OTHER": other}
     with going_on(one, 12):
-        held("going-on", page("ask", run=one), **made)
+        held("going-on", page("check", run=one), **made)
         held("going-on-beside", page("results/side.py", runs=f"{one},{other}"), **made)
     with going_on(one, 0):
-        held("not-begun", page("ask", run=one), **made)
+        held("not-begun", page("check", run=one), **made)
     line = ProbeSpec(count=2, difficulty="easy", model="control/straight", probes=40, seed=3)
     one, other = run_of("find", line), run_of("find", line)
     made = {"ONE": one, "OTHER": other}
@@ -189,7 +188,8 @@ def test_many_rows_stand_on_pages(page: Page) -> None:
 
 
 def test_many_calls_stand_on_pages(page: Page) -> None:
-    run = asked(arms=("none", "question_only"), counterfactuals=12)
+    asked = {"question": "Can a penguin fly?", "model": "control/fickle", "counterfactuals": 12}
+    run = run_of("simulatability", AskSpec.model_validate(asked))
     calls = list(entry.jobs().watch(run).transcript.calls)
     shown = [one.key for one in page("results/case.py", run=run).expander if (one.key or "").startswith("call-")]
     assert len(calls) > 50 and shown == [f"call-{name}" for name in calls[:50]]

@@ -9,21 +9,18 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from core import entry
-from core.labs.simulatability.tasks import AskSpec
+from core import entry, home
 from core.people.visit import Visit, cookie_of, name_of_visitor, whoever_has
 from core.telling.game.pack import named
 from pages.middleware import COOKIE
 from pages.stage import following as watched
 from pages.stage.routes import LONGEST, ROUTES, Saying
+from tests.sealed_runs import laid
 
 
 @pytest.fixture
 def run() -> str:
-    spec = AskSpec(question="Can a penguin fly?", model="control/fickle", arms=("none",), counterfactuals=3)
-    run = entry.jobs().start("simulatability", spec, owner=name_of_visitor("ann"))
-    assert entry.jobs().wait(run, 60)
-    return run
+    return laid(home.journals(), "simulatability", name_of_visitor("ann"))
 
 
 def client(code: str = "ann") -> TestClient:
