@@ -177,22 +177,29 @@ def test_what_goes_on_is_drawn_as_it_was(page: Page) -> None:
         held("several-going-on-beside", page("results/side.py", runs=f"{one},{other}"), **made)
 
 
+def keyed(app: AppTest, begin: str) -> list[str]:
+    return [node.key for node in app.main if (node.key or "").startswith(begin)]
+
+
 def test_many_rows_stand_on_pages(page: Page) -> None:
     spec = CheckSpec(limit=20, explanations=("attribution", "redaction"), model="control/decoy-lexicon")
     runs = [run_of("consistency", one) for one in (spec, spec.model_copy(update={"model": "control/honest-lexicon"}))]
     app = page("results/side.py", runs=",".join(runs))
-    pairs = [node.key for node in app.main if (node.key or "").startswith("pair-")]
-    assert pairs == [f"pair-{number}" for number in range(1, 26)]
-    [pages] = app.get("pagination")
+    assert keyed(app, "pair-") == [f"pair-{number}" for number in range(1, 26)]
+    pages = app.pagination(key="side-page")
     assert pages.proto.num_pages == 2
+    pages.set_value(2).run()
+    assert keyed(app, "pair-") == [f"pair-{number}" for number in range(26, 41)]
 
 
 def test_many_calls_stand_on_pages(page: Page) -> None:
     asked = {"question": "Can a penguin fly?", "model": "control/fickle", "counterfactuals": 12}
     run = run_of("simulatability", AskSpec.model_validate(asked))
-    calls = list(entry.jobs().watch(run).transcript.calls)
-    shown = [one.key for one in page("results/case.py", run=run).expander if (one.key or "").startswith("call-")]
-    assert len(calls) > 50 and shown == [f"call-{name}" for name in calls[:50]]
+    calls = [f"call-{name}" for name in entry.jobs().watch(run).transcript.calls]
+    app = page("results/case.py", run=run)
+    assert len(calls) > 50 and keyed(app, "call-") == calls[:50]
+    app.pagination(key="calls-page").set_value(2).run()
+    assert keyed(app, "call-") == calls[50:]
 
 
 def test_a_sealed_run_is_drawn_as_it_was(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:

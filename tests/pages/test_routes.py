@@ -10,6 +10,8 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from core import entry, home
+from core.people.played import guesses as guesses_of
+from core.people.played import journals
 from core.people.visit import Visit, cookie_of, name_of_visitor, whoever_has
 from core.telling.game.pack import named
 from pages.middleware import COOKIE
@@ -140,3 +142,6 @@ def test_the_first_and_the_last_card_of_a_pack_can_be_guessed_and_none_beside() 
         value = next(iter(card.card.options))
         answered = say(ann, {"what": "play", "pack": "first", "place": place, "value": value, "about": "without"})
         assert (answered["kept"] == ["1"]) == (not expected) and expected in answered["refused"].get("1", "")
+    [path] = journals(home.journals())
+    kept = [(one.played.place, one.played.run) for one in guesses_of(path)]
+    assert kept == [(place, cards[place - 1].run) for place in (1, len(cards))]
