@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from google.protobuf.json_format import MessageToDict
 from streamlit.testing.v1 import AppTest
 
 from pages.parts.text import plain
@@ -23,17 +22,18 @@ LONGEST = 160
 OF_A_MACHINE = {"ask-it-yourself"}
 """Keys of what hangs on the memory there is, or on what is installed."""
 
-UNKEPT = {"id", "elementId", "pageScriptHash", "url", "formId", "deferredFileId", "spec", "config", "arrowData", "data"}
+UNKEPT = {"id", "element_id", "form_id", "deferred_file_id", "page_script_hash", "url", "spec", "config"}
+UNKEPT |= {"arrow_data", "data"}
 """Names and addresses that Streamlit makes up, and numbers that are kept elsewhere."""
 
 USUAL = {
-    "elementType": "NATIVE",
+    "element_type": "NATIVE",
     "wrap": True,
-    "gapConfig": {"gapSize": "SMALL"},
+    "gap_config": {"gap_size": "SMALL"},
     "direction": "VERTICAL",
     "justify": "JUSTIFY_START",
-    "heightConfig": {"useContent": True},
-    "widthConfig": {"useStretch": True},
+    "height_config": {"use_content": True},
+    "width_config": {"use_stretch": True},
 }
 
 TOLD = {"lab", "run", "case", "status", "title", "claim", "actions", "screens", "tiles"}
@@ -52,7 +52,7 @@ def _within(block: Any, depth: int, made: Mapping[str, str]) -> Iterator[str]:
         if node.type == "bidi_component":
             drawn = _stage(json.loads(_lasting(node.proto.json, made)))
         else:
-            given = MessageToDict(node.proto) if node.proto is not None else {}
+            given = _given(node.proto) if node.proto is not None else {}
             drawn = _bare(json.loads(_lasting(json.dumps(given), made)))
         said = [json.dumps(drawn, ensure_ascii=False)] if drawn else []
         yield "  " * depth + " ".join(filter(None, (node.type, _lasting(node.key or "", made), *said)))
@@ -68,6 +68,21 @@ def _lasting(text: str, made: Mapping[str, str]) -> str:
     # Cases of a run go on together: which call is the first, and which finds its answer kept, is not settled.
     text = re.sub(r"\bc\d{4}\b", "CALL", text)
     return re.sub(r"from the cache|\d+(?:\\\\)?\.\d(?: |\\u00a0|\u00a0)s\b", "SECONDS", text)
+
+
+def _given(proto: Any) -> dict[str, Any]:
+    """What of a message is said, by name."""
+    return {field.name: _said(field, value) for field, value in proto.ListFields() if field.name not in UNKEPT}
+
+
+def _said(field: Any, value: Any) -> Any:
+    if hasattr(value, "ListFields"):
+        return _given(value)
+    if isinstance(value, bool | str | float):
+        return value
+    if isinstance(value, int):
+        return field.enum_type.values_by_number[value].name if field.enum_type else value
+    return [_said(field, one) for one in value]
 
 
 def _bare(value: Any) -> Any:
