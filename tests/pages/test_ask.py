@@ -329,6 +329,17 @@ def test_a_file_of_questions_is_a_run_of_several_cases(page: Page, tmp_path: Pat
     assert app.selectbox(key=f"chosen-case-{run}").value == state.only
 
 
+def test_a_file_that_went_away_before_the_button_was_pressed_is_said(page: Page, tmp_path: Path) -> None:
+    path = a_file(tmp_path)
+    app = page("ask")
+    app.segmented_control(key="ask-source").set_value("dataset").run()
+    app.text_input(key="ask-path-strategyqa").set_value(str(path)).run()
+    assert not app.button(key="ask").disabled
+    path.unlink()
+    app.button(key="ask").click().run()
+    assert not app.exception and "there is nothing at" in words(app) and not list(home.journals().glob("*.jsonl"))
+
+
 def test_a_table_of_ones_own_is_asked_once_its_columns_are_named(page: Page) -> None:
     rows = [f"{one.question},{one.answer}" for one in QUESTIONS]
     content = "\n".join(["q,gold", *rows, ",no"]).encode()

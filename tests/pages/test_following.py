@@ -13,9 +13,12 @@ import pytest
 from core import entry
 from core.labs.consistency.tasks import CheckSpec
 from core.labs.simulatability.tasks import AskSpec
-from core.telling.how_far import OVER, how_far
+from core.people.looking import NoSuchRun
+from core.scene import Card, Scene
+from core.telling.how_far import OVER, HowFar, how_far
 from core.telling.sealed import Opened
-from pages.stage.following import following
+from pages.stage import following as module
+from pages.stage.following import Following, Looked, TooMany, changed, following
 from tests.plausible import telling
 from tests.stub_server import StubServer
 
@@ -78,3 +81,140 @@ def test_of_one_case_only_the_case_changes_and_not_what_stands_around_it() -> No
     state.started = None
     unknown = how_far(entry.jobs(), None, run, state)
     assert unknown.words == f"{state.ended} calls answered" and unknown.around != whole.around
+
+
+def looks(*seen: Looked | Exception) -> Callable[[], Looked]:
+    """What is found look after look; the last again and again."""
+    rest = list(seen)
+
+    def look() -> Looked:
+        now = rest.pop(0) if len(rest) > 1 else rest[0]
+        if isinstance(now, Exception):
+            raise now
+        return now
+
+    return look
+
+
+def at(share: float, goes_on: bool = True, scene: Scene | None = None, is_sealed: bool = False) -> Looked:
+    return Looked(scene, HowFar(share=share, words=f"{share:.0%}", around="1"), goes_on, is_sealed)
+
+
+async def heard(one: Following, opened: Callable[[], Opened] = lambda: None) -> Events:
+    events: Events = []
+    async for event in one.told(opened):
+        name, data = event.strip().split("\n")
+        events.append((name.removeprefix("event: "), json.loads(data.removeprefix("data: "))))
+    return events
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PACE", 0.01)
+
+
+CARDS = tuple(Card(id=id, number=number, mark="waiting") for number, id in enumerate("ab", start=1))
+BEGUN = Scene(lab="Ask", run="r", case="q", title="Is it?", cards=CARDS)
+CAME = BEGUN.model_copy(update={"cards": (CARDS[0], CARDS[1].model_copy(update={"mark": "kept"}))})
+
+
+def test_of_a_scene_what_changed_is_told_and_of_its_cards_those_that_did() -> None:
+    before, now = BEGUN.model_dump(), CAME.model_dump()
+    assert changed(before, now) == {"cards": [now["cards"][1]]}
+    assert changed(before, before) == {}
+    assert changed({}, now)["cards"] == list(now["cards"]) and changed({}, now)["title"] == "Is it?"
+
+
+def test_it_is_told_once_whole_then_what_changed_then_that_it_is_over(quick: None) -> None:
+    one = Following(looks(at(0.0), at(0.0, scene=BEGUN), at(0.5, scene=BEGUN), at(1.0, False, CAME)))
+
+    async def two() -> list[Events]:
+        return [*await asyncio.gather(heard(one), heard(one))]
+
+    first, second = asyncio.run(asyncio.wait_for(two(), 60))
+    assert [name for name, _ in first] == ["far", "scene", "far", "changed", "far", "over"] and first == second
+    whole, news = (data for name, data in first if name in ("scene", "changed"))
+    assert Scene.model_validate(whole) == BEGUN and [card["id"] for card in news["cards"]] == ["b"]
+    assert [data["share"] for name, data in first if name == "far"] == [0.0, 0.5, 1.0]
+
+
+def test_who_comes_later_is_told_the_whole_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PACE", 3600.0)
+    one = Following(lambda: at(0.5, scene=BEGUN))
+
+    async def later() -> list[str]:
+        first, second = one.told(), one.told()
+        return [await anext(told) for told in (first, first, second, second)]
+
+    told = asyncio.run(asyncio.wait_for(later(), 60))
+    assert told[:2] == told[2:] and [one.partition("\n")[0] for one in told[:2]] == ["event: scene", "event: far"]
+    over = Following(looks(at(1.0, False, BEGUN)))
+    names = [name for name, _ in asyncio.run(asyncio.wait_for(heard(over), 60))]
+    assert names == ["scene", "over"], "how far it is says nothing of one that is over"
+
+
+def test_a_run_that_is_gone_and_a_folder_that_is_away_end_it(quick: None) -> None:
+    for gone in (NoSuchRun("gone"), OSError("away")):
+        one = Following(looks(at(0.0), gone))
+        assert [name for name, _ in asyncio.run(asyncio.wait_for(heard(one), 60))] == ["far"]
+
+
+def test_of_a_sealed_case_nothing_is_told_but_what_was_guessed(quick: None) -> None:
+    opened: list[Opened] = [{}, {}, {"b": "yes"}, None]
+
+    def part() -> Opened:
+        return opened.pop(0) if len(opened) > 1 else opened[0]
+
+    one = Following(looks(at(1.0, False, CAME, is_sealed=True)))
+    told = asyncio.run(asyncio.wait_for(heard(one, part), 60))
+    assert [name for name, _ in told] == ["scene", "far", "changed", "changed", "over"] and told[1][1][
+        "around"
+    ] == "over"
+    marks = [{card["id"]: card["mark"] for card in data["cards"]} for name, data in told if "cards" in data]
+    assert marks[0]["b"] != "kept" and marks[1]["b"] == "kept"
+
+    def no_longer() -> Opened:
+        if len(opened) == 1:
+            raise NoSuchRun("no longer shared")
+        return opened.pop(0)
+
+    opened[:] = [{"b": "yes"}, {}]
+    one = Following(looks(at(0.0, scene=CAME), at(0.5, scene=CAME), OSError("so much for the test")))
+    told = asyncio.run(asyncio.wait_for(heard(one, no_longer), 60))
+    assert [name for name, _ in told][:2] == ["scene", "far"]
+    assert told[0][1]["cards"][1]["mark"] != "kept", "who may see no more of it is told no more"
+
+
+def test_who_falls_behind_is_cut_off_and_more_than_can_be_told_are_turned_away(
+    quick: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_BEHIND", 2)
+    monkeypatch.setattr(module, "MOST_WATCHING", 1)
+    shares = iter(range(1_000_000))
+
+    async def slow() -> list[str]:
+        loop, enough = asyncio.get_running_loop(), asyncio.Event()
+
+        def look() -> Looked:
+            share = next(shares)
+            if share == 20:
+                loop.call_soon_threadsafe(enough.set)
+            return at(share / 1_000_000)
+
+        behind = Following(look)
+        told = behind.told()
+        found, beside = [await anext(told)], asyncio.create_task(heard(behind))
+        await enough.wait()
+        found += [event async for event in told]
+        beside.cancel()
+        return found
+
+    one = Following(lambda: at(0.0))
+    assert len(asyncio.run(asyncio.wait_for(slow(), 60))) <= 1 + 2
+    monkeypatch.setattr(module, "_FOLLOWED", {("r", "q"): one, ("old", ""): Following(lambda: at(0.0))})
+    one._watching.add(module._Watcher(lambda: None))
+    with pytest.raises(TooMany):
+        following("r", "other")
+    one._watching.clear()
+    assert following("r", "q") is not one, "what nobody watches is forgotten"
+    assert set(module._FOLLOWED) == {("r", "q")}

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home
+from core.lab.cases import Reading, Trial
 from core.lab.spec import Spec
 from core.labs.consistency.tasks import CheckSpec, shipped
 from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.tasks import AskSpec
 from core.people.visit import name_of_visitor
-from core.scene import Mark
+from core.scene import Card, Expect, Interval, Mark, Part, Plot, RunScene, Scene, Span, Tile, Verdict
 from core.store.matching import Tried
-from pages.parts.side_by_side import ANSWERS, EXPECTED, OUTCOMES, Cell, aligned, finding, told_apart
+from pages.parts.side_by_side import (
+    ANSWERS,
+    EXPECTED,
+    OUTCOMES,
+    Cell,
+    aligned,
+    finding,
+    of_cards,
+    of_plot,
+    of_tiles,
+    told_apart,
+)  # fmt: skip
 from tests.pages.conftest import in_address, scenes, staged, turned, words
 from tests.waiting import until
 
@@ -103,6 +117,57 @@ def test_the_same_answer_and_the_same_to_expect_are_two_things() -> None:
     assert said(doubted[:1], breaks[:1]).endswith("what you could expect from their explanations is in doubt on each.")
     assert said(keeps, [*cells(a="failed", b="set aside", c="unread")]).startswith("No question has an outcome")
     assert said(keeps, cells(a="kept", b="kept")) == "They differ on none of 2 questions."
+
+
+def test_a_row_is_what_was_put_to_the_test_by_the_trial_or_else_by_the_card() -> None:
+    says = (Part(text="Can it?"), Part(text="more"))
+    expects = (Expect(who="reader", value="yes"), Expect(who="other", value="no"))
+    cards = (
+        Card(id="a", number=1, mark="kept", parts=says, expects=expects, said="no"),
+        Card(id="b", number=2, mark="broken", parts=says),
+        Card(id="c", number=3, mark="waiting"),
+    )
+    scene, tried = Scene(lab="Ask", cards=cards), Tried("", "home", "q")
+    trial = Trial.of("Is *it*?", lambda rules: Reading(outcome="kept", counts=True))
+    view: Any = SimpleNamespace(trials={"a": trial})
+    found = of_cards(LAB, scene, view, tried, True)
+    assert [(one.tried.about, one.title, one.state, one.card) for one in found] == [
+        ("Is *it*?", r"Is \*it\*\?", "kept", "a"), ("Can it?", r"Can it\?", "broken", "b"), ("c", "c", "waiting", "c")
+    ]  # fmt: skip
+    assert [(one.expected, one.gave) for one in found] == [("yes", "no"), ("", ""), ("", "")]
+    assert {one.tried.title for one in found} == {"home"} and {one.tried.case for one in found} == {"q"}
+    untold = of_cards(LAB, scene, view, tried, False)
+    assert {(one.expected, one.gave) for one in untold} == {("", "")}, "what comes is no answer of a model's own"
+    check = entry.labs()["consistency"]
+    whole = Scene(lab="Check", cards=(Card(id=check.principal, number=1, mark="kept", parts=says),))
+    assert [one.tried.about for one in of_cards(check, whole, view, tried, False)] == [""]
+
+
+def test_of_a_plot_its_stretches_are_rows_and_of_a_run_its_cases() -> None:
+    stretches = (
+        Interval(low=-1.23456, high=2, label="one", mark="kept"),
+        Interval(low=2, high=3, label="two"),
+        Interval(low=0, high=9, label="unseen", kind="unseen"),
+    )
+    found = of_plot(Scene(lab="Probe", plot=Plot(intervals=stretches)), Tried("", "f", "q"))
+    assert [(one.tried.about, one.tried.title, one.title, one.state) for one in found] == [
+        ("x from -1.235 to 2", "f", "x from -1.235 to 2", "kept"), ("x from 2 to 3", "f", "x from 2 to 3", "set aside")
+    ]  # fmt: skip
+    assert of_plot(Scene(lab="Ask"), Tried("")) == []
+    tiles = (
+        Tile(case="q1", number=1, title="*One*", mark="kept", outcome="held",
+             sentence=Part(text="So it is.", spans=(Span(start=0, end=2, mark="strong"),))),
+        Tile(case="q2", number=2, title="Two", mark="waiting", outcome="waiting"),
+        Tile(case="q3", number=3, title="Three", mark="broken", outcome="misled"),
+    )  # fmt: skip
+    run = RunScene(lab="Ask", verdict=Verdict(headline=Part(text="")), tiles=tiles)
+    made = of_tiles(run, lambda case, title: Tried("", title, case), {"held": "kept *to*"})
+    assert [(one.tried.case, one.tried.title, one.state) for one in made] == [
+        ("q1", "*One*", "kept"), ("q2", "Two", "waiting"), ("q3", "Three", "broken")
+    ]  # fmt: skip
+    assert [(one.title, one.text, one.label) for one in made] == [
+        (r"\*One\*", r"**So** it is\.", r"kept \*to\*"), ("Two", "", ""), ("Three", "", "misled")
+    ]  # fmt: skip
 
 
 def readings(run: str) -> dict[str, tuple[str, str]]:

@@ -1,0 +1,38 @@
+"""Which runs a picture is drawn of, and what is chosen of it."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from core.lab.shown import Picture
+from pages.results.gallery import first_table, robots, without_robots
+
+
+def of(*models: str | None) -> pd.DataFrame:
+    return pd.DataFrame({"model": pd.Series(models, dtype=object), "value": range(len(models))})
+
+
+def test_robots_among_models_are_left_out_and_among_themselves_are_not() -> None:
+    both = of("control/fickle", "openai/one", None, "", "control/vague", "control/vague")
+    assert without_robots(both)["value"].tolist() == [1, 2, 3], "who explains by no model is none"
+    alone = of("control/fickle", None)
+    assert without_robots(alone) is alone and without_robots(of(None, ""))["value"].tolist() == [0, 1]
+    assert robots([both, alone]) == ["control/fickle", "control/vague"]
+    assert robots([alone]) == [] and robots([of("openai/one")]) == []
+
+
+def test_the_first_choice_with_rows_is_drawn() -> None:
+    asked = []
+
+    class Choices:
+        choices = ("none", "some", "more")
+
+        @staticmethod
+        def table(rows: pd.DataFrame, choice: str) -> pd.DataFrame:
+            asked.append(choice)
+            return rows.head(0 if choice == "none" else 1)
+
+    one: Picture = Choices()  # type: ignore[assignment]
+    found = first_table(one, of("a"))
+    assert list(found) == ["none", "some"] == asked and len(found["some"]) == 1
+    assert first_table(one, of()) == {}

@@ -1,0 +1,147 @@
+"""What the stage asks the server for and says to it, within one process: what it is answered, in which words."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from core import entry, home
+from core.people.played import guesses as guesses_of
+from core.people.played import journals
+from core.people.visit import Visit, cookie_of, name_of_visitor, whoever_has
+from core.telling.game.pack import named
+from pages.middleware import COOKIE
+from pages.stage import following as watched
+from pages.stage.routes import LONGEST, ROUTES, Saying
+from tests.sealed_runs import laid
+
+
+@pytest.fixture
+def run() -> str:
+    return laid(home.journals(), "simulatability", name_of_visitor("ann"))
+
+
+def client(code: str = "ann") -> TestClient:
+    return TestClient(Starlette(routes=ROUTES), cookies={COOKIE: cookie_of(code)})
+
+
+def say(by: TestClient, *said: dict[str, Any]) -> dict[str, Any]:
+    numbered = [{"id": str(number), **one} for number, one in enumerate(said, start=1)]
+    answered: dict[str, Any] = by.post("/said", json={"said": numbered}).json()
+    return answered
+
+
+def test_what_is_asked_for_is_given_or_it_is_said_why_not(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann = client()
+    given = ann.get(f"/scene/{run}/")
+    assert given.status_code == 200 and given.headers["cache-control"] == "private, no-store"
+    assert given.headers["content-type"] == "application/json" and given.json()["case"] == "question"
+    assert set(ann.get(f"/evidence/{run}/question").json()["calls"]) >= {"c0001"}
+    told = ann.get(f"/told/{run}/")
+    assert told.text.startswith("event: scene\n") and told.text.endswith("event: over\ndata: {}\n\n")
+    assert told.headers["x-accel-buffering"] == "no" and told.headers["cache-control"] == "private, no-store"
+    missing = ann.get(f"/scene/{run}/none")
+    assert missing.status_code == 404 and "has no case 'none'" in missing.json()["why"]
+    monkeypatch.setattr(watched, "MOST_WATCHING", 0)
+    refused = ann.get(f"/told/{run}/")
+    assert refused.status_code == 429 and refused.json()["title"] == "Not now"
+
+
+def test_files_of_the_stage_and_the_game_are_given_and_no_others() -> None:
+    anybody = TestClient(Starlette(routes=ROUTES))
+    for path in ("/stage/stage.js", "/stage/any/stage.js"):
+        given = anybody.get(path)
+        assert given.status_code == 200 and given.headers["cache-control"] == "no-cache" and given.text
+    assert anybody.get("/stage/routes.py").status_code == 404
+    game = anybody.get("/play")
+    assert game.status_code == 200 and game.headers["cache-control"] == "private, no-store"
+    assert game.headers["content-type"].startswith("text/html") and anybody.get("/play?pack=first").text == game.text
+    assert anybody.get("/play?pack=none").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "title"),
+    [
+        (b"{", 400, "Not understood"),
+        (b" " * LONGEST, 400, "Not understood"),
+        (b" " * (LONGEST + 1), 413, "Too much"),
+        (json.dumps({"said": [{"id": "1", "what": "cancel"}] * 501}).encode(), 400, "Not understood"),
+        (json.dumps({"said": [{"id": "1", "what": "cancel"}] * 500}).encode(), 200, ""),
+        (json.dumps({"said": []}).encode(), 200, ""),
+    ],
+)
+def test_so_much_is_taken_and_no_more(body: bytes, status: int, title: str) -> None:
+    answered = client().post("/said", content=body)
+    assert (answered.status_code, answered.json().get("title", "")) == (status, title)
+
+
+def test_a_saying_names_no_place_if_it_is_not_said() -> None:
+    one = Saying(id="1", what="cancel")
+    assert (one.run, one.case, one.trial, one.about, one.value, one.reader, one.pack, one.place) == ("",) * 7 + (0,)
+
+
+def test_verdicts_and_guesses_are_kept_and_what_is_none_is_refused(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPLAIN_OTHERS", "no")
+    ann, bob = client(), client("bob")
+    judged = {"run": run, "case": "question", "trial": "cf-01", "what": "judge", "about": "reading", "value": "wrong"}
+    answered = say(ann, judged, {**judged, "value": "maybe"}, {**judged, "about": "nothing"}, {**judged, "case": "no"})
+    assert answered["kept"] == ["1"] and set(answered["refused"]) == {"2", "3", "4"} and "opened" not in answered
+
+    def labels() -> list[Any]:
+        return [event.data["verdicts"] for said in entry.jobs().keeping.labels(run).values() for event in said]
+
+    assert labels() == [{"reading": "wrong"}]
+    assert say(ann, judged)["kept"] == ["1"] and labels() == [{"reading": "wrong"}], "twice is once"
+    assert say(ann, {**judged, "value": "right"}, {**judged, "value": ""})["kept"] == ["1", "2"]
+    assert labels() == [{"reading": "wrong"}, {"reading": "right"}, {}]
+    guess = {"run": run, "case": "question", "trial": "cf-01", "what": "guess", "value": "yes", "reader": "ada"}
+    other = {**guess, "trial": "cf-02"}
+    assert say(ann, guess, guess, other, guess, {**guess, "value": "no"})["kept"] == list("12345")
+    said = [one.item for one in guesses(run)]
+    assert said == ["cf-01", "cf-02", "cf-01"], "twice is once, and another one is another"
+    assert "not shared it" in say(bob, judged)["refused"]["1"] and "not shared" in say(bob, guess)["refused"]["1"]
+    assert say(bob, {"run": run, "what": "cancel"})["kept"] == []
+
+
+def guesses(run: str) -> list[Any]:
+    return [event for event in entry.jobs().keeping.said(run, "ada") if event.kind == "recorded"]
+
+
+def test_of_a_sealed_run_a_guess_opens_its_card(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPLAIN_OTHERS", "no")
+    entry.jobs().keeping.share(run, True)
+    entry.jobs().keeping.seal(run, True)
+    bob = client("bob")
+    cards = {card["id"]: card for card in bob.get(f"/scene/{run}/question").json()["cards"]}
+    whole = {card["id"]: card for card in client().get(f"/scene/{run}/question").json()["cards"]}
+    first = next(id for id, card in cards.items() if card["mark"] == "sealed" and card["options"])
+    guess = {"run": run, "case": "question", "what": "guess", "trial": first, "value": "yes", "about": "without"}
+    answered = say(bob, {**guess, "value": "maybe"}, {**guess, "trial": "none"}, guess)
+    assert answered["kept"] == ["3"] and list(answered["refused"]) == ["1", "2"]
+    [opened] = answered["opened"]
+    assert (opened["run"], opened["case"]) == (run, "question")
+    assert [card["id"] for card in opened["news"]["cards"]] == [first]
+    assert opened["news"]["cards"][0]["said"] == whole[first]["said"] != ""
+    told = {event.record: event.data for event in entry.jobs().keeping.told(run, guesser(run)) if event.item == first}
+    assert set(told) == {"foretold", "simulation"} and told["foretold"]["value"] == "yes"
+
+
+def guesser(run: str) -> str:
+    return Visit(entry.jobs(), whoever_has("bob", True)).guesser
+
+
+def test_the_first_and_the_last_card_of_a_pack_can_be_guessed_and_none_beside() -> None:
+    cards = named("first").cards
+    ann = client()
+    for place, expected in ((0, "has no card 0"), (len(cards) + 1, "has no card"), (1, ""), (len(cards), "")):
+        card = cards[max(0, min(place, len(cards)) - 1)]
+        value = next(iter(card.card.options))
+        answered = say(ann, {"what": "play", "pack": "first", "place": place, "value": value, "about": "without"})
+        assert (answered["kept"] == ["1"]) == (not expected) and expected in answered["refused"].get("1", "")
+    [path] = journals(home.journals())
+    kept = [(one.played.place, one.played.run) for one in guesses_of(path)]
+    assert kept == [(place, cards[place - 1].run) for place in (1, len(cards))]

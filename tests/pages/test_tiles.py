@@ -1,0 +1,47 @@
+"""Strips of marks: a mark a test, what they mean below, and no more of them than fit."""
+
+from __future__ import annotations
+
+from streamlit.testing.v1 import AppTest
+
+from pages.parts.tiles import LOOKS, MOST
+
+
+def few() -> None:
+    from pages.parts.tiles import Tile, strip
+
+    strip([Tile("kept", "row-1"), Tile("broken"), Tile("kept")], "check", {"kept": "held"}, key="few")
+
+
+def many(number: int) -> None:
+    from pages.parts.tiles import Tile, strip
+
+    strip([Tile("kept")] * number, "question")
+
+
+def none() -> None:
+    from pages.parts.tiles import strip
+
+    strip([], "question")
+
+
+def test_a_strip_numbers_its_tiles_and_says_what_they_mean() -> None:
+    app = AppTest.from_function(few).run()
+    kept, broken = LOOKS["kept"], LOOKS["broken"]
+    marks = [f"[{kept.badge('1')}](#row-1)", broken.badge("2"), kept.badge("3")]
+    assert [one.value for one in app.markdown] == [" ".join(marks)]
+    assert [one.value for one in app.caption] == [f"One tile a check: {kept.icon} 2 held · {broken.icon} 1 broken"]
+
+
+def test_of_many_the_first_are_shown_and_it_is_said() -> None:
+    for number in (MOST, MOST + 1):
+        app = AppTest.from_function(many, args=(number,)).run()
+        assert app.markdown[0].value.count("badge") == MOST == 60
+        assert app.caption[0].value.endswith("the first 60 are shown") == (number > MOST)
+    app = AppTest.from_function(none).run()
+    assert not app.exception and not app.markdown and not app.caption
+
+
+def test_a_mark_may_have_other_words() -> None:
+    assert LOOKS["sealed"].badge() == ":gray-badge[:material/lock: sealed]"
+    assert LOOKS["sealed"].badge("shut") == ":gray-badge[:material/lock: shut]"
