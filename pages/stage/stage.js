@@ -1023,7 +1023,7 @@ function Row({ scenes, names, row, stage }) {
   return html`<h4 dir="auto"><${Folded} text=${title} most=${220} /></h4>
     ${row.differs && html`<p class="small parting">${capital(row.differs)}.</p>`}
     <div class="across">${row.cells.map((card, at) => html`<div class=${`cell card ${classOf(card?.mark)}`}>
-      <span class="whose">${names[at]}</span>
+      <span class="whose small">${names[at]}</span>
       <${Cell} scene=${scenes[at]} card=${card} title=${row.title} /></div>`)}</div>`;
 }
 
