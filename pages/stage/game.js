@@ -4,7 +4,7 @@
 // It is the explanation that is on trial: what is told at the end is what it let a reader foresee.
 
 import {
-  html, useEffect, useLayoutEffect, useMemo, useRef, useState, useKeys, Actions, Bars, Ending, Face, Leave, Marked,
+  html, useEffect, useLayoutEffect, useMemo, useRef, useState, useKeys, Actions, Bars, Button, Ending, Face, Marked,
   Options, Panels, Sign, Text, Tiles, against, came, capital, classOf, counted, cut, cutText, isForetold, isGoing,
   numberOf, titleOf, wordOf,
 } from "./stage.js";
@@ -307,7 +307,8 @@ function Game({ stage, rounds, earlier, head, asks, tell, end, leave, more, isIn
     <div class="dropped"><${Tiles} scene=${{ words: marksOf(rounds[0]?.kind), cards: tiles }} only=${tiles} /></div>
     </footer>`;
   return html`<article class=${`game ${isInline ? "inline" : ""}`} ref=${here}>
-    <header><span dir="auto">${round ? asks : head}</span>${leave && html`<${Leave} leave=${leave} words=${round ? "Guess no more" : "Leave"} />`}</header>
+    <header><span dir="auto">${round ? asks : head}</span>${leave && html`
+      <${Button} does=${leave} words=${round ? "Guess no more" : "Leave"} by="Esc" />`}</header>
     ${round ? html`<div class="round" key=${round.id}><${Saying} round=${round} /><${Question} round=${round} />
         <div class="answer-place">${isTurned ? html`<${Result} round=${round} guess=${guesses[round.id]} />
             <div class="options"><button class="primary onward" onClick=${on}>${done.length < rounds.length || more ? "Next" : "What came of it"}<kbd>space</kbd></button></div>`

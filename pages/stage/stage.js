@@ -45,24 +45,21 @@ export function mount(element, options) {
   const root = document.createElement("div");
   root.className = "stage";
   element.append(root);
-  const stage = { root, listening: [] };
-  let given = { ...GIVEN, ...options }, isGone = false;
-  const draw = () => {
-    if (isGone || !html) return;
-    render(html`<${Stage} stage=${Object.assign(stage, given)} />`, root);
-  };
+  const stage = { ...GIVEN, ...options, root, listening: [] };
+  let isGone = false;
+  const draw = () => { if (!isGone && html) render(html`<${Stage} stage=${stage} />`, root); };
   const press = (event) => pressed(event, stage.listening);
-  if (given.keys !== false) document.addEventListener("keydown", press, true);
+  if (stage.keys !== false) document.addEventListener("keydown", press, true);
   const take = (module) => {
     ({ html, render, useState, useEffect, useLayoutEffect, useMemo, useRef } = module);
     draw();
   };
-  const { library } = given;
+  const { library } = stage;
   const ready = typeof library === "string" ? import(library).then(take) : Promise.resolve(take(library));
   return {
     ready,
     update(scenes, more = {}) {
-      given = { ...given, ...more, scenes };
+      Object.assign(stage, more, { scenes });
       draw();
     },
     unmount() {
@@ -194,7 +191,11 @@ const Fold = ({ isWhole, open, more, less = "Show less" }) => html`<button class
 
 /** What shows the rest of a list, where not all of it is shown. */
 const More = ({ shown, all, one, open }) => shown < all
-  && html`<button class="plain" onClick=${() => open(true)}>Show all ${counted(all, one)}</button>`;
+  && html`<${Button} does=${() => open(true)} words=${`Show all ${counted(all, one)}`} />`;
+
+/** A button, and the key that does the same. */
+export const Button = ({ does, words, by }) =>
+  html`<button class="plain" onClick=${does}>${words}${by && html`<kbd>${by}</kbd>`}</button>`;
 
 // ------------------------------------------------------------------------------------------------- Small drawings
 
@@ -239,10 +240,9 @@ export function Face({ who, name }) {
 /** What it said: large, left, in a colour and a typeface of its own. */
 export function Claim({ scene, name, most }) {
   const { claim } = scene, coming = scene.coming?.[0];
-  if (!claim && !coming) {
-    return html`<div class="claim is-empty"><div class="speaker"><${Face} who=${scene.who} name=${name} />${name}</div>
-      <p>${isGoing(scene) ? "It is about to speak." : "It has said nothing."}</p></div>`;
-  }
+  if (!claim && !coming) return html`<div class="claim is-empty">
+    <div class="speaker"><${Face} who=${scene.who} name=${name} />${name}</div>
+    <p>${isGoing(scene) ? "It is about to speak." : "It has said nothing."}</p></div>`;
   const parts = claim ? claim.parts : [coming], has = claim && parts.some((one) => one.text);
   return html`<div class="claim">
     <div class="speaker"><${Face} who=${scene.who} name=${name} /><span>${name}${" "}
@@ -311,14 +311,13 @@ function Outcome({ scene, card }) {
     <span class=${`outcome ${classOf(mark)}`}><${Sign} mark=${mark} />${nameOf(scene, mark)}</span>`;
 }
 
-export const Leave = ({ leave, words = "Leave" }) =>
-  html`<button class="plain" onClick=${leave}>${words}<kbd>Esc</kbd></button>`;
-
 /** Whether what the reader said came, where that can be said. */
 const cameTrue = ({ guess, said, options }) =>
   guess === "unknown" || !(said in options) ? "" : guess === said ? ": right" : ": wrong";
 
 const labelled = (card) => card.parts.filter((part) => part.text).map((part) => joined(" ", part.label, part.text));
+/** What was asked, without what stands elsewhere. */
+const askedOf = ({ parts = [] }, stands) => parts.filter((part) => part.text && !stands.includes(part.text));
 export const titleOf = (card) => card.parts.map((part) => part.text).filter(Boolean);
 
 /** One test: a card in the row of them, which turns when its answer comes, and opens to what stands behind it. */
@@ -560,16 +559,13 @@ function standing(scene) {
 
 /** The sentence, large where it is short, and beside it the bars that decide. */
 function Verdict({ stage, scene, headline }) {
-  const { verdict } = scene;
-  if (!verdict) {
-    const [first, ...rest] = standing(scene);
-    return html`<div class=${`verdict is-open ${scene.status}`}><div>
-      <h3 tabindex="-1">${scene.status === "running" && html`<span class="pulse" aria-hidden="true"></span>`}
-          ${first}</h3>
-      <p>${rest.join(" ")}</p>
-      ${scene.failure?.map((part) => html`<${Text} part=${part} most=${240} />`)}</div>
-      <${Progress} stage=${stage} scene=${scene} /></div>`;
-  }
+  const { verdict } = scene, [first, ...rest] = verdict ? [] : standing(scene);
+  if (!verdict) return html`<div class=${`verdict is-open ${scene.status}`}><div>
+    <h3 tabindex="-1">${scene.status === "running" && html`<span class="pulse" aria-hidden="true"></span>`}
+      ${first}</h3>
+    <p>${rest.join(" ")}</p>
+    ${scene.failure?.map((part) => html`<${Text} part=${part} most=${240} />`)}</div>
+    <${Progress} stage=${stage} scene=${scene} /></div>`;
   const length = lengthOf(verdict.headline.text), size = length > 200 ? "long wordy" : length > 64 ? "long" : "short";
   return html`<div class=${`verdict ${classOf(verdict.mark)}`}>
     <div><h3 ref=${headline} tabindex="-1" class=${size} dir="auto">
@@ -622,9 +618,10 @@ function Read({ stage, scene, name, change }) {
       card?.scrollIntoView({ block: "nearest" });
     });
   };
-  const step = (by) => {
-    const place = scene.cards.findIndex((card) => card.id === at.current);
-    const next = scene.cards[Math.min(scene.cards.length - 1, Math.max(0, place + by))];
+  const lead = (by, where) => {
+    if (stage.steps) return stage.act("step", where);
+    const place = scene.cards.findIndex((card) => card.id === at.current) + by;
+    const next = scene.cards[Math.min(scene.cards.length - 1, Math.max(0, place))];
     if (next) go(next.id);
   };
   // What was said here stands, whatever the page still hands in of before.
@@ -639,7 +636,6 @@ function Read({ stage, scene, name, change }) {
     const [name, , ...words] = stage.judgements[(number - 1) >> 1] ?? [];
     if (name && at.current) judge(at.current, name, words[(number - 1) % 2]);
   };
-  const lead = (by, where) => (stage.steps ? stage.act("step", where) : step(by));
   useKeys(stage, {
     j: () => lead(1, "next"), k: () => lead(-1, "previous"), t: () => change("tell"),
     ...(opened ? { Escape: () => open("") } : stage.steps ? { Escape: () => stage.act("step", "close") } : {}),
@@ -658,18 +654,16 @@ function Read({ stage, scene, name, change }) {
     }
     return kept.get(key);
   };
+  const isGuessed = scene.is_sealed && scene.cards.some((card) => card.mark === "sealed" && isForetold(card));
   // Of one test the verdict's tile is all there is, and its sessions stand higher.
   const isOne = scene.cards.length === 1 && scene.panels.length > 0;
   const tiles = useMemo(() => !isOne && html`<${Tiles} scene=${scene} go=${go} />`, [scene]);
   // What a session read stands in its panel.
-  const stands = new Set([scene.title, ...scene.panels.flatMap((panel) => panel.parts.map((part) => part.text))]);
-  const asked = (scene.parts ?? []).filter((part) => part.text && !stands.has(part.text));
+  const read = scene.panels.flatMap((panel) => panel.parts.map((part) => part.text));
   return html`<article class=${watched.current ? "read watched" : "read"} ref=${here}>
     <header><h2 dir="auto"><${Folded} text=${scene.title || scene.question || "A case"} most=${150} /></h2>
-      ${scene.is_sealed && scene.cards.some((card) => card.mark === "sealed" && isForetold(card)) && html`<button
-          class="plain" onClick=${() => change("guess")}>${ACTIONS.guess}</button>`}
-      ${scene.screens?.length > 1 && html`<button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd>
-          </button>`}</header>
+      ${isGuessed && html`<${Button} does=${() => change("guess")} words=${ACTIONS.guess} />`}
+      ${scene.screens?.length > 1 && html`<${Button} does=${() => change("tell")} words="Tell it" by="T" />`}</header>
     <${Verdict} stage=${stage} scene=${scene} headline=${headline} />
     <${Actions} stage=${stage} scene=${scene} />
     ${scene.unread > 0 && html`<p class="warning">${counted(scene.unread, "line")} of the journal could not be read.
@@ -678,7 +672,7 @@ function Read({ stage, scene, name, change }) {
       <section class="left" aria-label="What it said">
         <${Claim} scene=${scene} name=${name} />
         <${Meaning} scene=${scene} />
-        ${asked.map((part) => html`<${Text} part=${part} />`)}
+        ${askedOf(scene, [scene.title, ...read]).map((part) => html`<${Text} part=${part} />`)}
         ${scene.claim && scene.coming?.map((part) => html`<div class="coming"><div
             class="label">being written${part.label && `: ${part.label}`}</div>
           <p dir="auto">${Array.from(part.text).slice(-240).join("")}</p></div>`)}
@@ -813,7 +807,8 @@ function Told({ head, at, all, go, leave, hint, children, shows, whole }) {
   useLayoutEffect(() => { body.current.scrollTop = 0; }, [at]);
   return html`<article class="tell" data-shows=${shows} ...${swiping(go, at)}>
     <header><span dir="auto">${cutText(head, 70)}</span><nav>
-      ${whole && html`<a class="plain" href=${whole}>The whole run</a>`}<${Leave} leave=${leave} /></nav></header>
+      ${whole && html`<a class="plain" href=${whole}>The whole run</a>`}
+      <${Button} does=${leave} words="Leave" by="Esc" /></nav></header>
     <div class="screen" ref=${body} tabindex="0" role="group" aria-label=${`Screen ${at + 1} of ${all}`}
         key=${shows + at}>${children}</div>
     <footer><button class="turn" onClick=${() => go(at - 1)} disabled=${at === 0} aria-label="Back">←</button>
@@ -826,9 +821,7 @@ function Told({ head, at, all, go, leave, hint, children, shows, whole }) {
 /** What the hall bet of a scene, by card. The browser keeps it: who leaves a telling and comes back has lost none. */
 const betsOf = (scene) => `bets ${scene.run} ${scene.case}`;
 const kept = (name) => { try { return JSON.parse(sessionStorage.getItem(name)) ?? {}; } catch { return {}; } };
-const keep = (name, bets) => {
-  try { sessionStorage.setItem(name, JSON.stringify(bets)); } catch { /* one that keeps nothing */ }
-};
+const keep = (name, bets) => { try { sessionStorage.setItem(name, JSON.stringify(bets)); } catch { /* not kept */ } };
 
 /** A case that was stopped ends on that. */
 const screensOf = (scene) => [...(scene.screens?.length ? scene.screens : [{ shows: "question", of: "" }]),
@@ -889,22 +882,16 @@ const spoken = (scene, screen, card) => ({
 const sizeOf = (text, most = 70) => lengthOf(text) > 3 * most ? "long" : lengthOf(text) > most ? "middle" : "short";
 
 function Screen({ stage, scene, name, screen, card, bets = {}, choose, most }) {
-  const bet = bets[screen.of], foretold = against(scene.cards, bets);
+  const bet = bets[screen.of], panel = scene.panels[screen.of], foretold = against(scene.cards, bets);
   switch (screen.shows) {
-    case "question": {
-      const asked = (scene.parts ?? []).filter((part) => part.text && part.text !== scene.title);
-      return html`<div class="opening"><${Face} who=${scene.who} name=${name} />
-          <h2 class=${sizeOf(scene.title)} dir="auto"><${Folded} text=${scene.title} most=${300} /></h2></div>
-        ${asked.map((part) => html`<${Text} part=${part} />`)}`;
-    }
+    case "question": return html`<div class="opening"><${Face} who=${scene.who} name=${name} />
+        <h2 class=${sizeOf(scene.title)} dir="auto"><${Folded} text=${scene.title} most=${300} /></h2></div>
+      ${askedOf(scene, [scene.title]).map((part) => html`<${Text} part=${part} />`)}`;
     case "claim": return html`<${Claim} scene=${scene} name=${name} most=${most} />`;
     case "plot": return html`<${Said} scene=${scene} name=${name} /><${Plot} scene=${scene} covered />`;
     case "truth": return html`<${Plot} scene=${scene} />`;
-    case "panel": {
-      const panel = scene.panels[Number(screen.of)];
-      return panel && html`<div class=${`panel ${classOf(panel.mark)}`}><${Panel} stage=${stage} scene=${scene}
-          panel=${panel} /></div>`;
-    }
+    case "panel": return panel && html`<div class=${`panel ${classOf(panel.mark)}`}>
+      <${Panel} ...${{ stage, scene, panel }} /></div>`;
     case "card": return card && html`<${Said} scene=${scene} name=${name} card=${card} /><${Asked} card=${card} />
       <${Options} card=${card} chosen=${bet} choose=${(value) => choose(card, value)} />`;
     case "turned": return card && html`<${Said} scene=${scene} name=${name} card=${card} />
@@ -1018,7 +1005,7 @@ function Cell({ scene, card, title }) {
 const inColumns = (scenes, names, draw) => html`<div class="across">${scenes.map((scene, at) =>
   html`<div role="group" aria-label=${names[at]}>${draw(scene, names[at])}</div>`)}</div>`;
 
-function Row({ scenes, names, row, stage }) {
+function Row({ scenes, names, row }) {
   const title = row.title.join(" / ") || `${capital(scenes[0].one)} ${row.card.number}`;
   return html`<h4 dir="auto"><${Folded} text=${title} most=${220} /></h4>
     ${row.differs && html`<p class="small parting">${capital(row.differs)}.</p>`}
@@ -1034,7 +1021,7 @@ function Beside({ stage, scenes, names, change }) {
   const shared = scenes.every((one) => one.title === scenes[0].title);
   return html`<article class="beside" style=${`--columns:${scenes.length}`}>
     <header><h2 dir="auto"><${Folded} text=${shared ? scenes[0].title : "Side by side"} most=${150} /></h2>
-      <button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd></button></header>
+      <${Button} does=${() => change("tell")} words="Tell it" by="T" /></header>
     ${inColumns(scenes, names, (scene, name) => html`<p class="label" dir="auto">${name}</p>
       ${!shared && html`<p class="small" dir="auto">${cutText(scene.title, 150)}</p>`}
       <${Verdict} stage=${stage} scene=${scene} /><${Actions} stage=${stage} scene=${scene} />
@@ -1043,8 +1030,7 @@ function Beside({ stage, scenes, names, change }) {
     ${inColumns(scenes, names, (scene) => scene.plot && html`<${Plot} scene=${scene} />`)}
     <ol class="rows">${(isWhole ? rows : rows.slice(0, FIRST)).map((row) => html`<li key=${row.key}
       class=${row.differs ? "differs" : ""}><${Row} scenes=${scenes} names=${names} row=${row} /></li>`)}</ol>
-    ${!isWhole && rows.length > FIRST && html`<button class="plain"
-        onClick=${() => whole(true)}>Show all ${rows.length}</button>`}
+    <${More} shown=${isWhole ? rows.length : FIRST} all=${rows.length} one="row" open=${whole} />
     ${inColumns(scenes, names, (scene) => html`<${Meaning} scene=${scene} />`)}
     ${inColumns(scenes, names, (scene) => html`<${Panels} stage=${stage} scene=${scene} panels=${scene.panels} />`)}
   </article>`;
@@ -1054,11 +1040,9 @@ function Beside({ stage, scenes, names, change }) {
 function TellBeside({ stage, scenes, names, place, leave }) {
   const rows = rowsOf(scenes, stage.rows);
   const parted = [...rows].sort((one, other) => !one.differs - !other.differs).slice(0, 6);
-  const screens = [
-    { shows: "question", of: "" }, { shows: "claim", of: "" }, ...parted.map((row) => ({ shows: "card", of: row.key })),
-    ...(scenes.some((one) => one.verdict?.bars.length) ? [{ shows: "bars", of: "" }] : []),
-    { shows: "verdict", of: "" },
-  ];
+  const bars = scenes.some((one) => one.verdict?.bars.length) ? [["bars"]] : [];
+  const screens = [["question"], ["claim"], ...parted.map((row) => ["card", row.key]), ...bars, ["verdict"]]
+    .map(([shows, of = ""]) => ({ shows, of }));
   const [at, go] = useScreens(stage, screens, place, leave), { shows, of } = screens[at];
   const row = rows.find((one) => one.key === of);
   const body = shows === "question" ? html`<div class="opening">${scenes.map((scene, n) => html`<${Face}
@@ -1089,12 +1073,11 @@ function Stage({ stage }) {
   const before = useRef(mode);
   if (before.current !== mode) {
     before.current = mode;
-    if (own !== null) set(null);
+    set(null);
   }
   const now = own ?? mode;
   const change = (to) => { if (stage.act("mode", to) !== true) set(to); };
-  const home = scenes.length > 1 ? "beside" : "read";
-  const leave = () => change(home);
+  const leave = () => change(scenes.length > 1 ? "beside" : "read");
   useKeys(stage, { "?": () => help(!isHelp), ...(isHelp ? { Escape: () => help(false) } : {}) }, true);
   const names = stage.names?.length ? stage.names : scenes.map(nameIn);
   // Another case begins anew: what is open in one is not in the next.
@@ -1102,7 +1085,7 @@ function Stage({ stage }) {
   const verdict = scenes.map((one) => one.verdict?.headline.text ?? "").join(" ");
   useEffect(() => { if (verdict.trim()) say(verdict); }, [verdict]);
   const all = { stage, scene, scenes, name, names, place, series, change, leave };
-  const Drawn = scenes.length > 1 && IN_COLUMNS[series ? "" : now] || MODES[now] || Read;
+  const Drawn = scenes.length > 1 && !(series && now === "tell") && IN_COLUMNS[now] || MODES[now] || Read;
   return html`
     ${now === "play" ? html`<${Play} key=${game.pack.name} stage=${stage} ...${game} />`
       : !scene ? html`<p class="soft">There is nothing to show.</p>`
@@ -1111,5 +1094,5 @@ function Stage({ stage }) {
     ${saved && html`<p class="saved" aria-live="off">${saved}</p>`}
     ${isHelp && html`<aside class="keys" aria-label="Keys"><dl>${KEYS.map(([key, does]) =>
         html`<div><dt><kbd>${key}</kbd></dt><dd>${does}</dd></div>`)}</dl>
-      <button class="plain" onClick=${() => help(false)}>Close</button></aside>`}`;
+      <${Button} does=${() => help(false)} words="Close" /></aside>`}`;
 }
