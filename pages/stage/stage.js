@@ -17,7 +17,7 @@ const GIVEN = { mode: "read", scenes: [], act() {}, judgements: [], judged: {}, 
  *
  * - `mode`: read, tell, guess, play, beside, tried (beside a form: only what was tried so far), far (beside a list:
  *   only how far each is), or all. `scenes`: a list of one scene, of several for *beside* and *far*, or for *all* of
- *   that of a run.
+ *   the scene of a run.
  * - `library`: Preact's module with htm (`html`, `render`, hooks), or the address of one.
  * - `evidence`: what stands behind the scenes, `{calls: {id: {title, parts: [{label, text}]}}}`, or a function of a
  *   scene that promises it; asked when it is first opened.
@@ -395,11 +395,11 @@ function Fetched({ stage, scene, title, draw }) {
 
 /** The raw calls. */
 function Calls({ stage, scene, calls }) {
-  const ids = [...new Set(calls)], isForked = scene.actions?.some((one) => one.name === "fork");
+  const ids = [...new Set(calls)], canFork = scene.actions?.some((one) => one.name === "fork");
   const draw = (found) => ids.map((id) => html`<section>
     <h5>${found.calls?.[id]?.title ?? "This call is not there."}</h5>
     ${found.calls?.[id]?.parts.map((part) => html`<${Text} part=${part} most=${900} />`)}
-    ${found.calls?.[id] && isForked && html`<button class="link"
+    ${found.calls?.[id] && canFork && html`<button class="link"
         onClick=${() => stage.act("fork", id)}>${ACTIONS.fork}</button>`}</section>`);
   return ids.length > 0
     && html`<${Fetched} ...${{ stage, scene, draw }} title=${`${counted(ids.length, "call")} word for word`} />`;
@@ -654,7 +654,7 @@ function Read({ stage, scene, name, change }) {
     }
     return kept.get(key);
   };
-  const isGuessed = scene.is_sealed && scene.cards.some((card) => card.mark === "sealed" && isForetold(card));
+  const canGuess = scene.is_sealed && scene.cards.some((card) => card.mark === "sealed" && isForetold(card));
   // Of one test the verdict's tile is all there is, and its sessions stand higher.
   const isOne = scene.cards.length === 1 && scene.panels.length > 0;
   const tiles = useMemo(() => !isOne && html`<${Tiles} scene=${scene} go=${go} />`, [scene]);
@@ -662,7 +662,7 @@ function Read({ stage, scene, name, change }) {
   const read = scene.panels.flatMap((panel) => panel.parts.map((part) => part.text));
   return html`<article class=${watched.current ? "read watched" : "read"} ref=${here}>
     <header><h2 dir="auto"><${Folded} text=${scene.title || scene.question || "A case"} most=${150} /></h2>
-      ${isGuessed && html`<${Button} does=${() => change("guess")} words=${ACTIONS.guess} />`}
+      ${canGuess && html`<${Button} does=${() => change("guess")} words=${ACTIONS.guess} />`}
       ${scene.screens?.length > 1 && html`<${Button} does=${() => change("tell")} words="Tell it" by="T" />`}</header>
     <${Verdict} stage=${stage} scene=${scene} headline=${headline} />
     <${Actions} stage=${stage} scene=${scene} />
