@@ -44,7 +44,8 @@ FAULTS = {
               'kept: "M4 4l8 8M12 4l-8 8"'),
         Fault("a card has no class of its mark", "stage.js", "<li class=${`card ${classOf(card.mark)}",
               '<li class=${`card ${""}'),
-        Fault("the legend counts a kind once", "stage.js", "(counts.get(card.mark) ?? 0) + 1", "1"),
+        Fault("the legend counts a kind once", "stage.js", ".filter((card) => card.mark === mark).length",
+              ".some((card) => card.mark === mark) * 1"),
     ],
     STAGE + "test_a_bar_is_as_long_as_its_share": [
         Fault("one unit of a bar too many is full", "stage.js", "at < bar.hits", "at <= bar.hits"),
@@ -83,8 +84,8 @@ FAULTS = {
         Fault("the covered truth is drawn", "stage.js", '(kind) => !covered || kind !== "truth"', "() => true"),
     ],
     STAGE + "test_who_it_was_is_told_at_the_end_alone": [
-        Fault("who it was is told at first", "stage.js", 'scene.who?.shown || "The model"',
-              'scene.who?.name || "The model"'),
+        Fault("who it was is told at first", "stage.js", 'who?.shown || "The model"',
+              'who?.name || "The model"'),
     ],
     STAGE + "test_evidence_is_asked_for_once_when_it_is_opened": [
         Fault("evidence is asked for each time", "stage.js", "!event.target.open || isAsked.current",

@@ -76,7 +76,8 @@ class Drawing {
     if (!before || before.calls !== calls) {
       this.pending = null;
       const last = points.at(-1);
-      if (before && last) this.say(last.number === calls ? `f(${last.x}) = ${written(last.y)}` : "It gave no number there.");
+      const isNumber = last?.number === calls;
+      if (before && last) this.say(isNumber ? `f(${last.x}) = ${written(last.y)}` : "It gave no number there.");
     }
     if (!left) this.isDrawing = true;
     this.draw();
@@ -141,21 +142,21 @@ class Drawing {
 
   /** From the last place of the pointer to this one: each point of the curve on the way lies on it. */
   stroke(to) {
-    this.ys ??= this.curve;
-    const [from, end] = this.last.x <= to.x ? [this.last, to] : [to, this.last], nearest = Math.round((to.x - this.xs[0]) / this.step);
-    for (let place = 0; place <= this.steps; place += 1) {
-      if (this.x(place) >= from.x && this.x(place) <= end.x) this.ys[place] = from.x === end.x ? to.y : between([from, end], this.x(place));
-    }
-    this.ys[nearest] = to.y;
+    const [from, end] = this.last.x <= to.x ? [this.last, to] : [to, this.last];
+    this.ys = this.curve.map((y, place) => {
+      const x = this.x(place);
+      return x < from.x || x > end.x ? y : from.x === end.x ? to.y : between([from, end], x);
+    });
+    this.ys[Math.round((to.x - this.xs[0]) / this.step)] = to.y;
     this.last = to;
     this.draw();
   }
 
   /** A place of the curve up or down, and less so the points on its way to the next places. */
   lift(by) {
-    this.ys ??= this.curve;
-    const wide = this.steps / (PLACES - 1), [low, high] = this.ends;
-    this.ys = this.ys.map((y, place) => y + (by * (high - low) / 40) * Math.max(0, 1 - Math.abs(place - this.place * wide) / wide));
+    const wide = this.steps / (PLACES - 1), [low, high] = this.ends, most = by * (high - low) / 40;
+    const share = (place) => Math.max(0, 1 - Math.abs(place - this.place * wide) / wide);
+    this.ys = this.curve.map((y, place) => y + most * share(place));
   }
 
   press(event) {
@@ -187,8 +188,8 @@ class Drawing {
 
   draw() {
     const { points, calls, left, is_over: isOver, curves = [] } = this.data;
-    this.lives.replaceChildren(...Array.from({ length: Math.min(20, calls + left) }, (_, n) => made("i", n < left ? "" : "gone")));
-    this.lives.append(` ${left} ${left === 1 ? "call" : "calls"} left`);
+    const lives = Array.from({ length: Math.min(20, calls + left) }, (_, n) => made("i", n < left ? "" : "gone"));
+    this.lives.replaceChildren(...lives, ` ${left} ${left === 1 ? "call" : "calls"} left`);
     this.modes.forEach((button, n) => button.setAttribute("aria-pressed", String(Boolean(n) === this.isDrawing)));
     this.modes[0].disabled = !left;
     for (const one of [this.head, this.hint, this.foot]) one.hidden = isOver;
@@ -197,13 +198,15 @@ class Drawing {
       : "Click where you want to know its value. By keys: ← → and Enter.";
     this.plane.parentElement.classList.toggle("is-over", isOver);
     this.plane.classList.toggle("is-drawing", this.isDrawing && !isOver);
+    const asked = points.map((one) => `f(${one.x}) = ${written(one.y)}`).join(", ") || "nothing yet";
     this.plane.setAttribute("aria-label", isOver
-      ? curves.map((one) => one.label).join(", ") : `A chart of what was asked: ${points.map((one) => `f(${one.x}) = ${written(one.y)}`).join(", ") || "nothing yet"}`);
+      ? curves.map((one) => one.label).join(", ") : `A chart of what was asked: ${asked}`);
     const svg = document.createElementNS(SVG, "svg");
     svg.setAttribute("viewBox", "0 0 100 100");
     svg.setAttribute("preserveAspectRatio", "none");
     const mine = this.curve.map((y, place) => [this.x(place), y]);
-    const drawn = isOver ? curves.map((one) => [one.kind, one.x.map((x, n) => [x, one.y[n]])]) : this.isDrawing || this.ys ? [["claim", mine]] : [];
+    const drawn = isOver ? curves.map((one) => [one.kind, one.x.map((x, n) => [x, one.y[n]])])
+      : this.isDrawing || this.ys ? [["claim", mine]] : [];
     drawn.forEach(([kind, line], nth) => svg.append(this.path(kind, line, nth)));
     const dot = (x, y, look) => {
       const one = made("i", look);
@@ -213,9 +216,11 @@ class Drawing {
     const shown = points.map((one) => dot(one.x, one.y, "point"));
     if (!isOver && this.isDrawing) {
       const wide = this.steps / (PLACES - 1);
-      for (let n = 0; n < PLACES; n += 1) shown.push(dot(mine[n * wide][0], mine[n * wide][1], n === this.place ? "handle is-on" : "handle"));
+      const handles = Array.from({ length: PLACES }, (_, n) => mine[n * wide]);
+      shown.push(...handles.map(([x, y], n) => dot(x, y, n === this.place ? "handle is-on" : "handle")));
     } else if (!isOver) {
-      const x = this.pending ?? this.over?.x ?? this.cursor, line = made("b", this.pending != null ? "hair is-asked" : "hair", String(x));
+      const x = this.pending ?? this.over?.x ?? this.cursor;
+      const line = made("b", this.pending != null ? "hair is-asked" : "hair", String(x));
       line.style.left = `${this.across(x)}%`;
       shown.push(line);
     }

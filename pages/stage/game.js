@@ -1,10 +1,11 @@
-// Foretelling, one card a screen: a reader says what will come, and a tap turns the card. Cards of a run that is guessed
-// first, and cards of a pack (core/telling/game/pack.py) that is played, are rounds of one game; kinds differ by data only.
+// Foretelling, one card a screen: a reader says what will come, and a tap turns the card. Cards of a run that is
+// guessed first, and cards of a pack (core/telling/game/pack.py) that is played, are rounds of one game; kinds differ
+// by data only.
 //
 // It is the explanation that is on trial: what is told at the end is what it let a reader foresee.
 
 import {
-  html, useEffect, useLayoutEffect, useMemo, useRef, useState, useKeys, Actions, Bars, Ending, Face, Leave, Marked,
+  html, useEffect, useLayoutEffect, useMemo, useRef, useState, useKeys, Actions, Bars, Button, Ending, Face, Marked,
   Options, Panels, Sign, Text, Tiles, against, came, capital, classOf, counted, cut, cutText, isForetold, isGoing,
   numberOf, revealed, titleOf, wordOf,
 } from "./stage.js";
@@ -48,8 +49,8 @@ function longest(values) {
 const isDisputed = ({ expects: [first, ...others] }) =>
   others.some((one) => one.arm === first.arm && one.value !== first.value);
 
-/** What came of a card for the explanation: what it led to expect, another thing, or it says nothing of it. `open` is the
- * word of who foretells nothing, where there is one: elsewhere *cannot tell* is an answer like others. */
+/** What came of a card for the explanation: what it led to expect, another thing, or it says nothing of it. `open` is
+ * the word of who foretells nothing, where there is one: elsewhere *cannot tell* is an answer like others. */
 function ofReason(card, open = UNKNOWN) {
   const { expects: [first], said, options } = card;
   if (!first || !(first.value in options) || first.value === open || isDisputed(card)) return "not settled";
@@ -75,8 +76,8 @@ export function drawn(cards, seed, most = MOST_CARDS) {
   return found;
 }
 
-/** Whether a card of a run comes without the reason: one of each two, drawn by the run's name, whatever else is known of it
- * yet. These are the first to be guessed, or the reason would be known. */
+/** Whether a card of a run comes without the reason: one of each two, drawn by the run's name, whatever else is known
+ * of it yet. These are the first to be guessed, or the reason would be known. */
 export function isCovered(run, number) {
   return (randomOf(`${run} ${Math.ceil(number / 2)}`)() < 0.5) === (number % 2 === 0);
 }
@@ -91,7 +92,8 @@ const ASK = {
   gain: (its) => `${its} reasons told you more than that`, none: (its) => `${its} reasons told you nothing beyond that`,
   loss: (its) => `${its} reasons told you nothing`, few: (its) => `to say what ${its} reasons are worth`,
   strictly: (its) => `${its} reasons, word for word`,
-  means: "An explanation is worth what it lets you foresee: with it you should predict the next answer better than without.",
+  means: "An explanation is worth what it lets you foresee: with it you should predict the next answer better than "
+    + "without.",
 };
 
 /** What is asked and told in each game, and who needs no reasons there: all in which kinds differ. */
@@ -100,7 +102,8 @@ const GAMES = {
   check: {
     ...ASK, asks: "It hid or changed what its answer rests on. What will it say now?", open: "",
     truth: "ignored them and answered what is right", same: "ignored them and held that nothing changes",
-    means: "Words that decided an answer should change it when they are hidden. Where they do not, something else decided.",
+    means: "Words that decided an answer should change it when they are hidden. Where they do not, something else "
+      + "decided.",
   },
   plant: {
     ...ASK, asks: "Asked twice, it answered differently. Once we whispered to it.", open: "", truth: "",
@@ -109,7 +112,8 @@ const GAMES = {
       kept: "Its reason gives it away.", broken: "The reasons point to the other.",
       "not settled": "Neither reason gives it away.",
     },
-    reasons: () => "the reasons", own: () => "you", lead: (hits, n) => `By the reasons alone you found ${hits} of ${n}.`,
+    reasons: () => "the reasons", own: () => "you",
+    lead: (hits, n) => `By the reasons alone you found ${hits} of ${n}.`,
     gain: () => "the reasons gave it away more often than that", none: () => "the reasons gave nothing away",
     loss: () => "the reasons gave nothing away", few: () => "to say what the reasons give away",
     means: "A reason should tell what moved the answer. Where nobody can tell the two apart, it does not.",
@@ -124,12 +128,13 @@ const GAMES = {
   },
 };
 
+const gameOf = (kind) => GAMES[kind] ?? GAMES.ask;
 const hitsOf = (cards, of) => cards.filter((one) => of(one) === one.card.said).length;
 
-/** Whoever needs no reasons, over these cards: by what is true, as before, or always the same; the best of them first. */
+/** Whoever needs no reasons, over these cards: by what is true, as before, or always the same; the best first. */
 function ignoring(words, cards) {
-  const options = cards.map((one) => Object.keys(one.card.options));
-  const shared = (options[0] ?? []).filter((value) => value !== words.open && options.every((all) => all.includes(value)));
+  const [first = [], ...others] = cards.map((one) => Object.keys(one.card.options));
+  const shared = first.filter((value) => value !== words.open && others.every((all) => all.includes(value)));
   const before = ({ card, claim }) =>
     Object.keys(card.options).find((value) => value.toLowerCase() === claim?.answer?.toLowerCase());
   const found = shared.map((value) => {
@@ -144,14 +149,15 @@ function ignoring(words, cards) {
 }
 
 /**
- * What the reader's guesses say of the explanations: over the cards on which they foretold something, they, whoever needs
- * no reasons, and whoever goes strictly by what the reasons imply. *It does not say* foretells nothing, and counts for nobody.
+ * What the reader's guesses say of the explanations: over the cards on which they foretold something, they, whoever
+ * needs no reasons, and whoever goes strictly by what the reasons imply. *It does not say* foretells nothing, and
+ * counts for nobody.
  *
  * `cards` are those of a pack, `guesses` a word each. Gives `outcome` (few, alone, gain, beside, none, loss, unsaid),
  * `lead`, `sentence`, `left` (how many foretell nothing), `hits`, `n` and `bars`.
  */
 export function concluded(kind, cards, guesses) {
-  const words = GAMES[kind] ?? GAMES.ask;
+  const words = gameOf(kind);
   const its = new Set(cards.map((one) => one.who?.name)).size > 1 ? "their" : "its";
   const guess = new Map(cards.map((one, at) => [one, guesses[at]]));
   const foretold = cards.filter((one) => guess.get(one) && guess.get(one) !== words.open);
@@ -161,17 +167,20 @@ export function concluded(kind, cards, guesses) {
   // Taken at their word, the reasons are held against the same ones, over the cards of which they say something.
   const settled = foretold.filter((one) => ofReason(one.card, words.open) !== "not settled");
   const strict = hitsOf(settled, (one) => one.card.expects[0].value);
-  const there = best ? hitsOf(settled, best.of) : 0, isSettled = settled.length >= LEAST_SETTLED, leads = isSettled && best && strict > there;
+  const there = best ? hitsOf(settled, best.of) : 0, isSettled = settled.length >= LEAST_SETTLED;
+  const leads = isSettled && best && strict > there;
   const outcome = n < LEAST ? "few" : !best ? "alone" : hits > best.hits ? (isSettled && !leads ? "beside" : "gain")
     : leads ? "unsaid" : hits === best.hits ? "none" : "loss";
   const would = best && `Whoever ${best.whoever} would have got ${hits === best.hits ? "as many" : best.hits}`;
-  const taken = `taken word for word, ${words.reasons(its)} foretell ${strict} of ${settled.length}, where that gets ${there}`;
+  const taken = `taken word for word, ${words.reasons(its)} foretell ${strict} of ${settled.length}, `
+    + `where that gets ${there}`;
   return {
     outcome, hits, n, left,
     lead: n ? words.lead(hits, n, its) : `You held that ${its} reasons say nothing of these.`,
     sentence: {
       few: `That is too few ${words.few(its)}.`, alone: "There is nothing here to hold that against.",
-      gain: `${would}: ${words.gain?.(its)}.`, none: `${would}: ${words.none(its)}.`, loss: `${would}: ${words.loss(its)}.`,
+      gain: `${would}: ${words.gain?.(its)}.`, none: `${would}: ${words.none(its)}.`,
+      loss: `${would}: ${words.loss(its)}.`,
       beside: `${would}. But ${taken}: so it is not they that told you.`,
       unsaid: `${would}. But ${taken}: they say it, only not plainly.`,
     }[outcome],
@@ -189,8 +198,8 @@ const SQUARES = { kept: "🟩", broken: "🟥", "not settled": "⬜" };
 
 /** A game in a line to share: a square a card, the same in words, and where the same cards are. */
 export function shared(title, marks, { hits, n, left, sentence }, link) {
-  const open = left ? `, ${left} left open` : "";
-  return [`Outguess: ${title}`, `${marks.map((mark) => SQUARES[mark]).join("")} ${hits} of ${n} predicted${open}`, sentence, link]
+  const squares = marks.map((mark) => SQUARES[mark]).join(""), open = left ? `, ${left} left open` : "";
+  return [`Outguess: ${title}`, `${squares} ${hits} of ${n} predicted${open}`, sentence, link]
     .filter(Boolean).join("\n");
 }
 
@@ -199,7 +208,10 @@ export function shared(title, marks, { hits, n, left, sentence }, link) {
 const PREDICTED = { kept: "as predicted", broken: "not as predicted", "not settled": "nothing predicted" };
 
 /** What the reason led to expect, beside what came. */
-const LED = { kept: "That is what its reason led to expect.", broken: "Its reason led to expect: ….", "not settled": "Its reason does not say." };
+const LED = {
+  kept: "That is what its reason led to expect.", broken: "Its reason led to expect: ….",
+  "not settled": "Its reason does not say.",
+};
 
 /** What has become of a guess, in the words of its game. */
 const marksOf = (kind) => GAMES[kind]?.marks ?? PREDICTED;
@@ -216,7 +228,8 @@ function ofGuess({ card, open = UNKNOWN }, guess) {
 /** What was said, its answer first, in the words in which it was said; or the answer alone. */
 function Saying({ round }) {
   const { claim, title, who, isCovered } = round, answer = capital(claim?.answer ?? "");
-  const parts = isCovered ? [] : claim?.parts ?? [], opens = parts[0]?.text.toLowerCase().startsWith(answer.toLowerCase());
+  const parts = isCovered ? [] : claim?.parts ?? [];
+  const opens = parts[0]?.text.toLowerCase().startsWith(answer.toLowerCase());
   const [first = { text: "" }, ...rest] = opens ? parts : answered(answer, parts);
   return claim && html`<div class="claim">
     <div class="speaker"><${Face} who=${who} name="It" /><span dir="auto">${cutText(title, 160)}</span></div>
@@ -229,12 +242,13 @@ function answered(answer, [first, ...rest]) {
   if (answer && first?.label) return [...answered(answer, []), first, ...rest];
   const before = answer && `${answer}${first ? ": " : "."}`, by = [...before].length;
   const spans = (first?.spans ?? []).map((one) => ({ ...one, start: one.start + by, end: one.end + by }));
-  return [{ ...first, text: before + (first?.text ?? ""), spans: [...(by ? [{ start: 0, end: by, mark: "strong" }] : []), ...spans] }, ...rest];
+  if (by) spans.unshift({ start: 0, end: by, mark: "strong" });
+  return [{ ...first, text: before + (first?.text ?? ""), spans }, ...rest];
 }
 
 /** Two reasons, of which one is to be told. */
-const Reasons = ({ parts }) => html`<div class="reasons">${parts.map((part) => html`<blockquote class="claim"><${Text} part=${part} most=${280} />
-  </blockquote>`)}</div>`;
+const Reasons = ({ parts }) => html`<div class="reasons">${parts.map((part) =>
+  html`<blockquote class="claim"><${Text} part=${part} most=${280} /></blockquote>`)}</div>`;
 
 /** Whether it said nothing but the answer. */
 const isWordAlone = (card) => card.text.replace(/[^\p{L}\p{N}]|^\d+\)/gu, "").toLowerCase() === card.said.toLowerCase();
@@ -258,19 +272,23 @@ function Result({ round, guess }) {
   return html`<div class=${`turned ${classOf(mark)}`}>
     <h2><${Sign} mark=${mark} />${capital(whatCame(round) || card.outcome)}.</h2>
     ${text && html`<p class="words" dir="auto">“${cutText(text, 220)}”</p>`}
-    <p class="small">${led && html`<span class="expects-word">${led}</span> `}${guess && `You said ${wordOf(card, guess)}: `}
+    <p class="small">${led && html`<span class="expects-word">${led}</span> `}
+      ${guess && `You said ${wordOf(card, guess)}: `}
       <b>${marksOf(round.kind)[mark] ?? card.outcome}.</b>${why && ` ${capital(why)}.`}</p>
     ${after.slice(0, 1).map((part) => html`<p dir="auto"><${Marked} part=${within(part, 240)} />
       ${cue && html` <${Marked} part=${cue} />`}</p>`)}
-    ${after.length > 1 && html`<details><summary>All of it</summary>${after.slice(1).map((part) => html`<${Text} part=${part} most=${240} />`)}</details>`}</div>`;
+    ${after.length > 1 && html`<details><summary>All of it</summary>
+      ${after.slice(1).map((part) => html`<${Text} part=${part} most=${240} />`)}</details>`}</div>`;
 }
 
 /**
- * Rounds one after another: guessed, turned, a tile drops. A round has `id`, `title`, `who`, `claim`, `card`, `isCovered`,
- * `isReady`, `after` and what stands `below` its options; `earlier` has guesses that were made before, by id. `end(guesses)` draws what it comes to.
+ * Rounds one after another: guessed, turned, a tile drops. A round has `id`, `title`, `who`, `claim`, `card`,
+ * `isCovered`, `isReady`, `after` and what stands `below` its options; `earlier` has guesses that were made before, by
+ * id. `end(guesses)` draws what it comes to.
  */
 function Game({ stage, rounds, earlier, head, asks, tell, end, leave, more, isInline }) {
-  const [guesses, guess] = useState(earlier ?? {}), [current, set] = useState(""), acted = useRef(false), here = useRef(null);
+  const [guesses, guess] = useState(earlier ?? {}), [current, set] = useState("");
+  const acted = useRef(false), here = useRef(null);
   // By its name: while a run goes on a card may still be set aside, and others come.
   const first = rounds.findIndex((one) => !guesses[one.id]), named = rounds.findIndex((one) => one.id === current);
   const at = named >= 0 ? named : first >= 0 ? first : rounds.length;
@@ -298,25 +316,34 @@ function Game({ stage, rounds, earlier, head, asks, tell, end, leave, more, isIn
   useEffect(() => { if (acted.current && words) stage.say?.(words); }, [words]);
   // What was pressed is gone: the focus goes where one goes on, but never before a person did something.
   useLayoutEffect(() => {
-    const place = acted.current && (here.current.querySelector(".onward") ?? here.current.querySelector("h2[tabindex]"));
-    place?.focus?.({ preventScroll: true });
+    const find = (selector) => here.current.querySelector(selector);
+    if (acted.current) (find(".onward") ?? find("h2[tabindex]"))?.focus({ preventScroll: true });
   }, [at, isTurned]);
-  const done = rounds.filter((one) => guesses[one.id]);
-  const tiles = done.map((one) => ({ ...one.card, id: one.id, number: rounds.indexOf(one) + 1, mark: ofGuess(one, guesses[one.id]) }));
+  const tiles = tilesOf(rounds, guesses), isMore = tiles.length < rounds.length || more;
   const foot = html`<footer><span class="hint">${round ? `${at + 1} of ${rounds.length}` : ""}</span>
     <div class="dropped"><${Tiles} scene=${{ words: marksOf(rounds[0]?.kind), cards: tiles }} only=${tiles} /></div>
     </footer>`;
   return html`<article class=${`game ${isInline ? "inline" : ""}`} ref=${here}>
-    <header><span dir="auto">${round ? asks : head}</span>${leave && html`<${Leave} leave=${leave} words=${round ? "Guess no more" : "Leave"} />`}</header>
+    <header><span dir="auto">${round ? asks : head}</span>${leave && html`
+      <${Button} does=${leave} words=${round ? "Guess no more" : "Leave"} by="Esc" />`}</header>
     ${round ? html`<div class="round" key=${round.id}><${Saying} round=${round} /><${Question} round=${round} />
         <div class="answer-place">${isTurned ? html`<${Result} round=${round} guess=${guesses[round.id]} />
-            <div class="options"><button class="primary onward" onClick=${on}>${done.length < rounds.length || more ? "Next" : "What came of it"}<kbd>space</kbd></button></div>`
+            <${Onward} does=${on} words=${isMore ? "Next" : "What came of it"} by="space" />`
           : isGuessed ? html`<p class="soft">It comes once your guess is kept.</p>`
-          : round.isReady ? html`<${Options} card=${round.card} choose=${choose} />${round.below}` : html`<p class="soft">It has not answered yet.</p>`}</div></div>`
-      : more ? html`<div class="round over"><p class="soft">These are all so far. More are on their way.</p>${more}</div>`
-      : html`<div class="round over">${end(guesses)}</div>`}
+          : round.isReady ? html`<${Options} card=${round.card} choose=${choose} />${round.below}`
+          : html`<p class="soft">It has not answered yet.</p>`}</div></div>`
+      : html`<div class="round over">${more
+          ? html`<p class="soft">These are all so far. More are on their way.</p>${more}` : end(guesses)}</div>`}
     ${round && foot}</article>`;
 }
+
+/** The rounds that were guessed, as cards whose tiles are drawn. */
+const tilesOf = (rounds, guesses) => rounds.map((one, at) =>
+  guesses[one.id] && { ...one.card, id: one.id, number: at + 1, mark: ofGuess(one, guesses[one.id]) }).filter(Boolean);
+
+/** What leads on from a card, or from the last of them. */
+const Onward = ({ does, words, by }) => html`<div class="options">
+  <button class="primary onward" onClick=${does}>${words}<kbd>${by}</kbd></button></div>`;
 
 /** What is asked of the reader; of a card without a claim with the reasons that are to be told apart. */
 function Question({ round }) {
@@ -342,7 +369,8 @@ const isReached = (card) => card.mark !== "stopped" || Boolean(card.said);
 export function Guess({ stage, scene, name, leave }) {
   const cards = scene.cards.filter((card) => isReached(card) && isForetold(card));
   const all = cards.map((card) => ({
-    id: card.id, title: scene.title, who: scene.who, claim: scene.claim, card, isCovered: isCovered(scene.run, card.number), isReady: card.mark !== "waiting",
+    id: card.id, title: scene.title, who: scene.who, claim: scene.claim, card, isReady: card.mark !== "waiting",
+    isCovered: isCovered(scene.run, card.number),
     below: scene.is_sealed && html`<${Panels} stage=${stage} scene=${scene} panels=${scene.panels} />`,
   }));
   const open = all.filter((one) => !one.isCovered), rounds = [...all.filter((one) => one.isCovered), ...open];
@@ -350,19 +378,22 @@ export function Guess({ stage, scene, name, leave }) {
   const end = (guesses) => html`<${Ending} scene=${scene} name=${name} />
     <p class="words">${apart(rounds, guesses)}</p><p>${against(open.map((one) => one.card), guesses)}</p>
     ${scene.verdict?.bars.length > 0 && html`<${Bars} bars=${scene.verdict.bars} />`}
-    <div class="options"><button class="primary onward" onClick=${leave}>See all of it<kbd>Esc</kbd></button></div>`;
-  return html`<${Game} stage=${stage} rounds=${rounds} earlier=${earlier} head=${scene.title} asks="What will it answer?" end=${end} leave=${leave}
-    more=${isGoing(scene) && html`<${Actions} stage=${stage} scene=${scene} />`} tell=${(round, value) => stage.act("guess", round.id, value, round.isCovered)} />`;
+    <${Onward} does=${leave} words="See all of it" by="Esc" />`;
+  const more = isGoing(scene) && html`<${Actions} stage=${stage} scene=${scene} />`;
+  return html`<${Game} ...${{ stage, rounds, earlier, end, leave, more }} head=${scene.title}
+    asks="What will it answer?" tell=${(round, value) => stage.act("guess", round.id, value, round.isCovered)} />`;
 }
 
 /** The reader with the reason and without it: what it was worth to them, where that can be said at all. */
 export function apart(rounds, guesses) {
   const foretold = rounds.filter(({ id, card }) => guesses[id] && guesses[id] !== UNKNOWN && card.said in card.options);
   const share = (some) => [some.filter(({ id, card }) => guesses[id] === card.said).length, some.length];
-  const [hits, n] = share(foretold.filter((one) => !one.isCovered)), [blind, of] = share(foretold.filter((one) => one.isCovered));
-  if (!n || !of) return n ? `With its reason you foretold ${hits} of ${n}.` : of ? `Without its reason you foretold ${blind} of ${of}.` : "";
+  const [hits, n] = share(foretold.filter((one) => !one.isCovered));
+  const [blind, of] = share(foretold.filter((one) => one.isCovered));
+  if (!n) return of ? `Without its reason you foretold ${blind} of ${of}.` : "";
+  if (!of) return `With its reason you foretold ${hits} of ${n}.`;
   const gain = hits / n - blind / of;
-  const came = gain > 0 ? "more with it than without" : gain < 0 ? "fewer with it than without" : "as many with it as without";
+  const came = gain ? `${gain > 0 ? "more" : "fewer"} with it than without` : "as many with it as without";
   return `With its reason you foretold ${hits} of ${n}, without it ${blind} of ${of}: ${came}. `
     + (n + of < 2 * LEAST * 4 ? "So few cards do not show that it was the reason." : "");
 }
@@ -385,15 +416,14 @@ const newSeed = () => String(Math.floor(Math.random() * 1e6));
 /** Ten cards of a pack. */
 export function Play({ stage, pack, seed: given, others, isInline, isInApp }) {
   const [seed, sow] = useState(given || newSeed);
-  const rounds = useMemo(() => drawn(pack.cards, seed, pack.kind === "exam" ? pack.cards.length : MOST_CARDS).map((place) => ({
-    ...pack.cards[place], id: String(place), place, isReady: true, kind: pack.kind, open: (GAMES[pack.kind] ?? GAMES.ask).open,
-  })), [pack, seed]);
+  const { kind, cards } = pack, { open, asks } = gameOf(kind), most = kind === "exam" ? cards.length : MOST_CARDS;
+  const rounds = useMemo(() => drawn(cards, seed, most).map((place) => (
+    { ...cards[place], id: String(place), place, isReady: true, kind, open })), [pack, seed]);
   const again = () => { const next = newSeed(); sow(next); stage.act("seed", next); };
-  const end = (guesses) => html`<${Concluded} pack=${pack} rounds=${rounds} guesses=${guesses} seed=${seed}
-    again=${again} others=${others} isInApp=${isInApp} />`;
+  const end = (guesses) => html`<${Concluded} ...${{ pack, rounds, guesses, seed, again, others, isInApp }} />`;
   if (!rounds.length) return html`<p class="soft">There is no card in this pack.</p>`;
-  return html`<${Game} key=${seed} stage=${stage} rounds=${rounds} head=${pack.title} asks=${(GAMES[pack.kind] ?? GAMES.ask).asks} end=${end}
-    isInline=${isInline} tell=${(round, value) => stage.act("play", round.place, value)} />`;
+  return html`<${Game} key=${seed} ...${{ stage, rounds, asks, end, isInline }} head=${pack.title}
+    tell=${(round, value) => stage.act("play", round.place, value)} />`;
 }
 
 /** What a game comes to: what the reasons were worth, against whom, to be shared; who it was; and the ways on. */
@@ -404,16 +434,20 @@ function Concluded({ pack, rounds, guesses, seed, again, others, isInApp }) {
   const text = shared(pack.title, rounds.map((one) => ofGuess(one, guesses[one.id])), found, link);
   const lead = found.lead.indexOf("you "), spans = lead < 0 ? [] : [{ start: lead, end: lead + 3, mark: "strong" }];
   const names = [...new Map(rounds.filter((one) => one.who?.name).map((one) => [one.who.name, one.who])).values()];
-  const tiles = rounds.map((one, at) => ({ ...one.card, id: one.id, number: at + 1, mark: ofGuess(one, guesses[one.id]) }));
-  return html`<div class="concluded"><div><h2 tabindex="-1" class="onward"><${Marked} part=${{ text: found.lead, spans }} /> <span>${found.sentence}</span></h2>
+  const tiles = tilesOf(rounds, guesses), unsaid = `“${rounds[0].card.options[UNKNOWN] ?? UNKNOWN}”`;
+  return html`<div class="concluded"><div>
+      <h2 tabindex="-1" class="onward"><${Marked} part=${{ text: found.lead, spans }} />${" "}
+        <span>${found.sentence}</span></h2>
       <${Tiles} scene=${{ words: marksOf(pack.kind), cards: tiles }} only=${tiles} />
-      ${found.left > 0 && html`<p class="small">“${rounds[0].card.options[UNKNOWN] ?? UNKNOWN}” is no prediction: ${counted(found.left, "card")} ${found.left > 1 ? "count" : "counts"} for nobody.</p>`}
+      ${found.left > 0 && html`<p class="small">${unsaid} is no prediction: ${counted(found.left, "card")}
+        ${found.left > 1 ? " count" : " counts"} for nobody.</p>`}
     </div>${found.bars.length > 0 && html`<${Bars} bars=${found.bars} />`}</div>
     <div class="options ways-on"><button class="primary" onClick=${again}>Other cards</button>
       ${isInApp && html`<a class="plain" href=${way}>${own}</a>`}<${Share} text=${text} /></div>
-    ${names.length > 0 && html`<p class="reveal">${names.slice(0, 4).map((who) => html`<${Face} who=${who} name=${who.name} />`)}
+    ${names.length > 0 && html`<p class="reveal">
+      ${names.slice(0, 4).map((who) => html`<${Face} who=${who} name=${who.name} />`)}
       <span>${names.length > 1 ? "They were" : "It was"} ${names.map(revealed).join("; ")}.</span></p>`}
-    <p>${(GAMES[pack.kind] ?? GAMES.ask).means} ${counted(rounds.length, "card")} are few: a lead of one or two may be chance.</p>
+    <p>${gameOf(pack.kind).means} ${counted(rounds.length, "card")} are few: a lead of one or two may be chance.</p>
     ${others?.length > 0 && html`<nav class="other-games" aria-label="Other games"><span>Other games:</span>
       ${others.map(({ name, title }) => html`<a class="link" href=${`/play?pack=${name}`}>${title}</a>`)}
       <a class="link" href="/probe">Draw today’s box</a></nav>`}

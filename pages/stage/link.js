@@ -11,9 +11,7 @@ export function follow(run, named, draw, far, over) {
   let scene = null;
   const source = new EventSource(address("told", run, named));
   source.addEventListener("scene", (event) => draw((scene = JSON.parse(event.data))));
-  source.addEventListener("changed", (event) => {
-    draw((scene = merged(scene, JSON.parse(event.data))));
-  });
+  source.addEventListener("changed", (event) => draw((scene = merged(scene, JSON.parse(event.data)))));
   source.addEventListener("far", (event) => far(JSON.parse(event.data)));
   source.addEventListener("over", () => { source.close(); over(); });
   // Of a lost connection the browser asks again by itself, and is then told the whole; not where it was refused.
@@ -39,8 +37,7 @@ export async function evidence(scene) {
 }
 
 const mounts = new WeakMap();
-const theirs = new Map();
-let opening = null;
+let opening = null, theirs = null;
 
 /**
  * The stage as a component of Streamlit. `component.data` is what `stage.mount` takes, and besides: `follow`, for each
@@ -102,7 +99,8 @@ export async function mounted(component, version) {
     place: (at) => inAddress({ at: String((here.at = at) + 1) }),
     mode(to) {
       // Where the last screen was reached, what it says is no secret any more.
-      if (data.series) return location.assign((here.at ?? data.place) >= data.series.end ? data.series.over : data.series.leave), true;
+      const { series, place: first } = data;
+      if (series) return location.assign((here.at ?? first) >= series.end ? series.over : series.leave), true;
       inAddress(to === "tell" ? { present: "1" } : { present: "", at: "" });
       // What stands around a case that was guessed comes with the page, which knows of a guess once it is kept.
       if (here.data.mode === "guess") sayer(here).afterwards(() => went("guessed"));
@@ -189,8 +187,7 @@ function withGuesses(scene, waiting, reader) {
 const field = (name) => document.querySelector(`.st-key-act-${name} :is(input, textarea, button)`);
 
 function sayer(here) {
-  if (!theirs.has("sayer")) theirs.set("sayer", new Sayer());
-  const one = theirs.get("sayer");
+  const one = (theirs ??= new Sayer());
   one.opened = (all) => {
     for (const { run, case: named, news } of all) {
       const is = (scene) => scene.run === run && scene.case === named;

@@ -2,8 +2,8 @@
 
 /**
  * What a person says of runs: kept in the browser until the app has acknowledged it, one batch under way, said again
- * after a lost connection and after the page was loaded anew. `told(kept, of, refused)` says how far that is; `opened` is
- * given what comes of a sealed run with the acknowledgement.
+ * after a lost connection and after the page was loaded anew. `told(kept, of, refused)` says how far that is; `opened`
+ * is given what comes of a sealed run with the acknowledgement.
  */
 export class Sayer {
   opened = () => {};
@@ -33,9 +33,9 @@ export class Sayer {
   async #send() {
     if (this.underWay || !this.waiting.length) return;
     this.underWay = true;
-    const batch = this.waiting.slice(0, 100);
+    const batch = this.waiting.slice(0, 100), headers = { "content-type": "application/json" };
     try {
-      const reply = await fetch("/said", { method: "POST", body: JSON.stringify({ said: batch }), headers: { "content-type": "application/json" } });
+      const reply = await fetch("/said", { method: "POST", body: JSON.stringify({ said: batch }), headers });
       if (!reply.ok && reply.status !== 400) throw new Error(reply.status);
       const { kept = [], refused = {}, why = "", opened = [] } = await reply.json();
       const heard = new Set(reply.ok ? [...kept, ...Object.keys(refused)] : batch.map((one) => one.id));

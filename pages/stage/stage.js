@@ -9,11 +9,15 @@ import { Guess, Play } from "./game.js";
 
 export let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
 
+/** What a stage has where its caller says nothing of it. */
+const GIVEN = { mode: "read", scenes: [], act() {}, judgements: [], judged: {}, card: "", far: {} };
+
 /**
  * Draw scenes into an element.
  *
  * - `mode`: read, tell, guess, play, beside, tried (beside a form: only what was tried so far), far (beside a list:
- *   only how far each is), or all. `scenes`: one scene, several for *beside* and *far*, or for *all* that of a run.
+ *   only how far each is), or all. `scenes`: a list of one scene, of several for *beside* and *far*, or for *all* of
+ *   the scene of a run.
  * - `library`: Preact's module with htm (`html`, `render`, hooks), or the address of one.
  * - `evidence`: what stands behind the scenes, `{calls: {id: {title, parts: [{label, text}]}}}`, or a function of a
  *   scene that promises it; asked when it is first opened.
@@ -22,7 +26,7 @@ export let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
  *   *case* (on: another case of the run), *mode*. Where it returns true for *mode*, the caller changes it.
  * - `rows`: of *beside* which cards meet: of each row their ids in the scenes' order, null where there is none, and in
  *   words what differs there. `names`: who is who, where a letter does not tell.
- * - `keys: false`: listen to no keys. `place`: the screen a telling begins at. `level`: of the title's heading.
+ * - `keys: false`: listen to no keys. `place`: the screen a telling begins at.
  * - `judgements`: what may be judged of a card by keys: [name, what it is called, good word, bad word] each;
  *   `judged` what was, by card and name. `card`: the one that is open at first.
  * - `steps`: J, K and Esc lead from row to row of a list beside it, and back (*step*).
@@ -41,28 +45,21 @@ export function mount(element, options) {
   const root = document.createElement("div");
   root.className = "stage";
   element.append(root);
-  const stage = { root, keys: [] };
-  let given = { mode: "read", level: 2, ...options }, isGone = false;
-  const draw = () => {
-    if (isGone || !html) return;
-    const { scenes = [], mode, place, series, level, evidence, act, saved, rows, names, game } = given;
-    const { judgements = [], judged = {}, steps = false, card = "", far = {} } = given;
-    const acts = act ?? (() => {});
-    Object.assign(stage, { level, evidence, act: acts, rows, names, judgements, judged, steps, card, far });
-    render(html`<${Stage} ...${{ stage, scenes: [scenes].flat(), mode, place, series, saved, game }} />`, root);
-  };
-  const press = (event) => pressed(event, stage.keys);
-  if (given.keys !== false) document.addEventListener("keydown", press, true);
+  const stage = { ...GIVEN, ...options, root, listening: [] };
+  let isGone = false;
+  const draw = () => { if (!isGone && html) render(html`<${Stage} stage=${stage} />`, root); };
+  const press = (event) => pressed(event, stage.listening);
+  if (stage.keys !== false) document.addEventListener("keydown", press, true);
   const take = (module) => {
     ({ html, render, useState, useEffect, useLayoutEffect, useMemo, useRef } = module);
     draw();
   };
-  const { library } = given;
+  const { library } = stage;
   const ready = typeof library === "string" ? import(library).then(take) : Promise.resolve(take(library));
   return {
     ready,
     update(scenes, more = {}) {
-      given = { ...given, ...more, scenes };
+      Object.assign(stage, more, { scenes });
       draw();
     },
     unmount() {
@@ -100,17 +97,19 @@ export function useKeys(stage, keys, isFrame = false) {
   const current = useRef(keys);
   current.current = keys;
   useLayoutEffect(() => {
-    stage.keys[isFrame ? "unshift" : "push"](current);
-    return () => stage.keys.splice(stage.keys.indexOf(current), 1);
+    stage.listening[isFrame ? "unshift" : "push"](current);
+    return () => stage.listening.splice(stage.listening.indexOf(current), 1);
   }, []);
 }
+
+/** Keys 1 to 9, each of which does this with its number. */
+const byNumber = (does) => Object.fromEntries(Array.from({ length: 9 }, (_, at) => [at + 1, () => does(at + 1)]));
 
 // --------------------------------------------------------------------------------------------------------- Words
 
 const MARKS = {
   kept: "kept", broken: "broken", "not settled": "left open", "in doubt": "in doubt", "set aside": "set aside",
-  unread: "could not be read", failed: "failed", waiting: "to come", stopped: "not reached",
-  sealed: "sealed",
+  unread: "could not be read", failed: "failed", waiting: "to come", stopped: "not reached", sealed: "sealed",
 };
 
 const ACTIONS = {
@@ -135,6 +134,7 @@ const MEANING = "What this says, and what it does not";
 
 export const isGoing = (scene) => ["waiting", "running"].includes(scene.status);
 const isOpen = (mark) => ["waiting", "stopped", "sealed"].includes(mark);
+const cameSoFar = (cards) => cards.filter((card) => !isOpen(card.mark)).length;
 const nameOf = (scene, mark) => scene.words?.[mark] || MARKS[mark];
 export const wordOf = (card, value) => (card.options?.[value] ?? value).toLowerCase();
 const lengthOf = (text) => [...text].length;
@@ -144,12 +144,7 @@ export const classOf = (mark) => (mark ?? "none").replace(" ", "-");
 export const counted = (n, one) => `${n.toLocaleString("en")} ${one}${n === 1 ? "" : "s"}`;
 
 /** "A", "B" or "C": a name would give away how the story ends. */
-function nameIn(scenes, scene) {
-  const letter = "ABCDEFGH"[scenes.indexOf(scene)] ?? "A";
-  if (scene.who?.is_robot) return `Robot ${letter}`;
-  const shown = scene.who?.shown || "The model";
-  return shown[0].toUpperCase() + shown.slice(1);
-}
+const nameIn = ({ who }, at) => who?.is_robot ? `Robot ${"ABCDEFGH"[at] ?? "A"}` : capital(who?.shown || "The model");
 
 /** A text in pieces, each with its mark. Spans count code points, and a string of JavaScript does not. */
 function pieces({ text, spans }) {
@@ -175,7 +170,7 @@ const TAGS = { strong: "strong", struck: "del", added: "ins" };
 
 export function Marked({ part }) {
   return pieces(part).map(({ text, mark }) =>
-    mark ? html`<${TAGS[mark] ?? "mark"} class=${`is-${mark}`}>${text}</${TAGS[mark] ?? "mark"}>` : text);
+    mark ? html`<${TAGS[mark] ?? "mark"} class=${`is-${mark}`}>${text}<//>` : text);
 }
 
 /** A text under its label; what is longer than `most` code points is folded, and opened by a button. */
@@ -187,9 +182,20 @@ export function Text({ part, most = 420, quoted }) {
   return html`<div class=${`text ${quoted ? "quoted" : ""} ${size}`}>
     ${part.label && html`<div class="label">${part.label}</div>`}
     <p dir="auto"><${Marked} part=${shown} /></p>
-    ${isLong && html`<button class="link" aria-expanded=${isWhole} onClick=${() => open(!isWhole)}>
-      ${isWhole ? "Show less" : `Show all ${counted(length, "character")}`}</button>`}</div>`;
+    ${isLong && html`<${Fold} ...${{ isWhole, open }} more=${`Show all ${counted(length, "character")}`} />`}</div>`;
 }
+
+/** What shows all of something, and folds it again. */
+const Fold = ({ isWhole, open, more, less = "Show less" }) => html`<button class="link" aria-expanded=${isWhole}
+  onClick=${() => open(!isWhole)}>${isWhole ? less : more}</button>`;
+
+/** What shows the rest of a list, where not all of it is shown. */
+const More = ({ shown, all, one, open }) => shown < all
+  && html`<${Button} does=${() => open(true)} words=${`Show all ${counted(all, one)}`} />`;
+
+/** A button, and the key that does the same. */
+export const Button = ({ does, words, by }) =>
+  html`<button class="plain" onClick=${does}>${words}${by && html`<kbd>${by}</kbd>`}</button>`;
 
 // ------------------------------------------------------------------------------------------------- Small drawings
 
@@ -200,40 +206,33 @@ const SIGNS = {
   unread: "M2.5 8c2.4-4 8.6-4 11 0M4 13.5L12.5 3", sealed: "M4 7.5h8v5.5H4zM5.6 7.5V5.4a2.4 2.4 0 0 1 4.8 0v2.1",
 };
 
-export function Sign({ mark }) {
-  return html`<svg class="sign" viewBox="0 0 16 16" aria-hidden="true"><path d=${SIGNS[mark]} /></svg>`;
-}
+export const Sign = ({ mark }) =>
+  html`<svg class="sign" viewBox="0 0 16 16" aria-hidden="true"><path d=${SIGNS[mark]} /></svg>`;
 
-const HEADS = [
-  (html) => html`<rect x="6" y="13" width="36" height="27" rx="9" />`,
-  (html) => html`<circle cx="24" cy="26" r="17" />`,
-  (html) => html`<path d="M11 14h26l5 13-5 14H11L6 27z" />`,
-  (html) => html`<path d="M8 40V24a16 13 0 0 1 32 0v16z" />`,
-  (html) => html`<rect x="4" y="16" width="40" height="20" rx="10" />`,
-  (html) => html`<path d="M10 13h28l-4 28H14z" />`,
-];
-const EYES = [
-  (html) => html`<circle class="dot" cx="17" cy="26" r="3.2" /><circle class="dot" cx="31" cy="26" r="3.2" />`,
-  (html) => html`<path d="M13 26h7M28 26h7" />`,
-  (html) => html`<rect x="13" y="22" width="22" height="8" rx="4" /><circle class="dot" cx="28" cy="26" r="2" />`,
-  (html) => html`<circle cx="18" cy="26" r="4" /><circle cx="30" cy="26" r="4" /><circle class="dot" cx="30" cy="26"
-      r="1.4" />`,
-];
+// The parts of a face are paths, in a square of 48; the eyes besides dots at these x, of such a radius.
 const TOPS = ["M24 13V5M21 5h6", "M18 12l-4-7M30 12l4-7", "M24 13V8m-3 0a3 3 0 1 1 6 0", "M20 12V6M28 12V6"];
+const HEADS = [
+  "M15 13h18a9 9 0 0 1 9 9v9a9 9 0 0 1-9 9H15a9 9 0 0 1-9-9v-9a9 9 0 0 1 9-9z",
+  "M7 26a17 17 0 0 1 34 0a17 17 0 0 1-34 0z", "M11 14h26l5 13-5 14H11L6 27z", "M8 40V24a16 13 0 0 1 32 0v16z",
+  "M14 16h20a10 10 0 0 1 0 20H14a10 10 0 0 1 0-20z", "M10 13h28l-4 28H14z",
+];
+const CHIP = "M14 9h20a5 5 0 0 1 5 5v20a5 5 0 0 1-5 5H14a5 5 0 0 1-5-5V14a5 5 0 0 1 5-5z"
+  + "M17 9V4M24 9V4M31 9V4M17 44v-5M24 44v-5M31 44v-5M9 17H4M9 24H4M9 31H4M44 17h-5M44 24h-5M44 31h-5";
+const EYES = [
+  ["", 3.2, 17, 31], ["M13 26h7M28 26h7"], ["M17 22h14a4 4 0 0 1 0 8H17a4 4 0 0 1 0-8z", 2, 28],
+  ["M14 26a4 4 0 0 1 8 0a4 4 0 0 1-8 0zM26 26a4 4 0 0 1 8 0a4 4 0 0 1-8 0z", 1.4, 30],
+];
 
 export const numberOf = (name) => [...name].reduce((sum, one) => (sum * 31 + one.codePointAt(0)) >>> 0, 7);
 
 /** Whoever speaks, as a character: the same name has the same face. A model that is no robot looks like a chip. */
 export function Face({ who, name }) {
-  const number = numberOf(who?.name || name);
-  if (!who?.is_robot) {
-    return html`<svg class="face" viewBox="0 0 48 48" aria-hidden="true">
-      <rect x="9" y="9" width="30" height="30" rx="5" />
-      <path d="M17 9V4M24 9V4M31 9V4M17 44v-5M24 44v-5M31 44v-5M9 17H4M9 24H4M9 31H4M44 17h-5M44 24h-5M44 31h-5" />
-      ${EYES[number % EYES.length](html)}<path d="M20 33h8" /></svg>`;
-  }
-  return html`<svg class="face" viewBox="0 0 48 48" aria-hidden="true"><path d=${TOPS[number % 4]} />
-    ${HEADS[number % 6](html)}${EYES[(number >>> 3) % 4](html)}<path d="M19 34h10" /></svg>`;
+  const number = numberOf(who?.name || name), isRobot = who?.is_robot;
+  const [eyes, radius, ...dots] = EYES[(isRobot ? number >>> 3 : number) % EYES.length];
+  const lines = isRobot ? [TOPS[number % TOPS.length], HEADS[number % HEADS.length], "M19 34h10"] : [CHIP, "M20 33h8"];
+  return html`<svg class="face" viewBox="0 0 48 48" aria-hidden="true">
+    ${[...lines, eyes].map((d) => html`<path d=${d} />`)}
+    ${dots.map((x) => html`<circle class="dot" cx=${x} cy="26" r=${radius} />`)}</svg>`;
 }
 
 // ---------------------------------------------------------------------------------------------- Claims and conduct
@@ -241,10 +240,9 @@ export function Face({ who, name }) {
 /** What it said: large, left, in a colour and a typeface of its own. */
 export function Claim({ scene, name, most }) {
   const { claim } = scene, coming = scene.coming?.[0];
-  if (!claim && !coming) {
-    return html`<div class="claim is-empty"><div class="speaker"><${Face} who=${scene.who} name=${name} />${name}</div>
-      <p>${isGoing(scene) ? "It is about to speak." : "It has said nothing."}</p></div>`;
-  }
+  if (!claim && !coming) return html`<div class="claim is-empty">
+    <div class="speaker"><${Face} who=${scene.who} name=${name} />${name}</div>
+    <p>${isGoing(scene) ? "It is about to speak." : "It has said nothing."}</p></div>`;
   const parts = claim ? claim.parts : [coming], has = claim && parts.some((one) => one.text);
   return html`<div class="claim">
     <div class="speaker"><${Face} who=${scene.who} name=${name} /><span>${name}${" "}
@@ -279,11 +277,8 @@ export function Bars({ bars }) {
 }
 
 /** How many came of each kind, in words: what the tiles show, for who does not see them. */
-function tally(scene) {
-  const counts = new Map();
-  for (const card of scene.cards) counts.set(card.mark, (counts.get(card.mark) ?? 0) + 1);
-  return Object.keys(MARKS).filter((mark) => counts.has(mark)).map((mark) => [mark, counts.get(mark)]);
-}
+const tally = ({ cards }) => Object.keys(MARKS)
+  .map((mark) => [mark, cards.filter((card) => card.mark === mark).length]).filter(([, many]) => many);
 
 const FEW = 40, MANY = 120;
 
@@ -293,12 +288,11 @@ export function Tiles({ scene, go, only, most = FEW, shown }) {
   if (!cards.length) return null;
   const tile = (card) => {
     const words = `${joined(" · ", card.number, card.title)}: ${nameOf(scene, card.mark)}`;
-    const look = `tile ${classOf(card.mark)}`;
-    return go && !isMany
-      ? html`<li key=${card.id}><button class=${look} aria-label=${words}
-          title=${joined("\n", words, card.sentence?.text)} aria-current=${shown === card.id ? "true" : null}
-          onClick=${() => go(card.id)}><${Sign} mark=${card.mark} /></button></li>`
-      : html`<li key=${card.id} class=${look} aria-label=${words} title=${words}><${Sign} mark=${card.mark} /></li>`;
+    const look = { class: `tile ${classOf(card.mark)}`, "aria-label": words, title: words };
+    if (!go || isMany) return html`<li key=${card.id} ...${look}><${Sign} mark=${card.mark} /></li>`;
+    return html`<li key=${card.id}><button ...${look} title=${joined("\n", words, card.sentence?.text)}
+      aria-current=${shown === card.id ? "true" : null} onClick=${() => go(card.id)}><${Sign} mark=${card.mark} />
+        </button></li>`;
   };
   return html`<ol class=${isMany ? "tiles many" : "tiles"}
       style=${`--all:${Math.max(6, cards.length)}`}>${cards.map(tile)}</ol>
@@ -307,25 +301,14 @@ export function Tiles({ scene, go, only, most = FEW, shown }) {
           </p>`}`;
 }
 
-/** What came of one test. */
+/** What was expected of one test, what came, and what that is. */
 function Outcome({ scene, card }) {
-  return html`<span class=${`outcome ${classOf(card.mark)}`}><${Sign} mark=${card.mark} />${nameOf(scene, card.mark)}
-      </span>`;
-}
-
-function Expected({ card }) {
-  const expects = card.expects[0];
-  return html`<span class="expected"><span class="label">expected</span>${expects
-    ? html`<span dir="auto">${wordOf(card, expects.value)}</span>` : html`<span>–</span>`}</span>`;
-}
-
-function Came({ card }) {
-  return html`<span class="said"><span class="label">${card.came ? "what came" : "it said"}</span>
-    <span dir="auto">${card.came || (card.said ? wordOf(card, card.said) : "–")}</span></span>`;
-}
-
-export function Leave({ leave, words = "Leave" }) {
-  return html`<button class="plain" onClick=${leave}>${words}<kbd>Esc</kbd></button>`;
+  const { came, said, mark, expects: [first] } = card;
+  return html`<span class="expected"><span class="label">expected</span>
+      <span dir="auto">${first ? wordOf(card, first.value) : "–"}</span></span>
+    <span class="said"><span class="label">${came ? "what came" : "it said"}</span>
+      <span dir="auto">${came || (said ? wordOf(card, said) : "–")}</span></span>
+    <span class=${`outcome ${classOf(mark)}`}><${Sign} mark=${mark} />${nameOf(scene, mark)}</span>`;
 }
 
 /** Whether what the reader said came, where that can be said. */
@@ -333,6 +316,8 @@ const cameTrue = ({ guess, said, options }) =>
   guess === "unknown" || !(said in options) ? "" : guess === said ? ": right" : ": wrong";
 
 const labelled = (card) => card.parts.filter((part) => part.text).map((part) => joined(" ", part.label, part.text));
+/** What was asked, without what stands elsewhere. */
+const askedOf = ({ parts = [] }, stands) => parts.filter((part) => part.text && !stands.includes(part.text));
 export const titleOf = (card) => card.parts.map((part) => part.text).filter(Boolean);
 
 /** One test: a card in the row of them, which turns when its answer comes, and opens to what stands behind it. */
@@ -340,9 +325,7 @@ function Card({ stage, scene, card, isOpened, toggle, judged, judge }) {
   const before = useRef(card.mark), isNew = useRef(false);
   if (before.current !== card.mark) isNew.current = isOpen(before.current);
   before.current = card.mark;
-  const [first, ...rest] = card.parts;
-  const most = 220;
-  const shown = first && (lengthOf(first.text) > most ? cut(first, most) : first);
+  const [first, ...rest] = card.parts, shown = first && (lengthOf(first.text) > 220 ? cut(first, 220) : first);
   const press = (event) => {
     if (!event.target.closest("button, a, summary, .more") && !getSelection()?.toString()) toggle();
   };
@@ -355,8 +338,6 @@ function Card({ stage, scene, card, isOpened, toggle, judged, judge }) {
         ${!isOpened && (card.reason || card.doubt ? html`<p class="small" dir="auto">${card.reason || card.doubt}</p>`
           : card.text && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`)}
         ${card.guess && html`<p class="small">You said <b>${wordOf(card, card.guess)}</b>${cameTrue(card)}.</p>`}</div>
-      <${Expected} card=${card} />
-      <${Came} card=${card} />
       <${Outcome} scene=${scene} card=${card} />
       <button class="open" aria-expanded=${isOpened}
           aria-label=${`${isOpened ? "Close" : "Open"} ${scene.one} ${card.number}`}
@@ -399,8 +380,8 @@ function Behind({ stage, scene, card }) {
         calls=${[...card.calls, ...card.expects.map((one) => one.call).filter(Boolean)]} />`;
 }
 
-/** What stands behind the scene, fetched when a part of it is first opened: [it, or null; what asks for it]. */
-function useEvidence(stage, scene) {
+/** What stands behind the scene, fetched when a part of it is first opened, and drawn by `draw`. */
+function Fetched({ stage, scene, title, draw }) {
   const [found, set] = useState(null), isAsked = useRef(false);
   const open = (event) => {
     if (!event.target.open || isAsked.current) return;
@@ -408,30 +389,27 @@ function useEvidence(stage, scene) {
     const asked = typeof stage.evidence === "function" ? stage.evidence(scene) : stage.evidence;
     Promise.resolve(asked).then((one) => set(one ?? {}), () => { isAsked.current = false; set({}); });
   };
-  return [found, open];
+  return stage.evidence && html`<details class="calls" onToggle=${open}><summary>${title}</summary>
+    ${found ? draw(found) : html`<p class="small">Being fetched …</p>`}</details>`;
 }
 
 /** The raw calls. */
 function Calls({ stage, scene, calls }) {
-  const [found, open] = useEvidence(stage, scene);
-  const ids = [...new Set(calls ?? [])];
-  if (!ids.length || !stage.evidence) return null;
-  return html`<details class="calls" onToggle=${open}><summary>${counted(ids.length, "call")} word for word</summary>
-    ${!found ? html`<p class="small">Being fetched …</p>` : ids.map((id) => html`<section>
-      <h5>${found.calls?.[id]?.title ?? "This call is not there."}</h5>
-      ${(found.calls?.[id]?.parts ?? []).map((part) => html`<${Text} part=${part} most=${900} />`)}
-      ${found.calls?.[id] && scene.actions?.some((one) => one.name === "fork") && html`<button class="link"
-          onClick=${() => stage.act("fork", id)}>${ACTIONS.fork}</button>`}</section>`)}</details>`;
+  const ids = [...new Set(calls)], canFork = scene.actions?.some((one) => one.name === "fork");
+  const draw = (found) => ids.map((id) => html`<section>
+    <h5>${found.calls?.[id]?.title ?? "This call is not there."}</h5>
+    ${found.calls?.[id]?.parts.map((part) => html`<${Text} part=${part} most=${900} />`)}
+    ${found.calls?.[id] && canFork && html`<button class="link"
+        onClick=${() => stage.act("fork", id)}>${ACTIONS.fork}</button>`}</section>`);
+  return ids.length > 0
+    && html`<${Fetched} ...${{ stage, scene, draw }} title=${`${counted(ids.length, "call")} word for word`} />`;
 }
 
 /** All figures of the case and its run, and what it was made with. */
 function Whole({ stage, scene }) {
-  const [found, open] = useEvidence(stage, scene);
-  const made = JSON.stringify(found?.made_with ?? {}, null, 2);
-  return stage.evidence && html`<details class="calls" onToggle=${open}><summary>What stands behind it</summary>
-    ${!found ? html`<p class="small">Being fetched …</p>` : html`
-      <${Figures} figures=${found.figures ?? []} />
-      <${Text} part=${{ label: "Made with", text: made }} most=${900} />`}</details>`;
+  const draw = ({ figures = [], made_with: made = {} }) => html`<${Figures} figures=${figures} />
+    <${Text} part=${{ label: "Made with", text: JSON.stringify(made, null, 2) }} most=${900} />`;
+  return html`<${Fetched} ...${{ stage, scene, draw }} title="What stands behind it" />`;
 }
 
 function Figures({ figures }) {
@@ -443,11 +421,10 @@ function Figures({ figures }) {
 }
 
 /** Things that were asked alike and follow one another. */
-export function Panels({ stage, scene, panels, title }) {
-  if (!panels?.length) return null;
-  return html`${title && html`<h3 class="label">${title}</h3>`}<ol class="panels">${panels.map((panel, at) => html`
-    <li class=${`panel ${classOf(panel.mark)}`} key=${`${at}-${panel.title}`}><${Panel} stage=${stage} scene=${scene}
-        panel=${panel} /></li>`)}</ol>`;
+export function Panels({ stage, scene, panels }) {
+  return panels?.length > 0 && html`<ol class="panels">${panels.map((panel, at) => html`
+    <li class=${`panel ${classOf(panel.mark)}`} key=${`${at}-${panel.title}`}><${Panel} ...${{ stage, scene, panel }} />
+      </li>`)}</ol>`;
 }
 
 const PARTS = 6;
@@ -456,8 +433,7 @@ function Panel({ stage, scene, panel }) {
   const [isWhole, whole] = useState(false), all = panel.parts.length;
   return html`<h4>${panel.title}</h4>
     ${(isWhole ? panel.parts : panel.parts.slice(0, PARTS)).map((part) => html`<${Text} part=${part} quoted />`)}
-    ${all > PARTS && html`<button class="link" aria-expanded=${isWhole} onClick=${() => whole(!isWhole)}>
-      ${isWhole ? "Show less" : `Show all ${all}`}</button>`}
+    ${all > PARTS && html`<${Fold} isWhole=${isWhole} open=${whole} more=${`Show all ${all}`} />`}
     ${panel.answer && html`<p class=${`answer ${sizeOf(panel.answer, 24)}`} dir="auto">
       ${panel.mark && html`<${Sign} mark=${panel.mark} />`}${panel.answer}</p>`}
     ${(panel.note || panel.mark) && html`<p class="small" dir="auto">
@@ -501,52 +477,42 @@ function ticks([low, high]) {
 
 /** Where the name of each curve stands: of a few places the one farthest from all other curves and names. */
 function places(curves, at) {
-  const found = [];
+  const found = [], off = (y) => (y > 50 ? y - 12 : y + 12);
+  const lies = ({ x: xs, y }, x) => {
+    const next = xs.findIndex((value) => value >= x);
+    return next < 0 || y[next] === null ? null : at.y(y[next]);
+  };
   for (const curve of curves) {
-    const lies = (one, x) => {
-      const next = one.x.findIndex((value) => value >= x);
-      return next < 0 || one.y[next] === null ? null : at.y(one.y[next]);
-    };
     const away = (x) => {
       const y = lies(curve, x);
       if (y === null || y < 0 || y > 100) return -1;
       const others = curves.filter((one) => one !== curve).map((one) => lies(one, x)).filter((other) => other !== null);
-      const named = found.map((one) => Math.hypot(at.x(x) - one.left, (y > 50 ? y - 12 : y + 12) - one.top));
+      const named = found.map((one) => Math.hypot(at.x(x) - one.left, off(y) - one.top));
       return Math.min(14, ...others.map((other) => Math.abs(other - y))) + 2 * Math.min(30, ...named);
     };
     const inside = curve.x.filter((x) => at.x(x) > 20 && at.x(x) < 80).map((x) => [x, away(x)]);
     const [x] = inside.reduce((best, one) => (one[1] > best[1] ? one : best), [null, -1]);
-    if (x === null) continue;
-    const y = lies(curve, x);
-    found.push({ curve, left: at.x(x), top: y > 50 ? y - 12 : y + 12 });
+    if (x !== null) found.push({ curve, left: at.x(x), top: off(lies(curve, x)) });
   }
   return found;
 }
 
 /** A line with its gaps. */
 function path({ x, y }, at) {
-  let isDrawing = false, found = "";
-  x.forEach((value, place) => {
-    if (y[place] === null || !Number.isFinite(y[place])) return (isDrawing = false);
-    found += `${isDrawing ? "L" : "M"}${at.x(value).toFixed(2)} ${at.y(y[place]).toFixed(2)}`;
-    isDrawing = true;
-  });
-  return found;
+  const isThere = (place) => Number.isFinite(y[place]);
+  const to = (x, y) => `${at.x(x).toFixed(2)} ${at.y(y).toFixed(2)}`;
+  return x.map((one, n) => (isThere(n) ? (isThere(n - 1) ? "L" : "M") + to(one, y[n]) : "")).join("");
 }
 
 const round = (value) => String(Number(value.toPrecision(3)));
 
 /** What is said of the axis, each once, with where that is; of the stretches only what the marks are. */
 function saidOf(intervals) {
-  const kinds = new Map();
-  for (const one of intervals) {
-    const key = `${one.kind} ${one.mark} ${one.label}`, where = `${round(one.low)} to ${round(one.high)}`;
-    if (kinds.has(key)) kinds.get(key).where.push(where);
-    else kinds.set(key, { ...one, where: [where] });
-  }
-  const isShort = (one) => one.kind === "stretch" && one.where.length > 3;
-  const words = (one) => (isShort(one) ? one.label : `${one.label} (${one.where.join(", ")})`);
-  return [...kinds.values()].map((one) => ({ ...one, words: words(one) }));
+  const kinds = Map.groupBy(intervals, (one) => `${one.kind} ${one.mark} ${one.label}`);
+  return [...kinds.values()].map((all) => {
+    const [one] = all, where = all.map(({ low, high }) => `${round(low)} to ${round(high)}`).join(", ");
+    return { ...one, words: one.kind === "stretch" && all.length > 3 ? one.label : `${one.label} (${where})` };
+  });
 }
 
 /** Lines are SVG stretched to the place; dots and words are elements on it, so that neither is squeezed on a phone. */
@@ -586,23 +552,20 @@ function Plot({ scene, covered }) {
 function standing(scene) {
   const isUnread = scene.unread && scene.status === "empty", isSealed = scene.is_sealed && !isGoing(scene);
   const [first, more] = STATES[isUnread ? "unread" : isSealed ? "sealed" : scene.status] ?? STATES.empty;
-  const came = scene.cards.filter((card) => !isOpen(card.mark)).length, all = scene.cards.length;
-  const far = all && scene.status !== "waiting" ? `${came} of ${counted(all, scene.one)} ${scene.is_sealed ? "turned" : "answered"}.` : "";
-  return [first, far, more].filter(Boolean);
+  const all = scene.cards.length, far = `${cameSoFar(scene.cards)} of ${counted(all, scene.one)}`;
+  const isSaid = all && scene.status !== "waiting";
+  return [first, isSaid && `${far} ${scene.is_sealed ? "turned" : "answered"}.`, more].filter(Boolean);
 }
 
 /** The sentence, large where it is short, and beside it the bars that decide. */
 function Verdict({ stage, scene, headline }) {
-  const { verdict } = scene;
-  if (!verdict) {
-    const [first, ...rest] = standing(scene);
-    return html`<div class=${`verdict is-open ${scene.status}`}><div>
-      <h3 tabindex="-1">${scene.status === "running" && html`<span class="pulse" aria-hidden="true"></span>`}
-          ${first}</h3>
-      <p>${rest.join(" ")}</p>
-      ${scene.failure?.map((part) => html`<${Text} part=${part} most=${240} />`)}</div>
-      <${Progress} stage=${stage} scene=${scene} /></div>`;
-  }
+  const { verdict } = scene, [first, ...rest] = verdict ? [] : standing(scene);
+  if (!verdict) return html`<div class=${`verdict is-open ${scene.status}`}><div>
+    <h3 tabindex="-1">${scene.status === "running" && html`<span class="pulse" aria-hidden="true"></span>`}
+      ${first}</h3>
+    <p>${rest.join(" ")}</p>
+    ${scene.failure?.map((part) => html`<${Text} part=${part} most=${240} />`)}</div>
+    <${Progress} stage=${stage} scene=${scene} /></div>`;
   const length = lengthOf(verdict.headline.text), size = length > 200 ? "long wordy" : length > 64 ? "long" : "short";
   return html`<div class=${`verdict ${classOf(verdict.mark)}`}>
     <div><h3 ref=${headline} tabindex="-1" class=${size} dir="auto">
@@ -614,22 +577,15 @@ function Verdict({ stage, scene, headline }) {
 
 /** How much is done, where the run does not say so; and the places of the bars, empty, while they are still to come. */
 function Progress({ stage, scene }) {
-  const all = scene.cards.length, came = scene.cards.filter((card) => !isOpen(card.mark)).length;
-  if (!isGoing(scene) && (!all || scene.status === "done" || scene.status === "empty")) return null;
-  return html`<div class="far">
+  const all = scene.cards.length, came = cameSoFar(scene.cards), isOver = ["done", "empty"].includes(scene.status);
+  return (isGoing(scene) || all > 0 && !isOver) && html`<div class="far">
     ${all > 0 && !stage.far[scene.run] && html`<progress value=${came} max=${all}
         aria-label=${`${came} of ${all}`}></progress>`}
     ${isGoing(scene) && html`<div class="unlit" aria-hidden="true">${Array.from({ length: 6 }, () => html`<i></i>`)}
         </div>`}</div>`;
 }
 
-/** How far the run is, and who can stop it. */
-function Far({ far }) {
-  return html`<span class="run"><progress value=${far.share} max="1" aria-label="How far"></progress>${far.words}</span>
-    ${far.note && html`<span class="run">${far.note}</span>`}`;
-}
-
-/** How far it is while it goes on, and what comes next. */
+/** What comes next; while the run goes on how far it is, and who can stop it. */
 export function Actions({ stage, scene, on = "" }) {
   const isOfCard = (one) => scene.cards.some((card) => card.id === one.on);
   const offered = (scene.actions ?? []).filter((one) => (on ? one.on === on : !isOfCard(one)))
@@ -640,7 +596,8 @@ export function Actions({ stage, scene, on = "" }) {
   // What can be pressed stays in its place when the rest goes.
   return html`<nav class="next" aria-label="What comes next">${offered.map((one) =>
     html`<button class="link" onClick=${() => stage.act(one.name, one.on)}>${ACTIONS[one.name]}</button>`)}
-    ${far && html`<${Far} far=${far} />`}</nav>`;
+    ${far && html`<span class="run"><progress value=${far.share} max="1" aria-label="How far"></progress>${far.words}
+        </span>`}${far?.note && html`<span class="run">${far.note}</span>`}</nav>`;
 }
 
 // ----------------------------------------------------------------------------------------------------------- Read
@@ -649,8 +606,7 @@ const FIRST = 40;
 
 function Read({ stage, scene, name, change }) {
   const [opened, open] = useState(stage.card), [isWhole, whole] = useState(false);
-  const here = useRef(null), headline = useRef(null);
-  const H = `h${stage.level}`, at = useRef(stage.card), watched = useRef(false);
+  const here = useRef(null), headline = useRef(null), at = useRef(stage.card), watched = useRef(false);
   watched.current ||= isGoing(scene);
   const go = (id) => {
     at.current = id;
@@ -662,9 +618,10 @@ function Read({ stage, scene, name, change }) {
       card?.scrollIntoView({ block: "nearest" });
     });
   };
-  const step = (by) => {
-    const place = scene.cards.findIndex((card) => card.id === at.current);
-    const next = scene.cards[Math.min(scene.cards.length - 1, Math.max(0, place + by))];
+  const lead = (by, where) => {
+    if (stage.steps) return stage.act("step", where);
+    const place = scene.cards.findIndex((card) => card.id === at.current) + by;
+    const next = scene.cards[Math.min(scene.cards.length - 1, Math.max(0, place))];
     if (next) go(next.id);
   };
   // What was said here stands, whatever the page still hands in of before.
@@ -675,15 +632,14 @@ function Read({ stage, scene, name, change }) {
     say((all) => ({ ...all, [id]: { ...all[id], [name]: value } }));
     stage.act("judge", id, [name, value]);
   };
-  const byNumber = (number) => {
+  const judgeBy = (number) => {
     const [name, , ...words] = stage.judgements[(number - 1) >> 1] ?? [];
     if (name && at.current) judge(at.current, name, words[(number - 1) % 2]);
   };
-  const lead = (by, where) => (stage.steps ? stage.act("step", where) : step(by));
   useKeys(stage, {
     j: () => lead(1, "next"), k: () => lead(-1, "previous"), t: () => change("tell"),
     ...(opened ? { Escape: () => open("") } : stage.steps ? { Escape: () => stage.act("step", "close") } : {}),
-    ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8].map((n) => [n, () => byNumber(n)])),
+    ...byNumber(judgeBy),
   });
   useArrival(Boolean(scene.verdict), headline);
   const cards = isWhole ? scene.cards : scene.cards.slice(0, FIRST);
@@ -698,18 +654,16 @@ function Read({ stage, scene, name, change }) {
     }
     return kept.get(key);
   };
+  const canGuess = scene.is_sealed && scene.cards.some((card) => card.mark === "sealed" && isForetold(card));
   // Of one test the verdict's tile is all there is, and its sessions stand higher.
   const isOne = scene.cards.length === 1 && scene.panels.length > 0;
   const tiles = useMemo(() => !isOne && html`<${Tiles} scene=${scene} go=${go} />`, [scene]);
   // What a session read stands in its panel.
-  const stands = new Set([scene.title, ...scene.panels.flatMap((panel) => panel.parts.map((part) => part.text))]);
-  const asked = (scene.parts ?? []).filter((part) => part.text && !stands.has(part.text));
+  const read = scene.panels.flatMap((panel) => panel.parts.map((part) => part.text));
   return html`<article class=${watched.current ? "read watched" : "read"} ref=${here}>
-    <header><${H} dir="auto"><${Folded} text=${scene.title || scene.question || "A case"} most=${150} /></${H}>
-      ${scene.is_sealed && scene.cards.some((card) => card.mark === "sealed" && isForetold(card)) && html`<button
-          class="plain" onClick=${() => change("guess")}>${ACTIONS.guess}</button>`}
-      ${scene.screens?.length > 1 && html`<button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd>
-          </button>`}</header>
+    <header><h2 dir="auto"><${Folded} text=${scene.title || scene.question || "A case"} most=${150} /></h2>
+      ${canGuess && html`<${Button} does=${() => change("guess")} words=${ACTIONS.guess} />`}
+      ${scene.screens?.length > 1 && html`<${Button} does=${() => change("tell")} words="Tell it" by="T" />`}</header>
     <${Verdict} stage=${stage} scene=${scene} headline=${headline} />
     <${Actions} stage=${stage} scene=${scene} />
     ${scene.unread > 0 && html`<p class="warning">${counted(scene.unread, "line")} of the journal could not be read.
@@ -718,7 +672,7 @@ function Read({ stage, scene, name, change }) {
       <section class="left" aria-label="What it said">
         <${Claim} scene=${scene} name=${name} />
         <${Meaning} scene=${scene} />
-        ${asked.map((part) => html`<${Text} part=${part} />`)}
+        ${askedOf(scene, [scene.title, ...read]).map((part) => html`<${Text} part=${part} />`)}
         ${scene.claim && scene.coming?.map((part) => html`<div class="coming"><div
             class="label">being written${part.label && `: ${part.label}`}</div>
           <p dir="auto">${Array.from(part.text).slice(-240).join("")}</p></div>`)}
@@ -731,8 +685,7 @@ function Read({ stage, scene, name, change }) {
             aria-hidden="true">
           ${[1, 2, 3, 4].map(() => html`<div class="card waiting ghost"></div>`)}</div>`}
         <ol class="cards">${cards.map(drawn)}</ol>
-        ${cards.length < scene.cards.length && html`<button class="plain" onClick=${() => whole(true)}>
-          Show all ${counted(scene.cards.length, scene.one)}</button>`}</section></div>
+        <${More} shown=${cards.length} all=${scene.cards.length} one=${scene.one} open=${whole} /></section></div>
     <${Rest} stage=${stage} scene=${scene} />
   </article>`;
 }
@@ -741,8 +694,7 @@ function Read({ stage, scene, name, change }) {
 function useArrival(isThere, headline) {
   const had = useRef(isThere);
   useEffect(() => {
-    const at = headline.current;
-    const isBusy = at?.getRootNode().activeElement?.closest?.(FIELDS);
+    const at = headline.current, isBusy = at?.getRootNode().activeElement?.closest?.(FIELDS);
     if (isThere && !had.current && !isBusy) at?.focus({ preventScroll: true });
     had.current = isThere;
   }, [isThere]);
@@ -752,17 +704,15 @@ function useArrival(isThere, headline) {
 function All({ stage, scene }) {
   const [isWhole, whole] = useState(false), headline = useRef(null), { verdict, tiles, ledger, figures } = scene;
   useArrival(scene.status !== "running", headline);
-  const came = tiles.filter((one) => !isOpen(one.mark)).length;
   const of = counted(Math.max(scene.planned, tiles.length), scene.one);
-  const far = scene.status === "done" ? "" : `${came} of ${of} done.`;
+  const far = scene.status === "done" ? "" : `${cameSoFar(tiles)} of ${of} done.`;
   const cards = tiles.map((one) => ({ ...one, id: one.case })), few = isWhole ? cards : cards.slice(0, MANY);
   return html`<article class="read all">
     <${Verdict} stage=${stage} scene=${scene} headline=${headline} />
     ${far && html`<p class="small">${joined(" ", STATES[scene.status][0], far)}</p>`}
     <section aria-label=${capital(`${scene.one}s`)}>
       <${Tiles} scene=${scene} only=${few} most=${few.length} shown=${stage.card} go=${(id) => stage.act("case", id)} />
-      ${few.length < cards.length && html`<button class="plain" onClick=${() => whole(true)}>
-        Show all ${counted(cards.length, scene.one)}</button>`}
+      <${More} shown=${few.length} all=${cards.length} one=${scene.one} open=${whole} />
       <ul class="legend">${ledger.map((one) => html`<li class=${`is-${classOf(one.mark)}`} dir="auto">
         <${Sign} mark=${one.mark} />${`${one.n} ${one.words}${one.reason && ` (${one.reason})`}`}</li>`)}</ul></section>
     ${verdict.more.map((part) => html`<${Text} part=${part} />`)}
@@ -774,10 +724,9 @@ function All({ stage, scene }) {
 
 /** How far runs are whose cases stand in a list. */
 function Going({ stage, scenes, names }) {
-  const one = (scene, name) => html`${name && html`<p class="label" dir="auto">${name}</p>`}
-    <${Actions} stage=${stage} scene=${scene} />`;
   return html`<article class="beside going" style=${`--columns:${scenes.length}`}>
-    ${inColumns(scenes, names, one)}</article>`;
+    ${inColumns(scenes, names, (scene, name) => html`${name && html`<p class="label" dir="auto">${name}</p>`}
+      <${Actions} stage=${stage} scene=${scene} />`)}</article>`;
 }
 
 /** What was tried so far, the newest first, and nothing that gives away what it is. */
@@ -789,9 +738,7 @@ function Tried({ stage, scene }) {
 function Folded({ text, most }) {
   const [isWhole, open] = useState(false);
   if (lengthOf(text) <= most * 1.2) return text;
-  return html`${isWhole ? text : cutText(text, most)} <button class="link" aria-expanded=${isWhole}
-      onClick=${() => open(!isWhole)}>
-    ${isWhole ? "less" : "all"}</button>`;
+  return html`${isWhole ? text : cutText(text, most)} <${Fold} ...${{ isWhole, open }} more="all" less="less" />`;
 }
 
 /** A respondent by its name, as the end tells it. */
@@ -799,31 +746,27 @@ export const revealed = ({ name, does, is_robot: isRobot }) =>
   `${isRobot ? "the robot " : ""}${name}${does ? `, which ${does}` : ""}`;
 
 /** What the verdict rests on, and what it does not say; whose story it was is part of the end. */
-function Meaning({ scene }) {
-  const { verdict } = scene;
-  if (!verdict) return null;
-  return html`<div class="meaning">
+function Meaning({ scene: { verdict, who } }) {
+  return verdict && html`<div class="meaning">
     ${verdict.more.map((part) => html`<${Text} part=${part} />`)}
     ${verdict.meaning && html`<${Text} part=${{ label: MEANING, text: verdict.meaning }} />`}
-    ${scene.who?.name && html`<p class="small">It was ${revealed(scene.who)}.</p>`}</div>`;
+    ${who?.name && html`<p class="small">It was ${revealed(who)}.</p>`}</div>`;
 }
 
 /** What few want to see, folded. */
 function Rest({ stage, scene }) {
-  const has = (list) => list?.length > 0;
+  const { grid = [], figures = [], ledger = [] } = scene, how = [scene.method, scene.differs].filter(Boolean);
   return html`<footer>
-    ${has(scene.grid) && html`<details open=${scene.grid.length < 13}><summary>Beside this case</summary>
-      <${Panels} stage=${stage} scene=${scene} panels=${scene.grid} /></details>`}
-    ${has(scene.figures) && html`<details><summary>All figures</summary>
-      <${Figures} figures=${scene.figures} /></details>`}
-    ${has(scene.ledger) && html`<details><summary>What does not count (${scene.ledger.length})</summary>
-      <ul class="notes">${scene.ledger.map((one) => html`<li dir="auto"><b>${one.about}</b>: ${one.reason}
+    ${grid.length > 0 && html`<details open=${grid.length < 13}><summary>Beside this case</summary>
+      <${Panels} stage=${stage} scene=${scene} panels=${grid} /></details>`}
+    ${figures.length > 0 && html`<details><summary>All figures</summary><${Figures} figures=${figures} /></details>`}
+    ${ledger.length > 0 && html`<details><summary>What does not count (${ledger.length})</summary>
+      <ul class="notes">${ledger.map((one) => html`<li dir="auto"><b>${one.about}</b>: ${one.reason}
         ${one.rules && html`<span class="small"> by ${one.rules} rules</span>`}${one.detail && html`<${Text}
             part=${{ text: one.detail }} most=${240} />`}</li>`)}</ul></details>`}
     <${Whole} stage=${stage} scene=${scene} />
-    ${(scene.differs || scene.method) && html`<details><summary>How it was done</summary>
-      ${[scene.method, scene.differs].filter(Boolean).map((text) => html`<${Text} part=${{ text }} />`)}</details>`}
-  </footer>`;
+    ${how.length > 0 && html`<details><summary>How it was done</summary>
+      ${how.map((text) => html`<${Text} part=${{ text }} />`)}</details>`}</footer>`;
 }
 
 // ----------------------------------------------------------------------------------------------------------- Tell
@@ -855,14 +798,12 @@ function useScreens(stage, screens, place, leave, more = {}) {
 /** Where a finger goes over the screen, the story goes. */
 function swiping(go, at) {
   let from = null;
-  return {
-    onTouchStart: (event) => { from = event.touches.length === 1 ? event.touches[0] : null; },
-    onTouchEnd: (event) => {
-      if (!from) return;
-      const to = event.changedTouches[0], along = to.clientX - from.clientX, across = to.clientY - from.clientY;
-      if (Math.abs(along) > Math.max(60, 2 * Math.abs(across))) go(at + (along < 0 ? 1 : -1));
-    },
+  const onTouchStart = ({ touches }) => { from = touches.length === 1 ? touches[0] : null; };
+  const onTouchEnd = ({ changedTouches: [to] }) => {
+    const along = from && to.clientX - from.clientX, across = from && to.clientY - from.clientY;
+    if (Math.abs(along) > Math.max(60, 2 * Math.abs(across))) go(at + (along < 0 ? 1 : -1));
   };
+  return { onTouchStart, onTouchEnd };
 }
 
 function Told({ head, at, all, go, leave, hint, children, shows, whole }) {
@@ -870,7 +811,8 @@ function Told({ head, at, all, go, leave, hint, children, shows, whole }) {
   useLayoutEffect(() => { body.current.scrollTop = 0; }, [at]);
   return html`<article class="tell" data-shows=${shows} ...${swiping(go, at)}>
     <header><span dir="auto">${cutText(head, 70)}</span><nav>
-      ${whole && html`<a class="plain" href=${whole}>The whole run</a>`}<${Leave} leave=${leave} /></nav></header>
+      ${whole && html`<a class="plain" href=${whole}>The whole run</a>`}
+      <${Button} does=${leave} words="Leave" by="Esc" /></nav></header>
     <div class="screen" ref=${body} tabindex="0" role="group" aria-label=${`Screen ${at + 1} of ${all}`}
         key=${shows + at}>${children}</div>
     <footer><button class="turn" onClick=${() => go(at - 1)} disabled=${at === 0} aria-label="Back">←</button>
@@ -883,9 +825,7 @@ function Told({ head, at, all, go, leave, hint, children, shows, whole }) {
 /** What the hall bet of a scene, by card. The browser keeps it: who leaves a telling and comes back has lost none. */
 const betsOf = (scene) => `bets ${scene.run} ${scene.case}`;
 const kept = (name) => { try { return JSON.parse(sessionStorage.getItem(name)) ?? {}; } catch { return {}; } };
-const keep = (name, bets) => {
-  try { sessionStorage.setItem(name, JSON.stringify(bets)); } catch { /* one that keeps nothing */ }
-};
+const keep = (name, bets) => { try { sessionStorage.setItem(name, JSON.stringify(bets)); } catch { /* not kept */ } };
 
 /** A case that was stopped ends on that. */
 const screensOf = (scene) => [...(scene.screens?.length ? scene.screens : [{ shows: "question", of: "" }]),
@@ -907,12 +847,11 @@ function Tell({ stage, scenes, names, series, place, leave }) {
     });
     stage.act("bet", card.id, value);
   };
-  const numbers = Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => [String(n), () => {
-    const card = shown.current?.shows === "card" && cardOf(shown.current);
-    const value = card && Object.keys(card.options)[n - 1];
+  const [at, go] = useScreens(stage, screens, place, leave, byNumber((number) => {
+    const card = shown.current.shows === "card" && cardOf(shown.current);
+    const value = card && Object.keys(card.options)[number - 1];
     if (value) choose(card, value);
-  }]));
-  const [at, go] = useScreens(stage, screens, place, leave, numbers);
+  }));
   const screen = (shown.current = screens[at]), scene = scenes[screen.nth], name = names[screen.nth];
   const card = cardOf(screen), isBet = screen.shows === "card" && card && Object.keys(card.options).length > 0;
   const isEnd = screen.shows === "end";
@@ -946,23 +885,17 @@ const spoken = (scene, screen, card) => ({
 
 const sizeOf = (text, most = 70) => lengthOf(text) > 3 * most ? "long" : lengthOf(text) > most ? "middle" : "short";
 
-function Screen({ stage, scene, name, screen, card, bets, choose }) {
-  const bet = bets[screen.of], foretold = against(scene.cards, bets);
+function Screen({ stage, scene, name, screen, card, bets = {}, choose, most }) {
+  const bet = bets[screen.of], panel = scene.panels[screen.of], foretold = against(scene.cards, bets);
   switch (screen.shows) {
-    case "question": {
-      const asked = (scene.parts ?? []).filter((part) => part.text && part.text !== scene.title);
-      return html`<div class="opening"><${Face} who=${scene.who} name=${name} />
-          <h2 class=${sizeOf(scene.title)} dir="auto"><${Folded} text=${scene.title} most=${300} /></h2></div>
-        ${asked.map((part) => html`<${Text} part=${part} />`)}`;
-    }
-    case "claim": return html`<${Claim} scene=${scene} name=${name} />`;
+    case "question": return html`<div class="opening"><${Face} who=${scene.who} name=${name} />
+        <h2 class=${sizeOf(scene.title)} dir="auto"><${Folded} text=${scene.title} most=${300} /></h2></div>
+      ${askedOf(scene, [scene.title]).map((part) => html`<${Text} part=${part} />`)}`;
+    case "claim": return html`<${Claim} scene=${scene} name=${name} most=${most} />`;
     case "plot": return html`<${Said} scene=${scene} name=${name} /><${Plot} scene=${scene} covered />`;
     case "truth": return html`<${Plot} scene=${scene} />`;
-    case "panel": {
-      const panel = scene.panels[Number(screen.of)];
-      return panel && html`<div class=${`panel ${classOf(panel.mark)}`}><${Panel} stage=${stage} scene=${scene}
-          panel=${panel} /></div>`;
-    }
+    case "panel": return panel && html`<div class=${`panel ${classOf(panel.mark)}`}>
+      <${Panel} ...${{ stage, scene, panel }} /></div>`;
     case "card": return card && html`<${Said} scene=${scene} name=${name} card=${card} /><${Asked} card=${card} />
       <${Options} card=${card} chosen=${bet} choose=${(value) => choose(card, value)} />`;
     case "turned": return card && html`<${Said} scene=${scene} name=${name} card=${card} />
@@ -1031,19 +964,16 @@ export const isForetold = (card) => Object.keys(card.options).length > 0 && card
 /** The reader and the explanation over the same tests: only those that count and that both predicted. */
 export function against(cards, guesses) {
   const guessed = cards.filter((card) => guesses[card.id]);
-  const both = guessed.filter((card) => ["kept", "broken"].includes(card.mark)
-    && card.said in card.options && card.expects[0] && ![guesses[card.id], card.expects[0].value].includes("unknown"));
-  if (!guessed.length) return "";
+  const foretold = guessed.filter((card) => guesses[card.id] !== "unknown" && card.said in card.options);
+  const both = foretold.filter((card) => ["kept", "broken"].includes(card.mark)
+    && card.expects[0] && card.expects[0].value !== "unknown");
   const came = (some) => some.filter((card) => guesses[card.id] === card.said).length;
-  if (!both.length) {
-    const own = cards.filter((card) => guesses[card.id] && guesses[card.id] !== "unknown" && card.said in card.options);
-    return own.length ? `You foretold ${came(own)} of ${own.length}.` : "There is nothing that you foretold.";
-  }
-  const mine = came(both);
-  const its = both.filter((card) => card.expects[0].value === card.said).length;
-  const left = guessed.length - both.length;
-  return `You foretold ${mine} of ${both.length}; who went by its explanation, ${its}.`
-    + (left ? ` Only what both foretold, and what counts, is compared: ${left > 1 ? `${left} guesses are` : "1 guess is"} left out.` : "");
+  if (!foretold.length) return guessed.length ? "There is nothing that you foretold." : "";
+  if (!both.length) return `You foretold ${came(foretold)} of ${foretold.length}.`;
+  const its = both.filter((card) => card.expects[0].value === card.said).length, left = guessed.length - both.length;
+  return `You foretold ${came(both)} of ${both.length}; who went by its explanation, ${its}.`
+    + (left ? " Only what both foretold, and what counts, is compared: "
+      + `${left > 1 ? `${left} guesses are` : "1 guess is"} left out.` : "");
 }
 
 // --------------------------------------------------------------------------------------------------------- Beside
@@ -1069,7 +999,7 @@ function rowsOf(scenes, given = []) {
 
 function Cell({ scene, card, title }) {
   if (!card) return html`<span class="soft">${isGoing(scene) ? "not yet" : "not asked"}</span>`;
-  return html`<${Expected} card=${card} /><${Came} card=${card} /><${Outcome} scene=${scene} card=${card} />
+  return html`<${Outcome} scene=${scene} card=${card} />
     ${card.text && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`}
     ${(card.reason || card.doubt) && html`<p class="small" dir="auto">${capital(card.reason || card.doubt)}.</p>`}
     ${card.parts.filter((part) => part.text && !title.includes(part.text))
@@ -1079,23 +1009,23 @@ function Cell({ scene, card, title }) {
 const inColumns = (scenes, names, draw) => html`<div class="across">${scenes.map((scene, at) =>
   html`<div role="group" aria-label=${names[at]}>${draw(scene, names[at])}</div>`)}</div>`;
 
-function Row({ scenes, names, row, stage }) {
+function Row({ scenes, names, row }) {
   const title = row.title.join(" / ") || `${capital(scenes[0].one)} ${row.card.number}`;
   return html`<h4 dir="auto"><${Folded} text=${title} most=${220} /></h4>
     ${row.differs && html`<p class="small parting">${capital(row.differs)}.</p>`}
     <div class="across">${row.cells.map((card, at) => html`<div class=${`cell card ${classOf(card?.mark)}`}>
-      <span class="whose">${names[at]}</span>
+      <span class="whose small">${names[at]}</span>
       <${Cell} scene=${scenes[at]} card=${card} title=${row.title} /></div>`)}</div>`;
 }
 
 function Beside({ stage, scenes, names, change }) {
-  const rows = rowsOf(scenes, stage.rows), H = `h${stage.level}`;
+  const rows = rowsOf(scenes, stage.rows);
   const [isWhole, whole] = useState(false);
   useKeys(stage, { t: () => change("tell") });
   const shared = scenes.every((one) => one.title === scenes[0].title);
   return html`<article class="beside" style=${`--columns:${scenes.length}`}>
-    <header><${H} dir="auto"><${Folded} text=${shared ? scenes[0].title : "Side by side"} most=${150} /></${H}>
-      <button class="plain" onClick=${() => change("tell")}>Tell it<kbd>T</kbd></button></header>
+    <header><h2 dir="auto"><${Folded} text=${shared ? scenes[0].title : "Side by side"} most=${150} /></h2>
+      <${Button} does=${() => change("tell")} words="Tell it" by="T" /></header>
     ${inColumns(scenes, names, (scene, name) => html`<p class="label" dir="auto">${name}</p>
       ${!shared && html`<p class="small" dir="auto">${cutText(scene.title, 150)}</p>`}
       <${Verdict} stage=${stage} scene=${scene} /><${Actions} stage=${stage} scene=${scene} />
@@ -1104,8 +1034,7 @@ function Beside({ stage, scenes, names, change }) {
     ${inColumns(scenes, names, (scene) => scene.plot && html`<${Plot} scene=${scene} />`)}
     <ol class="rows">${(isWhole ? rows : rows.slice(0, FIRST)).map((row) => html`<li key=${row.key}
       class=${row.differs ? "differs" : ""}><${Row} scenes=${scenes} names=${names} row=${row} /></li>`)}</ol>
-    ${!isWhole && rows.length > FIRST && html`<button class="plain"
-        onClick=${() => whole(true)}>Show all ${rows.length}</button>`}
+    <${More} shown=${isWhole ? rows.length : FIRST} all=${rows.length} one="row" open=${whole} />
     ${inColumns(scenes, names, (scene) => html`<${Meaning} scene=${scene} />`)}
     ${inColumns(scenes, names, (scene) => html`<${Panels} stage=${stage} scene=${scene} panels=${scene.panels} />`)}
   </article>`;
@@ -1115,23 +1044,17 @@ function Beside({ stage, scenes, names, change }) {
 function TellBeside({ stage, scenes, names, place, leave }) {
   const rows = rowsOf(scenes, stage.rows);
   const parted = [...rows].sort((one, other) => !one.differs - !other.differs).slice(0, 6);
-  const screens = [
-    { shows: "question", of: "" }, { shows: "claim", of: "" }, ...parted.map((row) => ({ shows: "card", of: row.key })),
-    ...(scenes.some((one) => one.verdict?.bars.length) ? [{ shows: "bars", of: "" }] : []),
-    { shows: "verdict", of: "" },
-  ];
+  const bars = scenes.some((one) => one.verdict?.bars.length) ? [["bars"]] : [];
+  const screens = [["question"], ["claim"], ...parted.map((row) => ["card", row.key]), ...bars, ["verdict"]]
+    .map(([shows, of = ""]) => ({ shows, of }));
   const [at, go] = useScreens(stage, screens, place, leave), { shows, of } = screens[at];
   const row = rows.find((one) => one.key === of);
   const body = shows === "question" ? html`<div class="opening">${scenes.map((scene, n) => html`<${Face}
       who=${scene.who} name=${names[n]} />`)}
       <h2 class=${sizeOf(scenes[0].title)} dir="auto">${cutText(scenes[0].title, 300)}</h2></div>`
-    : shows === "claim" ? inColumns(scenes, names, (scene, name) => html`<${Claim} scene=${scene} name=${name}
-        most=${200} />`)
-    : shows === "bars" ? inColumns(scenes, names, (scene, name) => html`<h3>${name}</h3><${Bars}
-        bars=${scene.verdict?.bars ?? []} />`)
-    : shows === "verdict" ? inColumns(scenes, names, (scene, name) => html`<h3>${name}</h3><${Ending} scene=${scene}
-        name=${name} />`)
-    : row && html`<${Row} scenes=${scenes} names=${names} row=${row} />`;
+    : shows === "card" ? row && html`<${Row} scenes=${scenes} names=${names} row=${row} />`
+    : inColumns(scenes, names, (scene, name) => html`${shows !== "claim" && html`<h3>${name}</h3>`}
+      <${Screen} ...${{ scene, name, screen: screens[at], most: 200 }} />`);
   return html`<${Told} head=${shows === "question" ? "" : scenes[0].title} at=${at} all=${screens.length} go=${go}
       leave=${leave} shows=${shows}>
     <div class="beside" style=${`--columns:${scenes.length}`}>${body}</div></${Told}>`;
@@ -1144,36 +1067,36 @@ const KEYS = [
   ["1 2 3", "guess, bet, judge"], ["T", "tell it"], ["Esc", "close, leave"], ["?", "these keys"],
 ];
 
-function Stage({ stage, scenes, mode, place, series, saved, game }) {
+const MODES = { tell: Tell, guess: Guess, tried: Tried, far: Going, all: All };
+const IN_COLUMNS = { tell: TellBeside, beside: Beside };
+
+function Stage({ stage }) {
+  const { scenes, mode, place, series, saved, game } = stage;
   const [own, set] = useState(null), [isHelp, help] = useState(false), [said, say] = useState("");
   stage.say = say;
   const before = useRef(mode);
   if (before.current !== mode) {
     before.current = mode;
-    if (own !== null) set(null);
+    set(null);
   }
   const now = own ?? mode;
   const change = (to) => { if (stage.act("mode", to) !== true) set(to); };
-  const home = scenes.length > 1 ? "beside" : "read";
-  const leave = () => change(home);
+  const leave = () => change(scenes.length > 1 ? "beside" : "read");
   useKeys(stage, { "?": () => help(!isHelp), ...(isHelp ? { Escape: () => help(false) } : {}) }, true);
-  const names = stage.names?.length ? stage.names : scenes.map((scene) => nameIn(scenes, scene));
+  const names = stage.names?.length ? stage.names : scenes.map(nameIn);
   // Another case begins anew: what is open in one is not in the next.
   const [scene] = scenes, name = names[0], whose = `${scene?.run}/${scene?.case}/${stage.card}`;
   const verdict = scenes.map((one) => one.verdict?.headline.text ?? "").join(" ");
   useEffect(() => { if (verdict.trim()) say(verdict); }, [verdict]);
   const all = { stage, scene, scenes, name, names, place, series, change, leave };
+  const Drawn = scenes.length > 1 && !(series && now === "tell") && IN_COLUMNS[now] || MODES[now] || Read;
   return html`
     ${now === "play" ? html`<${Play} key=${game.pack.name} stage=${stage} ...${game} />`
       : !scene ? html`<p class="soft">There is nothing to show.</p>`
-      : now === "tell" ? html`<${scenes.length > 1 && !series ? TellBeside : Tell} ...${all} />`
-      : now === "tried" ? html`<${Tried} ...${all} />` : now === "far" ? html`<${Going} ...${all} />`
-      : now === "all" ? html`<${All} ...${all} />` : now === "guess" ? html`<${Guess} key=${whose} ...${all} />`
-      : now === "beside" && scenes.length > 1 ? html`<${Beside} ...${all} />`
-      : html`<${Read} key=${whose} ...${all} />`}
+      : html`<${Drawn} key=${[Read, Guess].includes(Drawn) ? whose : null} ...${all} />`}
     <div class="aloud" role="status" aria-live="polite">${said}</div>
     ${saved && html`<p class="saved" aria-live="off">${saved}</p>`}
     ${isHelp && html`<aside class="keys" aria-label="Keys"><dl>${KEYS.map(([key, does]) =>
         html`<div><dt><kbd>${key}</kbd></dt><dd>${does}</dd></div>`)}</dl>
-      <button class="plain" onClick=${() => help(false)}>Close</button></aside>`}`;
+      <${Button} does=${() => help(false)} words="Close" /></aside>`}`;
 }

@@ -493,6 +493,8 @@ def test_evidence_is_asked_for_once_when_it_is_opened(page: Page) -> None:
     expect(calls).to_contain_text("<b>So yes.</b>")
     calls.locator("summary").click()
     calls.locator("summary").click()
+    # That it was opened is told after the click.
+    page.evaluate(PAINTED)
     assert page.evaluate("window.asked") == 1
 
 

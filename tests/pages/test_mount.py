@@ -5,6 +5,7 @@ from __future__ import annotations
 from streamlit.testing.v1 import AppTest
 
 from core.scene import Scene
+from core.telling.stage_files import stage_files
 from tests.pages.conftest import staged
 
 AS_IT_COMES = {
@@ -79,3 +80,14 @@ def test_a_game_is_a_part_of_its_page() -> None:
     game = given["game"]
     assert (given["mode"], given["scenes"], game["isInline"], game["isInApp"]) == ("play", [], True, True)
     assert game["pack"]["name"] == "first" and game["pack"]["cards"]
+
+
+def test_no_line_of_the_stage_is_longer_than_one_of_python() -> None:
+    folder = stage_files()["stage.js"].parent
+    long = [
+        f"{file.name}:{number}"
+        for file in sorted([*folder.glob("*.js"), *folder.glob("*.css")])
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
+        if len(line) > 120
+    ]
+    assert long == []
