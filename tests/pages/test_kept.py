@@ -178,7 +178,7 @@ def test_what_goes_on_is_drawn_as_it_was(page: Page) -> None:
 
 
 def keyed(app: AppTest, begin: str) -> list[str]:
-    return [node.key for node in app.main if (node.key or "").startswith(begin)]
+    return [key for node in app.main if (key := node.key or "").startswith(begin)]
 
 
 def test_many_rows_stand_on_pages(page: Page) -> None:
