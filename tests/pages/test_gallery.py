@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pandas as pd
+from streamlit.testing.v1 import AppTest
 
 from core.lab.shown import Picture
 from pages.results.gallery import first_table, robots, without_robots
+from tests.pages.conftest import in_address
 
 
 def of(*models: str | None) -> pd.DataFrame:
@@ -36,3 +38,25 @@ def test_the_first_choice_with_rows_is_drawn() -> None:
     found = first_table(one, of("a"))
     assert list(found) == ["none", "some"] == asked and len(found["some"]) == 1
     assert first_table(one, of()) == {}
+
+
+def led(link: str) -> None:
+    from urllib.parse import parse_qs
+
+    import streamlit as st
+
+    from core.store.filters import Filter
+    from pages.results.gallery import _lead
+
+    if not st.query_params:
+        _lead([parse_qs(link), parse_qs("model=another")], Filter())
+    _lead([], Filter())
+
+
+def test_a_mark_leads_to_its_run_or_to_a_list_of_what_it_stands_for() -> None:
+    app = AppTest.from_function(led, args=("model=one&nonsense=two&show=runs",)).run()
+    assert not app.exception and in_address(app, "show") == "runs" and in_address(app, "model") == "one"
+    assert len(app.query_params) == 2
+    app = AppTest.from_function(led, args=("run=r&case=q",)).run()
+    assert not app.exception and in_address(app, "run") == "r" and in_address(app, "case") == "q"
+    assert in_address(app, "show") == "runs" and len(app.query_params) == 3

@@ -79,8 +79,9 @@ def test_what_came_with_the_app_is_drawn_as_it_was(page: Page, name: str) -> Non
 
 
 def checked(model: str = "control/decoy-lexicon") -> str:
-    """A run that takes neither a real model nor vectors."""
-    return run_of("consistency", CheckSpec(items=shipped("sentiment")[:1], model=model))
+    """A run that takes neither a real model nor vectors; of one case, so that its lines are in one order."""
+    spec = CheckSpec(items=shipped("sentiment")[:1], explanations=("attribution",), model=model)
+    return run_of("consistency", spec)
 
 
 @pytest.mark.parametrize("lab", ["ask", "check", "probe", "plant"])
@@ -107,6 +108,7 @@ def test_several_checks_are_drawn_as_they_were(page: Page) -> None:
     )
     run = run_of("consistency", spec)
     held("several-checks", page("check", run=run), RUN=run)
+    held("several-checks-as-a-case", page("results/case.py", run=run), RUN=run)
 
 
 def test_several_planted_cues_are_drawn_as_they_were(page: Page) -> None:
@@ -163,7 +165,7 @@ def going_on(run: str, lines: int) -> Iterator[None]:
 def test_what_goes_on_is_drawn_as_it_was(page: Page) -> None:
     one, other = checked(), checked("control/honest-lexicon")
     made = {"ONE": one, "OTHER": other}
-    with going_on(one, 12):
+    with going_on(one, 9):
         held("going-on", page("check", run=one), **made)
         held("going-on-beside", page("results/side.py", runs=f"{one},{other}"), **made)
     with going_on(one, 0):
@@ -178,7 +180,7 @@ def test_what_goes_on_is_drawn_as_it_was(page: Page) -> None:
 
 
 def keyed(app: AppTest, begin: str) -> list[str]:
-    return [node.key for node in app.main if (node.key or "").startswith(begin)]
+    return [key for node in app.main if (key := node.key or "").startswith(begin)]
 
 
 def test_many_rows_stand_on_pages(page: Page) -> None:
