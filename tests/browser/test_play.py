@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
@@ -276,7 +277,8 @@ def test_in_an_app_guesses_are_said_and_a_refusal_stops_nobody(browser: Browser)
     assert len(set(places)) == len(places) == 10 and set(places) <= set(range(1, len(pack.cards) + 1))
     page.locator(".round summary").click()
     ways = page.locator(".played a").evaluate_all("(all) => all.map((one) => one.getAttribute('href'))")
-    assert len(ways) == 10 and all(way.startswith("/case?run=") for way in ways)
+    cards = [pack.cards[place - 1] for place in places]
+    assert ways == [f"/case?{urlencode({'run': card.run, 'case': card.case})}" for card in cards], "counted from 1"
     assert page.get_by_role("link", name="Now a question of your own").get_attribute("href") == "/ask"
     games = page.get_by_role("navigation", name="Other games").get_by_role("link")
     assert [link.get_attribute("href") for link in games.all()] == [
