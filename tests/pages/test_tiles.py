@@ -8,28 +8,29 @@ from pages.parts.tiles import LOOKS, MOST
 
 
 def few() -> None:
-    from pages.parts.tiles import Tile, strip
+    from pages.parts.tiles import strip
 
-    strip([Tile("kept", "row-1"), Tile("broken"), Tile("kept")], "check", {"kept": "held"}, key="few")
+    strip(["kept", "broken", "kept"], "check", {"kept": "held"}, "few")
 
 
 def many(number: int) -> None:
-    from pages.parts.tiles import Tile, strip
+    from pages.parts.tiles import strip
 
-    strip([Tile("kept")] * number, "question")
+    strip(["kept"] * number, "question", {}, "many")
 
 
 def none() -> None:
     from pages.parts.tiles import strip
 
-    strip([], "question")
+    strip([], "question", {}, "none")
 
 
 def test_a_strip_numbers_its_tiles_and_says_what_they_mean() -> None:
     app = AppTest.from_function(few).run()
     kept, broken = LOOKS["kept"], LOOKS["broken"]
-    marks = [f"[{kept.badge('1')}](#row-1)", broken.badge("2"), kept.badge("3")]
-    assert [one.value for one in app.markdown] == [" ".join(marks)]
+    marks = [kept.badge("1"), broken.badge("2"), kept.badge("3")]
+    linked = [f"[{mark}](#row-{number})" for number, mark in enumerate(marks, start=1)]
+    assert [one.value for one in app.markdown] == [" ".join(linked)]
     assert [one.value for one in app.caption] == [f"One tile a check: {kept.icon} 2 held · {broken.icon} 1 broken"]
 
 
