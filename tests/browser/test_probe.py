@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Scripted, ScriptedModel, Server, begin, settle
+from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 
@@ -79,13 +80,19 @@ def test_your_turn_and_side_by_side(app: Server, page: Page) -> None:
     page.locator(".st-key-in-words summary").click()
     inputs = page.locator(".st-key-inputs input")
     inputs.fill("-100 0 60 100")
+
+    def place() -> float:
+        field, fold = inputs.bounding_box(), page.locator(".st-key-in-words").bounding_box()
+        assert field and fold
+        return field["y"] - fold["y"]
+
     # Once the fold has opened.
-    page.locator(".st-key-call button").click(trial=True)
-    before = inputs.bounding_box()
+    until(lambda: place() == (page.wait_for_timeout(300) or place()))
+    before = place()
     page.locator(".st-key-call button").click()
     expect(page.get_by_text("4 of 200 calls of the function")).to_be_visible()
     expect(page.locator(".tried .plane .point")).to_have_count(4)
-    assert inputs.bounding_box() == before, "what came of it stands below the field"
+    assert place() == before, "what came of it stands below the field"
     inputs.fill("1 2")
     inputs.press("Enter")
     expect(page.locator(".stage .panel h4")).to_have_text(["Round 2", "Round 1"])
