@@ -55,9 +55,7 @@ def labs() -> Mapping[str, Lab]:
 @cache
 def controls() -> Mapping[str, Model]:
     """The controls of all labs, by id, those that are in no list to choose from too."""
-    return {
-        id: model for lab in labs().values() for id, model in {**lab.robots.controls(), **lab.robots.dials()}.items()
-    }
+    return {id: model for lab in labs().values() for id, model in lab.robots.by_id.items()}
 
 
 @cache

@@ -1,10 +1,11 @@
-"""The tables that come with the app, as TOML files in `data/`; one says what the weights that it installs should be."""
+"""Tables that come with the app, TOML files in `data/` and beside modules; one says what its weights should be."""
 
 from __future__ import annotations
 
 import hashlib
 import tomllib
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,6 +17,13 @@ DATA = Path(__file__).resolve().parents[1] / "data"
 def table(name: str) -> dict[str, Any]:
     """What `data/<name>.toml` holds."""
     return tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def beside(module: str, name: str) -> dict[str, Any]:
+    """What the TOML file of that name beside a `module` (its `__file__`) holds; nothing where there is none."""
+    path = Path(module).with_name(name)
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def rows(name: str, entry: str, kind: Callable[..., Row]) -> tuple[Row, ...]:

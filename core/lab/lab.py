@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -88,6 +89,11 @@ class Robots:
     newcomer: str = ""
     first: Callable[[], First] | None = None
     sides: Callable[[], Sides] | None = None
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Model]:
+        """All of them, those that are in no list too."""
+        return {**self.controls(), **self.dials()}
 
 
 @dataclass(frozen=True, eq=False)

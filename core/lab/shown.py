@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from core.events import Frozen
 from core.published import Published, published
+from core.shipped import beside
 
 T = TypeVar("T")
 
@@ -23,7 +21,7 @@ def declared(
     return tuple(
         kind(name, **{field: tuple(value) if isinstance(value, list) else value for field, value in fields.items()},
              **(code or {}).get(name, {}))
-        for name, fields in _beside(Path(module).with_name("shown.toml"))[part].items()
+        for name, fields in beside(module, "shown.toml")[part].items()
     )  # fmt: skip
 
 
@@ -31,13 +29,8 @@ def words_of(module: str, part: str) -> Any:
     """What the file words.toml beside a `module` (its `__file__`) has as `part`: words by what they stand for, as a
     dict, or several texts, as a tuple.
     """
-    words = _beside(Path(module).with_name("words.toml"))[part]
+    words = beside(module, "words.toml")[part]
     return tuple(words) if isinstance(words, list) else words
-
-
-@cache
-def _beside(file: Path) -> dict[str, Any]:
-    return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 class Metric(NamedTuple):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import inspect
 import math
-import tomllib
 from collections.abc import Callable, Mapping
 from functools import cache
-from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 
@@ -15,6 +13,7 @@ from pydantic import Field
 from pydantic.fields import FieldInfo
 
 from core.events import CallFailed, Frozen, Sampling
+from core.shipped import beside
 
 MOST_CASES = 1_000
 """Cases in one run. What needs more is a study of several runs."""
@@ -26,9 +25,8 @@ class BadInput(CallFailed):
     bad_input = True
 
 
-@cache
-def _words(file: Path) -> dict[str, dict[str, dict[str, Any]]]:
-    return tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+def _extra(field: FieldInfo) -> dict[str, Any]:
+    return field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
 
 
 class Asked(Frozen):
@@ -39,11 +37,11 @@ class Asked(Frozen):
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        for name, words in _words(Path(inspect.getfile(cls)).with_name("fields.toml")).get(cls.__name__, {}).items():
+        for name, words in beside(inspect.getfile(cls), "fields.toml").get(cls.__name__, {}).items():
             field = cls.model_fields[name]
             field.title = words.get("title", field.title)
             field.description = words.get("description", field.description)
-            field.json_schema_extra = words
+            field.json_schema_extra = {**_extra(field), **words}
 
 
 class Spec(Asked):
@@ -122,7 +120,7 @@ def knobs(spec: type[Spec]) -> Mapping[str, Knob]:
 
 
 def _knob(name: str, field: FieldInfo) -> Knob:
-    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    extra = _extra(field)
     value = next(type_ for type_ in _members(field.annotation) if type_ is not type(None))
     several = get_origin(value) is tuple
     value = get_args(value)[0] if several else value

@@ -5,14 +5,12 @@ from __future__ import annotations
 import inspect
 import re
 import time
-import tomllib
 from collections.abc import Callable, Iterable
-from functools import cache
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from core.events import Answer, OnText, Request, ToolCall
 from core.models.errors import Refused
+from core.shipped import beside
 
 R = TypeVar("R", bound="Robot")
 
@@ -35,7 +33,7 @@ class Robot:
     def __init_subclass__(cls, named: str = "") -> None:
         if named:
             cls.id = f"control/{named}"
-            for name, value in _robots(Path(inspect.getfile(cls)).with_name("robots.toml"))[named].items():
+            for name, value in beside(inspect.getfile(cls), "robots.toml")[named].items():
                 setattr(cls, name, value)
 
     async def answer(self, request: Request, on_text: OnText) -> Answer:
@@ -105,8 +103,3 @@ def graded(kind: Callable[[float], R]) -> dict[str, R]:
 def erring(kind: Callable[[float, int], R]) -> dict[str, R]:
     """Some of a kind, by id: each of SHARES in several draws."""
     return by_id(kind(share, draw) for share in SHARES for draw in range(DRAWS))
-
-
-@cache
-def _robots(file: Path) -> dict[str, dict[str, Any]]:
-    return tomllib.loads(file.read_text(encoding="utf-8"))

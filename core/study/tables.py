@@ -185,7 +185,7 @@ def off(labs: Mapping[str, Lab], frame: DataFrame) -> list[str]:
     sentences = []
     known = frame[frame["truth"].notna() & frame["complete"]]
     for (lab, model, metric), cases in known.groupby(["lab", "model", "metric"]):
-        if getattr(labs[lab].robots.dials().get(model), "error", 0):
+        if getattr(labs[lab].robots.by_id.get(model), "error", 0):
             continue
         wrong = cases[~((cases["value"] - cases["truth"]).abs() < SAME)]
         if len(wrong):

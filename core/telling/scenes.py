@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from itertools import islice
 
-from core.events import Model, Scored
+from core.events import Scored
 from core.lab.cases import Trial, View
 from core.lab.lab import Lab
 from core.lab.shown import Means
@@ -44,13 +43,8 @@ def who(model: str, lab: Lab | None = None) -> Who:
     what a robot of `lab` does.
     """
     if is_control(model):
-        robot = lab and _robots(lab).get(model)
-        return Who(
-            shown="a robot",
-            name=model.removeprefix(CONTROL),
-            does=str(getattr(robot, "title", "")),
-            is_robot=True,
-        )
+        does = getattr(lab.robots.by_id.get(model), "title", "") if lab else ""
+        return Who(shown="a robot", name=model.removeprefix(CONTROL), does=does, is_robot=True)
     name = model.rpartition("/")[2].removesuffix(".gguf")
     family = re.match(r"[A-Za-z]+", name)
     size = _SIZE.search(name)
@@ -64,11 +58,6 @@ def who(model: str, lab: Lab | None = None) -> Who:
     return Who(
         shown=f"{kind} ({family[0][:1].upper()}{family[0][1:20]}, {count})", name=_short(name[: size.start()], count)
     )
-
-
-@cache
-def _robots(lab: Lab) -> dict[str, Model]:
-    return {**lab.robots.controls(), **lab.robots.dials()}
 
 
 def _short(before: str, count: str) -> str:

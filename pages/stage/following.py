@@ -11,6 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from starlette.concurrency import run_in_threadpool
+
 from core import entry
 from core.people.looking import NoSuchRun
 from core.runs.watch import Watch
@@ -84,7 +86,7 @@ class Following:
         then `over`. For who may not see all of the case it is not over before they may.
         """
         watcher = _Watcher(opened)
-        watcher.part = await asyncio.to_thread(opened)
+        watcher.part = await run_in_threadpool(opened)
         self._watching.add(watcher)
         try:
             if self._task is None or self._task.done():
@@ -100,7 +102,7 @@ class Following:
         try:
             while self._watching:
                 try:
-                    now = await asyncio.to_thread(self._look_for_all, [*self._watching])
+                    now = await run_in_threadpool(self._look_for_all, [*self._watching])
                 except (NoSuchRun, OSError):
                     # It was deleted, or its folder is away: who watches asks again, and is told why.
                     break

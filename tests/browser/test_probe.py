@@ -82,9 +82,10 @@ def test_your_turn_and_side_by_side(app: Server, page: Page) -> None:
     inputs.fill("-100 0 60 100")
 
     def place() -> float:
-        field, fold = inputs.bounding_box(), page.locator(".st-key-in-words").bounding_box()
-        assert field and fold
-        return field["y"] - fold["y"]
+        """On the page, which scrolls."""
+        field, top = inputs.bounding_box(), page.get_by_text("Your turn", exact=True).first.bounding_box()
+        assert field and top
+        return field["y"] - top["y"]
 
     # Once the fold has opened.
     until(lambda: place() == (page.wait_for_timeout(300) or place()))
