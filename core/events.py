@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Annotated, Any, Literal, Protocol
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 SCHEMA = 3
 """Version of the journal's format; it stands in every `started` event. Schema 1 knew no cases and no trials."""
@@ -124,8 +125,8 @@ def _message_json(message: Message) -> str:
 
 
 LONGEST_ANSWER = 64 * 1024
-"""Characters of an answer, its tool calls included. What goes beyond is not kept, and `cut` says so: every reader of
-answers, here and elsewhere, can rely on that.
+"""Characters of an answer, its tool calls included. What goes beyond is not kept, and the answer ended "cut": every
+reader of answers, here and elsewhere, can rely on that.
 """
 
 
@@ -136,22 +137,95 @@ class Usage(Frozen):
     completion_tokens: int | None = None
 
 
-class Answer(Frozen):
-    """What a model wrote, untrusted; `text` may be empty where it asks for `tool_calls`. Times in seconds. `edited`: a
-    person wrote it in the model's place. `at_once`: the endpoint's concurrency limit when this answer came.
+Ending = Literal["complete", "cut", "unknown"]
+"""How an answer ended. What a filter withheld and what broke off is no answer but a failed call."""
+
+_ENDINGS: tuple[tuple[Ending | Literal["filtered", "failed"], str], ...] = (
+    ("filtered", r"filter|safety|recitation|refusal|block|prohibited|spii|moderation|sensitive"),
+    ("failed", r"error|fail|insufficient|abort|cancel|timeout|overload|malformed|unexpected|\bother\b"),
+    ("cut", r"length|max|limit|truncat|context|incomplete|pause"),
+    ("complete", r"stop|\bend|eos|tool|function|complete|finished|done"),
+)
+
+
+def ending_of(finish_reason: str | None) -> Ending | Literal["filtered", "failed"]:
+    """How an answer ended, from the reason that a server gives; "unknown" without one, or with a word we do not know.
+
+    Servers spell it in many ways: end_turn, STOP, length, MAX_TOKENS, "content_filter: RECITATION", network_error.
     """
+    words = (finish_reason or "").lower().replace("-", "_")
+    return next((ending for ending, pattern in _ENDINGS if re.search(pattern, words)), "unknown")
+
+
+class Thinking(Frozen):
+    """A model's reasoning channel, kept apart from what it says to the person who asks."""
+
+    kind: Literal["raw", "summary", "hidden"]
+    """`raw`: the model's own words; `summary`: the provider's summary of them; `hidden`: only the tokens are known."""
+
+    text: str = ""
+    tokens: int | None = None
+    """As the endpoint counted them."""
+
+
+class Served(Frozen):
+    """Who answered, in the server's own words."""
+
+    model: str = ""
+    fingerprint: str = ""
+    """The server's name for its configuration (`system_fingerprint`)."""
+
+
+class Answer(Frozen):
+    """What a model wrote, untrusted."""
 
     text: str
+    """What the server's content field held, thinking tags included, up to our stop sequences. May be empty where the
+    model asks for `tool_calls`."""
+
     seconds: float = 0.0
     first_token_seconds: float | None = None
     cached: bool = False
     usage: Usage = Usage()
     finish_reason: str | None = None
+    """The server's own word for how the answer ended."""
+
+    ended: Ending = "complete"
+    thinking: Thinking | None = Field(default=None, exclude_if=_empty)
+    """None where the model did not think, as far as is known. Thinking that stands in `text` is here as well."""
+
+    sent: dict[str, Any] = Field(default_factory=dict, exclude_if=_empty)
+    """The parameters as they went out, without model and messages; empty for models that are not asked over HTTP."""
+
+    served: Served | None = Field(default=None, exclude_if=_empty)
     logprobs: list[dict[str, Any]] | None = None
     tool_calls: tuple[ToolCall, ...] = Field(default=(), exclude_if=_empty)
-    cut: bool = Field(default=False, exclude_if=_empty)
     edited: bool = Field(default=False, exclude_if=_empty)
+    """Whether a person wrote it in the model's place."""
+
     at_once: int | None = Field(default=None, exclude_if=_empty)
+    """The endpoint's concurrency limit when this answer came."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ending(cls, data: Any) -> Any:
+        """An answer that says no more than its finish reason ended as that reason says. One that is read through its
+        log probabilities was asked for a fixed number of tokens: with these it is complete.
+        """
+        if not isinstance(data, dict) or "ended" in data or not data.get("finish_reason") or data.get("logprobs"):
+            return data
+        ending = ending_of(data["finish_reason"])
+        return {**data, "ended": ending if ending in ("complete", "unknown") else "cut"}
+
+    @property
+    def cut_note(self) -> str:
+        """Where the answer was cut, such as "cut at 200 tokens"; empty where it was not."""
+        if self.ended != "cut":
+            return ""
+        if len(self.text) >= LONGEST_ANSWER:
+            return f"cut at {LONGEST_ANSWER:,} characters"
+        tokens = self.usage.completion_tokens or self.sent.get("max_tokens") or self.sent.get("max_completion_tokens")
+        return f"cut at {tokens:,} tokens" if tokens else "cut before it was complete"
 
 
 class CallFailed(Exception):

@@ -229,7 +229,7 @@ class Endpoint:
             usage=reply.usage,
             finish_reason=reply.finish_reason,
             logprobs=reply.logprobs or None,
-            cut=reply.cut,
+            ended="cut" if reply.cut else reply.ended,
             tool_calls=reply.tool_calls(),
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from core.events import LONGEST_ANSWER, CallFailed, ToolCall, Usage
+from core.events import LONGEST_ANSWER, CallFailed, Ending, ToolCall, Usage, ending_of
 from core.models import faults
 from core.models.errors import failure
 from core.models.settings import EndpointConfig
@@ -67,6 +67,14 @@ class Reply:
             kept = sum(offset < len(self.text) for offset in self._offsets)
             del self.logprobs[kept:]
         return piece
+
+    @property
+    def ended(self) -> Ending:
+        """How the answer ended. With log probabilities a fixed number of tokens was asked for, and they are there."""
+        if self.logprobs:
+            return "complete"
+        ending = ending_of(self.finish_reason)
+        return ending if ending in ("complete", "unknown") else "cut"
 
     def _take_call(self, part: dict[str, Any]) -> None:
         """Add a tool call or a piece of one. Pieces belong together by their index; but where a new id comes with an

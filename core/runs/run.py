@@ -265,7 +265,7 @@ class Run:
             self.session.publish(failed(self.id, failure, **who))
             raise
         if len(answer.text) > LONGEST_ANSWER:
-            answer = answer.model_copy(update={"text": answer.text[:LONGEST_ANSWER], "cut": True})
+            answer = answer.model_copy(update={"text": answer.text[:LONGEST_ANSWER], "ended": "cut"})
         as_prose = request.json_schema is not None and fields.read(answer.text, request.json_schema) is None
         answered = Answered.model_validate({"run": self.id, **who, **dict(answer), "as_prose": as_prose})
         self.session.publish(answered)

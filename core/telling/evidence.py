@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from core.events import LONGEST_ANSWER, Frozen, Message, Scored, ToolCall
+from core.events import Frozen, Message, Scored, ToolCall
 from core.lab.lab import Lab
 from core.scene import Drop, FigureLine, Part
 from core.telling.run_scene import in_words
@@ -108,8 +108,8 @@ def notes(call: Call) -> Iterator[str]:
         yield f"{tokens} {'token' if tokens == 1 else 'tokens'}"
     if answered.edited:
         yield "written by a person"
-    if answered.cut:
-        yield f"cut off after {LONGEST_ANSWER:,} characters"
+    if note := answered.cut_note or ("end of the answer not reported" if answered.ended == "unknown" else ""):
+        yield note
 
 
 def likeliest(logprobs: Sequence[Mapping[str, Any]], most: int = 5) -> str:

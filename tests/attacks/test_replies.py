@@ -103,9 +103,9 @@ def test_a_long_answer_is_cut_and_says_so() -> None:
     chunk = delta("word " * 100)
     cut = asked(streamed(*[chunk] * 200, delta("", finish_reason="stop")))
     assert isinstance(cut, Answer)
-    assert (len(cut.text), cut.cut, cut.finish_reason) == (LONGEST_ANSWER, True, "length")
+    assert (len(cut.text), cut.ended, cut.finish_reason) == (LONGEST_ANSWER, "cut", "length")
     short = asked(streamed(*[chunk] * 130, delta("", finish_reason="stop")))
-    assert isinstance(short, Answer) and (len(short.text), short.cut, short.finish_reason) == (65_000, False, "stop")
+    assert isinstance(short, Answer) and (len(short.text), short.ended, short.finish_reason) == (65_000, "complete", "stop")
 
 
 def test_compression_that_was_asked_for_is_undone() -> None:

@@ -163,7 +163,7 @@ def test_an_answer_is_kept_to_its_limit_and_says_where_it_was_cut(length: int, c
         model = run.session.ports.resolve("m")
         model.gate.set()
         answered = await run.ask("r", prompt("a"), "m")
-        assert (len(answered.text), answered.cut) == (LONGEST_ANSWER, cut)
+        assert (len(answered.text), answered.ended) == (LONGEST_ANSWER, "cut" if cut else "complete")
 
     [_, answered] = play(work, Gated("x" * length))
     assert isinstance(answered, Answered) and len(answered.text) == LONGEST_ANSWER

@@ -228,14 +228,16 @@ def test_how_an_answer_came_stands_above_it(events: list[Event]) -> None:
     assert call.answered is not None
 
     def told(**news: object) -> list[str]:
-        plain = {"cached": False, "seconds": 1.25, "usage": Usage(), "edited": False, "cut": False}
+        plain = {"cached": False, "seconds": 1.25, "usage": Usage(), "edited": False, "ended": "complete"}
         answered = call.answered and call.answered.model_copy(update={**plain, **news})
         return list(evidence.notes(replace(call, answered=answered)))
 
     assert told() == ["1.2\u00a0s"] and told(cached=True) == ["from the cache"]
     assert [told(usage=Usage(completion_tokens=n))[1:] for n in (0, 1, 2)] == [[], ["1 token"], ["2 tokens"]]
     assert told(edited=True)[1:] == ["written by a person"]
-    assert told(cut=True)[1:] == [f"cut off after {LONGEST_ANSWER:,} characters"]
+    assert told(ended="cut", usage=Usage(completion_tokens=9))[2:] == ["cut at 9 tokens"]
+    assert told(ended="cut", text="a" * LONGEST_ANSWER)[1:] == [f"cut at {LONGEST_ANSWER:,} characters"]
+    assert told(ended="unknown")[1:] == ["end of the answer not reported"]
     assert list(evidence.notes(replace(call, answered=None))) == []
 
 
