@@ -12,7 +12,7 @@ from core.models.listing import list_models
 from core.models.settings import PRESETS, EndpointConfig, parse_headers, parse_query
 from core.text.counted import counted
 from pages.parts import session
-from pages.parts.models import choose
+from pages.parts.models import TRIED, choose
 from pages.parts.run import problems
 from pages.parts.text import plain
 from pages.parts.throttle import waits
@@ -174,6 +174,8 @@ def add(config: EndpointConfig, model: str = "") -> None:
     st.session_state.setdefault("endpoint-notes", {})[config.name] = note
     if model or len(names) == 1:
         choose(f"{config.name}/{model or names[0]}")
+    elif names:
+        st.session_state[TRIED] = None
     st.toast(f"{plain(config.name)} is connected: {counted(len(listed), 'model')}", icon=":material/check:")
     st.rerun()
 

@@ -13,7 +13,7 @@ from core.models import capabilities
 from core.models.capabilities import Capabilities
 from core.models.ids import is_control
 from pages.parts import session
-from pages.parts.models import choose, chosen
+from pages.parts.models import TRIED, choose, chosen
 from pages.parts.run import problems
 from pages.parts.text import plain
 from pages.parts.throttle import aside
@@ -24,18 +24,22 @@ _MARKS = {True: ":green[:material/check:]", False: ":orange[:material/close:]", 
 def section(offered: list[str]) -> None:
     """The model that was chosen last, and what it accepts; `offered` are the ids that can be asked."""
     st.header("Try a model", anchor=False)
-    if st.session_state.get("model-tried") != (current := (chosen() or offered)[-1 if chosen() else 0]):
-        st.session_state["model-tried"] = current
-    ids = list(dict.fromkeys([current, *chosen(), *offered]))
-    picked = st.selectbox(
+    if TRIED not in st.session_state:
+        st.session_state[TRIED] = (chosen() or offered)[-1 if chosen() else 0]
+    now = [st.session_state[TRIED]] if st.session_state[TRIED] else []
+    id = st.selectbox(
         "Model",
-        ids,
-        key="model-tried",
+        list(dict.fromkeys([*now, *reversed(chosen()), *offered])),
+        index=None,
+        key=TRIED,
         accept_new_options=True,
-        on_change=lambda: choose(st.session_state["model-tried"] or current),
+        placeholder=f"Choose one of {len(offered)}, or type a name",
+        on_change=_pick,
         help="Type to search. The name of a model that is not listed can be typed after its endpoint: openai/gpt-4.1.",
     )
-    id = (picked or current).strip()
+    if not id:
+        return
+    id = id.strip()
     try:
         model = session.catalog().get(id)
     except CallFailed as error:
@@ -44,6 +48,11 @@ def section(offered: list[str]) -> None:
             st.button(f"Use {plain(suggested)}", key="use-suggested", on_click=choose, args=(suggested,))
         return
     _result(model, may_try(id))
+
+
+def _pick() -> None:
+    if id := st.session_state[TRIED]:
+        choose(id.strip())
 
 
 def may_try(id: str) -> bool:

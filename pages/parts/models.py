@@ -17,6 +17,8 @@ SHIPPED = f"local/{local.SHIPPED}"
 
 
 _CHOSEN = "models-chosen"
+TRIED = "model-tried"
+"""The picker of *Try a model* on the Models page."""
 
 
 def offered(lab: Lab) -> list[str]:
@@ -39,8 +41,9 @@ def chosen() -> list[str]:
 
 
 def choose(id: str) -> None:
-    """Count the model among those in use in this session."""
+    """Count the model among those in use in this session, and pick it in *Try a model*."""
     st.session_state[_CHOSEN] = [*(one for one in chosen() if one != id), id]
+    st.session_state[TRIED] = id
 
 
 def short(id: str) -> str:

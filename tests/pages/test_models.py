@@ -90,6 +90,7 @@ def test_many_models_make_few_buttons(page: Page) -> None:
     names = [f"org/model-{number:03}" for number in range(350)]
     with StubServer(able, models=names) as server:
         app = connected(page("about/models.py"), server)
+        assert app.selectbox(key="model-tried").value is None, "none of so many is the one that is meant"
         assert len(app.button) < 40 and "try-mine/org/model-007" not in buttons(app)
         app.text_input(key="model-search").set_value("ORG model-07").run()
         assert {f"use-mine/org/model-07{number}" for number in range(10)} <= buttons(app)
