@@ -41,6 +41,9 @@ class Preset(NamedTuple):
     model: str = ""
     """An example of a model's name."""
 
+    own: str = ""
+    """A pattern of how the names of its own models begin."""
+
     note: str = ""
     """What is special about its address."""
 
