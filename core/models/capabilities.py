@@ -20,6 +20,7 @@ from core.models.endpoint import Endpoint
 from core.models.errors import NoToolCalls, Refused
 from core.models.ids import is_control
 from core.models.prices import price_of
+from core.models.traits import Traits
 from core.text.counted import counted
 
 MOST_KEPT = 500
@@ -137,17 +138,18 @@ class _Asked:
     @property
     def refused(self) -> tuple[str, ...]:
         """The settings that were asked for and left out; of a model that is not behind a server, none."""
-        not_taken = getattr(getattr(self._model, "connection", None), "not_taken", {})
-        refused = set(not_taken.get(getattr(self._model, "model", ""), ()))
-        if sent := self.answers[0].sent:
-            refused |= {name for name in _SETTINGS if name not in sent}
+        refused = self._traits.refused
         return tuple(name for name in _SETTINGS if name in refused)
 
     @property
     def takes_system_role(self) -> bool:
         """False once a refusal was learned: the connection then puts the text before the first user turn."""
-        traits = getattr(getattr(self._model, "connection", None), "traits", None)
-        return traits is None or bool(traits(getattr(self._model, "model", "")).system_role)
+        return self._traits.system_role
+
+    @property
+    def _traits(self) -> Traits:
+        """What the connection has learned; of a model that is not behind a server, nothing."""
+        return self._model.connection.traits(self._model.model) if isinstance(self._model, Endpoint) else Traits()
 
     async def ask(
         self,
