@@ -15,28 +15,23 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from core.events import Answer, CallFailed, Message, OnText, Request
 from core.models import faults, guard
+from core.models.client import open_client
 from core.models.errors import NoSuchModel, RateLimited, Refused
+from core.models.listing import LISTING_TIMEOUT, listed_names
 from core.models.reply import Reply
 from core.models.settings import PRESETS, EndpointConfig
 from core.models.throttle import Throttle
 from core.runs.turns import Leave
-from core.text.reply import storable
 
 if TYPE_CHECKING:
     import openai
 
-__all__ = ["PRESETS", "Connection", "Endpoint", "EndpointConfig", "connect", "list_models"]
+__all__ = ["PRESETS", "Connection", "Endpoint", "EndpointConfig", "connect"]
 
 log = logging.getLogger(__name__)
 
 _LONGEST_WAIT = 8.0
 """Seconds between two tries, where the server does not say how long to wait."""
-
-_CONNECTING_TIMEOUT = 10.0
-_LISTING_TIMEOUT = 10.0
-
-LONGEST_NAME = 200
-"""Characters of a model's name; no longer one is listed."""
 
 _SCHEMA = "response_format"
 """The parameter in which a JSON schema goes."""
@@ -64,7 +59,7 @@ class Connection:
         """The client of the running loop."""
         loop = asyncio.get_running_loop()
         if loop not in self._clients:
-            self._clients[loop] = _client(self.config)
+            self._clients[loop] = open_client(self.config)
         return self._clients[loop]
 
     async def close(self) -> None:
@@ -85,35 +80,6 @@ def connect(config: EndpointConfig) -> Connection:
         if connection is None:
             connection = _open[config] = Connection(config)
         return connection
-
-
-def _client(config: EndpointConfig) -> openai.AsyncOpenAI:
-    import httpx2
-    import openai
-
-    # Their debug lines hold the headers of replies, where a careless server may repeat the key.
-    for name in ("httpx2", "httpcore2"):
-        logging.getLogger(name).setLevel(logging.WARNING)
-    # Of the environment, and meant for OpenAI alone.
-    headers: Any = {} if config.at_openai else dict.fromkeys(("OpenAI-Organization", "OpenAI-Project"), openai.Omit())
-    timeout = openai.Timeout(config.timeout, connect=min(config.timeout, _CONNECTING_TIMEOUT))
-    trust_env = not (config.on_this_machine or config.of_visitor)
-    return openai.AsyncOpenAI(
-        api_key=config.secret or "none",
-        base_url=config.base_url,
-        admin_api_key="",
-        default_headers=headers | {"Accept-Encoding": guard.ACCEPTED},
-        max_retries=0,
-        timeout=timeout,
-        # A proxy does not lead back to this machine.
-        http_client=openai.DefaultAsyncHttpxClient(
-            timeout=timeout,
-            verify=guard.certificates(trust_env),
-            trust_env=trust_env,
-            transport=guard.public_only() if config.of_visitor else None,
-            event_hooks=guard.hooks(httpx2.URL(config.base_url)),
-        ),
-    )
 
 
 class Endpoint:
@@ -239,8 +205,8 @@ class Endpoint:
             return failure
         config = self.connection.config
         try:
-            async with asyncio.timeout(_LISTING_TIMEOUT):
-                names = await _names(client, config)
+            async with asyncio.timeout(LISTING_TIMEOUT):
+                names = await listed_names(client, config)
         except (CallFailed, TimeoutError):
             return failure
         return faults.no_such_model(config, self.model, names) if names else failure
@@ -353,39 +319,3 @@ def _wait(failure: CallFailed, tries: int, backoff: float) -> float:
     if isinstance(failure, RateLimited) and failure.wait is not None:
         return failure.wait
     return min(backoff * 2.0**tries, _LONGEST_WAIT) * random.uniform(0.75, 1.0)
-
-
-def list_models(config: EndpointConfig) -> list[str]:
-    """The names of the server's models, sorted. Asks the server, and waits for it: not for use on an event loop.
-
-    Raises the errors of core.models.errors.
-    """
-    return asyncio.run(_listed(config))
-
-
-async def _listed(config: EndpointConfig) -> list[str]:
-    config = config.model_copy(update={"timeout": min(config.timeout, _LISTING_TIMEOUT)})
-    connection = Connection(config)
-    try:
-        async with asyncio.timeout(config.timeout):
-            return await _names(connection.client(), config)
-    except TimeoutError:
-        pass
-    finally:
-        await connection.close()
-    raise faults.timed_out(config, began=False)
-
-
-async def _names(client: openai.AsyncOpenAI, config: EndpointConfig) -> list[str]:
-    import openai
-
-    try:
-        reply = await client.models.with_raw_response.list()
-        listed = json.loads(reply.text)["data"]
-        names = (storable(faults.scrub(str(model["id"]), config.secret)) for model in listed)
-        return sorted(name for name in names if len(name) <= LONGEST_NAME)
-    except openai.OpenAIError as error:
-        failure = faults.of_error(error, config)
-    except Exception as error:  # as above
-        failure = faults.of_error(_Unreadable.of(error), config)
-    raise failure

@@ -14,7 +14,7 @@ from core.lab.lab import Lab
 from core.lab.spec import Spec
 from core.models import gguf, local
 from core.models.download import HubModel, offered
-from core.models.endpoint import list_models
+from core.models.listing import list_models
 from core.models.settings import PRESETS, EndpointConfig
 from core.people.allowance import TooMuch
 from core.sandbox import sandbox

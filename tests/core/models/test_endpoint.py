@@ -14,7 +14,8 @@ import pytest
 
 from core.events import Answer, CallFailed, Message, Request, Sampling, Tool, ToolCall
 from core.models import errors
-from core.models.endpoint import Connection, Endpoint, EndpointConfig, list_models
+from core.models.endpoint import Connection, Endpoint, EndpointConfig
+from core.models.listing import list_models
 from tests.stub_server import Calls, Fault, StubServer
 from tests.waiting import until_true
 
