@@ -64,7 +64,8 @@ def test_what_is_refused_is_said_and_its_repetition_is_no_call() -> None:
     assert (found.json_schema, found.logprobs, found.tools) == (False, False, False)
     lines = {row.title: row for row in capabilities.rows(found)}
     assert lines["Seed"].holds is False and "repeated calls can differ" in lines["Seed"].detail
-    assert lines["Temperature"].holds is True and lines["Price"].holds is None
+    assert lines["Settings"].detail == "Takes temperature, stop sequences, system prompt."
+    assert lines["Price"].holds is None
 
 
 def test_a_schema_that_is_passed_over_is_no_schema() -> None:
@@ -121,7 +122,8 @@ def test_how_a_model_thinks(thinking: Thinking | None, text: str, thinks: str) -
     found = asyncio.run(find_capabilities(model))
     assert found.thinks == thinks and found.calls == model.asked == 6
     line = next(row for row in capabilities.rows(found, room=4_000) if row.title == "Thinks")
-    assert line.holds is (thinks != "no") and ("Room for thinking: 4,000 tokens." in line.detail) is (thinks != "no")
+    assert line.holds is (True if thinks != "no" else None)
+    assert ("Room for thinking: 4,000 tokens." in line.detail) is (thinks != "no")
 
 
 def test_kept_answers_are_not_what_is_tried(tmp_path: Path) -> None:
