@@ -121,7 +121,7 @@ class Card(Frozen):
     reason: str = ""
     doubt: str = ""
     origin: str = ""
-    columns: tuple[Part, ...] = ()
+    columns: tuple[Part, ...] = Field(default=(), exclude_if=lambda parts: not parts)
     by_hand: bool = False
     by_paper: str = ""
     guess: str = ""

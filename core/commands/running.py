@@ -272,8 +272,8 @@ class _Printer:
 
 
 def figures(lab: Lab, state: Transcript) -> Iterable[tuple[str, str]]:
-    """The figures of the whole run under both sets of rules, those of its parts under the repaired ones; an undefined one
-    with its reason, and not at all where nothing defines it.
+    """The figures of the whole run under both sets of rules, those of its parts under the repaired ones. An undefined
+    one comes with its reason; without a reason it is left out.
     """
     for score in state.scores:
         is_paper = score.rules == "paper"
