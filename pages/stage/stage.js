@@ -303,11 +303,14 @@ export function Tiles({ scene, go, only, most = FEW, shown }) {
 
 /** What was expected of one test, what came, and what that is. */
 function Outcome({ scene, card }) {
-  const { came, said, mark, expects: [first] } = card;
-  return html`<span class="expected"><span class="label">expected</span>
-      <span dir="auto">${first ? wordOf(card, first.value) : "–"}</span></span>
-    <span class="said"><span class="label">${came ? "what came" : "it said"}</span>
-      <span dir="auto">${came || (said ? wordOf(card, said) : "–")}</span></span>
+  const { came, said, mark, expects: [first], columns: [left, right] = [] } = card;
+  const expected = left ?? { label: "expected", text: first ? wordOf(card, first.value) : "–" };
+  const what = { label: came ? "what came" : "it said", text: came || (said ? wordOf(card, said) : "–") };
+  const { label, text } = right ?? what;
+  return html`<span class="expected"><span class="label">${expected.label.toLowerCase()}</span>
+      <span dir="auto">${cutText(expected.text, 80)}</span></span>
+    <span class="said"><span class="label">${label.toLowerCase()}</span>
+      <span dir="auto">${cutText(text, 80)}</span></span>
     <span class=${`outcome ${classOf(mark)}`}><${Sign} mark=${mark} />${nameOf(scene, mark)}</span>`;
 }
 
@@ -336,7 +339,7 @@ function Card({ stage, scene, card, isOpened, toggle, judged, judge }) {
         <h4 dir="auto">${shown?.text ? html`<${Marked} part=${shown} />` : html`<span
             class="soft">${capital(scene.one)} ${card.number}</span>`}</h4>
         ${!isOpened && (card.reason || card.doubt ? html`<p class="small" dir="auto">${card.reason || card.doubt}</p>`
-          : card.text && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`)}
+          : card.text && !card.columns?.length && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`)}
         ${card.guess && html`<p class="small">You said <b>${wordOf(card, card.guess)}</b>${cameTrue(card)}.</p>`}</div>
       <${Outcome} scene=${scene} card=${card} />
       <button class="open" aria-expanded=${isOpened}
@@ -568,7 +571,8 @@ function Verdict({ stage, scene, headline }) {
     <${Progress} stage=${stage} scene=${scene} /></div>`;
   const length = lengthOf(verdict.headline.text), size = length > 200 ? "long wordy" : length > 64 ? "long" : "short";
   return html`<div class=${`verdict ${classOf(verdict.mark)}`}>
-    <div><h3 ref=${headline} tabindex="-1" class=${size} dir="auto">
+    <div>${verdict.caution && html`<p class="caution" dir="auto"><${Marked} part=${verdict.caution} /></p>`}
+      <h3 ref=${headline} tabindex="-1" class=${size} dir="auto">
       ${verdict.mark && html`<span class=${`tile ${classOf(verdict.mark)}`}><${Sign} mark=${verdict.mark} /></span>`}
       <span><${Marked} part=${verdict.headline} /></span></h3>
       ${verdict.doubt && html`<p class="doubt" dir="auto">${verdict.doubt}</p>`}</div>
@@ -947,7 +951,8 @@ function Turned({ scene, card, guess, who }) {
 export function Ending({ scene, name }) {
   const { verdict } = scene;
   if (!verdict) return html`<h2>${standing(scene).join(" ")}</h2>`;
-  return html`<div class=${`ending ${classOf(verdict.mark)}`}>
+  return html`${verdict.caution && html`<p class="caution" dir="auto"><${Marked} part=${verdict.caution} /></p>`}
+    <div class=${`ending ${classOf(verdict.mark)}`}>
     ${verdict.mark && html`<span class=${`tile ${classOf(verdict.mark)}`}><${Sign} mark=${verdict.mark} /></span>`}
     <h2 class=${sizeOf(verdict.headline.text)} dir="auto"><${Marked} part=${verdict.headline} /></h2></div>
     ${verdict.words && html`<p class="words" dir="auto">${verdict.words}</p>`}
