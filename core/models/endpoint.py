@@ -200,6 +200,10 @@ class Endpoint:
                     raise
         raise faults.timed_out(config, began=passed_on.anything)
 
+    def would_send(self, request: Request) -> dict[str, Any]:
+        """The parameters of this request as they would go out now, in the form of `Answer.sent`."""
+        return _sent(self._parameters(request), self.connection.traits(self.model), request)
+
     async def _persist(
         self, client: openai.AsyncOpenAI, request: Request, passed_on: _PassedOn, limit: asyncio.Timeout
     ) -> Answer:
@@ -286,7 +290,7 @@ class Endpoint:
                         reply.first = reply.first if reply.first is not None else time.monotonic() - began
                         passed_on(piece)
         except openai.APIStatusError as error:
-            return self._refusal(error, request, parameters, grown)
+            return self._refusal(error, request, parameters, traits, grown)
         except httpx2.TransportError as error:
             return faults.broken_off(config, error)
         except _Reported as error:
@@ -320,11 +324,18 @@ class Endpoint:
         )
 
     def _refusal(
-        self, error: openai.APIStatusError, request: Request, parameters: dict[str, Any], grown: bool
+        self,
+        error: openai.APIStatusError,
+        request: Request,
+        parameters: dict[str, Any],
+        traits: Traits,
+        grown: bool,
     ) -> CallFailed | _Changed | str:
-        """What to do otherwise after an HTTP error, or the failure where nothing can be done."""
-        config, traits = self.connection.config, self.connection.traits(self.model)
-        room = self.connection.room(self.model)
+        """What to do otherwise after an HTTP error, or the failure where nothing can be done. `traits` are those with
+        which the call was sent: another call may have learned more meanwhile.
+        """
+        config = self.connection.config
+        room = traits.room
         if faults.wants_more_room(error):
             if not grown and (more := self._more_room(request, parameters, 0)):
                 return _Changed({"room": more, "thinks": "hidden"})
