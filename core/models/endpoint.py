@@ -22,7 +22,7 @@ from core.models.listing import LISTING_TIMEOUT, listed_names
 from core.models.reply import Reply
 from core.models.settings import PRESETS, EndpointConfig
 from core.models.throttle import Throttle
-from core.models.traits import FIRST_ROOM, MOST_ROOM, Traits, TraitsFile
+from core.models.traits import FIRST_ROOM, MOST_ROOM, ROOM_TO_TELL, Traits, TraitsFile
 from core.runs.turns import Leave
 
 if TYPE_CHECKING:
@@ -303,6 +303,8 @@ class Endpoint:
             return _Changed({"room": more} | ({"thinks": reply.thinks} if traits.thinks == "unknown" else {}))
         if traits.thinks == "no" and reply.thinks == "inline":
             return _Changed({"thinks": "inline"})
+        if reply.may_be_thinking and not grown and self._more_room(request, parameters, 0):
+            return _Changed({"room": ROOM_TO_TELL})
         if fault is not None:
             return fault
         characters = sum(len(turn["content"] or "") for turn in turns)
@@ -367,6 +369,8 @@ class Endpoint:
         news: dict[str, Any] = {}
         if traits.thinks == "unknown" and (reply.thought or reply.ended == "complete"):
             news["thinks"] = reply.thinks
+            if reply.thinks == "no" and traits.room:
+                news["room"] = 0
         if 2 * reply.reasoning_tokens > traits.room and self.connection.config.thinking_room is None:
             news["room"] = min(-(-2 * reply.reasoning_tokens // 500) * 500, MOST_ROOM)
         return news

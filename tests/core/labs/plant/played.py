@@ -87,4 +87,4 @@ def play(
 
 
 def stub_catalog(server: StubServer) -> Catalog:
-    return Catalog(home=Path("/dev/null/unused"), journals=Path("unused"), read=lambda path: [], endpoints=[server.config()])
+    return Catalog(home=Path("/dev/null/unused"), journals=Path("/dev/null/unused"), read=lambda path: [], endpoints=[server.config()])

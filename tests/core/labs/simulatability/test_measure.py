@@ -74,7 +74,7 @@ def play(
 
 def stub_catalog(server: StubServer, **changes: object) -> Catalog:
     return Catalog(
-        home=Path("/dev/null/unused"), journals=Path("unused"), read=lambda path: [], endpoints=[server.config(**changes)]
+        home=Path("/dev/null/unused"), journals=Path("/dev/null/unused"), read=lambda path: [], endpoints=[server.config(**changes)]
     )
 
 
