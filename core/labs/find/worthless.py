@@ -98,7 +98,8 @@ class Parrot(Worthless, named="parrot"):
             return command(left)
         outputs = dict.fromkeys(output for _, output in seen if output != UNDEFINED)
         known = dict(seen)
-        numbers = {float(x): y for x, text in seen if (y := as_number(text)) is not None}
+        pairs = [(as_number(x), as_number(y)) for x, y in seen]
+        numbers = {x: y for x, y in pairs if x is not None and y is not None}
         code = {"numeric": f"{numbers!r}.get(x, 0.0)", "strings": f"{known!r}.get(x, x)"}.get(category)
         if not outputs:
             return self.conclude(category)
@@ -106,7 +107,8 @@ class Parrot(Worthless, named="parrot"):
         return conclusion(said, "", f"def f(x):\n    return {code}" if code else "")
 
     def conclude(self, category: str) -> str:
-        return conclusion("Outcomes were like those that came out.", "No restriction.", self.code(category))
+        said = "Outcomes were like earlier outcomes, again, again."
+        return conclusion(said, "No restriction.", self.code(category))
 
 
 def _one_of_each(category: str) -> tuple[str, str]:

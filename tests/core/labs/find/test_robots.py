@@ -50,7 +50,9 @@ def test_what_tells_nothing_gains_nothing_and_is_not_praised(category: str, judg
         asked = {"evaluator": judge, "triplets": 40} if judge else {}
         view = played(category=category, seed=seed, difficulty=difficulty, model=robot, **asked)
         assert view.outcome("repaired") in ("missed", "not tested"), verdict(view)
-        for metric in ("components_identified", "interval_iou", "noise_identified", "nmse_success"):
+        # A table of the test points passes the paper's test, and holds nowhere else.
+        success = "success_confirmed" if robot == "control/parrot" else "nmse_success"
+        for metric in ("components_identified", "interval_iou", "noise_identified", success):
             assert not view.value(metric), (metric, view.value(metric), verdict(view))
         said = " ".join(verdict(view))
         assert not [one for one in PRAISE if one in said.replace("did not find", "").replace("Its words name", "")]
@@ -132,7 +134,8 @@ def test_calibration_reads_what_must_be_read_and_finds_who_knows(category: str) 
             assert [view.value(HEADLINE[category], rules) for view in views] == pytest.approx(truths, abs=1e-9)
     knows, half, nothing = outcomes
     # Of numbers who knows the test points has a table of these, and nothing elsewhere.
-    assert set(outcomes[knows]) <= {"missed" if category == "numeric" else "found"} and set(outcomes[nothing]) <= {"missed", "not tested"}
+    assert set(outcomes[knows]) <= {"missed" if category == "numeric" else "found"}
+    assert set(outcomes[nothing]) <= {"missed", "not tested"}
     assert "found" not in outcomes[half]
     share = {name: 1 - value if category == "numeric" else value for name, value in values.items()}
     assert share[knows] == 1 and 0.2 < share[half] < 0.8 and share[nothing] < share[half]
