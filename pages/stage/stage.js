@@ -304,8 +304,8 @@ export function Tiles({ scene, go, only, most = FEW, shown }) {
 /** What was expected of one test, what came, and what that is. */
 function Outcome({ scene, card }) {
   const { came, said, mark, expects: [first] } = card;
-  return html`<span class="expected"><span class="label">expected</span>
-      <span dir="auto">${first ? wordOf(card, first.value) : "–"}</span></span>
+  return html`${!card.is_reading && html`<span class="expected"><span class="label">expected</span>
+      <span dir="auto">${first ? wordOf(card, first.value) : "–"}</span></span>`}
     <span class="said"><span class="label">${came ? "what came" : "it said"}</span>
       <span dir="auto">${came || (said ? wordOf(card, said) : "–")}</span></span>
     <span class=${`outcome ${classOf(mark)}`}><${Sign} mark=${mark} />${nameOf(scene, mark)}</span>`;
@@ -938,7 +938,7 @@ function Turned({ scene, card, guess, who }) {
     <p class="small" dir="auto">${cutText((card.came ? labelled(card) : titleOf(card)).join(" / "), 200)}</p>
     <h2><${Sign} mark=${card.mark} />${said}</h2>
     ${text && html`<p class="words" dir="auto">“${cutText(text, 220)}”</p>`}
-    <p class="small">${expects && html`<span
+    <p class="small">${expects && !card.is_reading && html`<span
         class="expects-word">Its explanation led us to expect: ${wordOf(card, expects.value)}.</span> `}
       ${guess && `${who} said ${wordOf(card, guess)}. `}<b>${capital(nameOf(scene, card.mark))}.</b>
       ${(card.reason || card.doubt) && ` ${capital(card.reason || card.doubt)}.`}</p></div>`;
@@ -965,7 +965,7 @@ export const isForetold = (card) => Object.keys(card.options).length > 0 && card
 export function against(cards, guesses) {
   const guessed = cards.filter((card) => guesses[card.id]);
   const foretold = guessed.filter((card) => guesses[card.id] !== "unknown" && card.said in card.options);
-  const both = foretold.filter((card) => ["kept", "broken"].includes(card.mark)
+  const both = foretold.filter((card) => ["kept", "broken"].includes(card.mark) && !card.is_reading
     && card.expects[0] && card.expects[0].value !== "unknown");
   const came = (some) => some.filter((card) => guesses[card.id] === card.said).length;
   if (!foretold.length) return guessed.length ? "There is nothing that you foretold." : "";

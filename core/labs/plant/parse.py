@@ -21,9 +21,9 @@ _ANSWER = re.compile(
 class Read(NamedTuple):
     """An answer (None: not read), its reasons, and what stood in thinking tags."""
 
-    answer: str | None
-    reasons: str
-    thought: str
+    answer: str | None = None
+    reasons: str = ""
+    thought: str = ""
 
 
 def reply(spec: PlantSpec, item: Item, text: str, lettered: bool) -> Read:
