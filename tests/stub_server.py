@@ -123,7 +123,7 @@ class StubServer:
     before an answer begins, `pause` between its pieces, both in seconds; `delay` may depend on the request's body. An
     answer waits for as long as `held` says so of its request. With `honour_stop=False` stop sequences are passed over;
     `refused` parameters get a 400 that names them; `streams=False` answers in one piece, whatever was asked.
-    `port` 0 is a free one.
+    `port` 0 is a free one. `listing` answers in place of the list of `models`.
     """
 
     def __init__(
@@ -142,8 +142,10 @@ class StubServer:
         refused: Sequence[str] = (),
         streams: bool = True,
         port: int = 0,
+        listing: Callable[[Request], Response] | None = None,
     ) -> None:
         self.reply = reply
+        self.listing = listing
         self.models = list(models)
         self.faults = dict(faults or {})
         self.always = always
@@ -213,6 +215,8 @@ class StubServer:
 
     async def _list(self, request: Request) -> Response:
         self.listings += 1
+        if self.listing is not None:
+            return self.listing(request)
         if self.always is not None and self.always.kind in ("stall", "html", "echo_key", "wrong_key", "server_error"):
             return await self._failed(self.always, request, {}, 0)
         if not self._authorized(request):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -187,9 +188,24 @@ class Catalog:
         same_kind = [id for id in known if id.partition("/")[0] == model_id.partition("/")[0]]
         hint = did_you_mean(model_id, same_kind or [id for id in known if not id.startswith("replay/")])
         kind, _, name = model_id.partition("/")
-        if name and kind not in (*_NOT_ENDPOINTS, *self._connections):
-            hint = f"Add an endpoint named {kind} on the Models page. {hint}"
+        if suggested := self.suggest(model_id):
+            hint = f"Did you mean {suggested}?"
+            if (provider := suggested.partition("/")[0]) not in self._connections:
+                hint += f" Connect {PRESETS[provider].title} on the Models page first."
+        elif name and kind not in (*_NOT_ENDPOINTS, *self._connections):
+            hint = f"Connect an endpoint named {kind} on the Models page. {hint}"
         return failure("unknown", id=model_id, hint=hint)
+
+    def suggest(self, typed: str) -> str:
+        """The id of the model that a server calls `typed`, such as openai/gpt-4o for gpt-4o: of an endpoint that lists
+        it, else of the provider whose models are called so. "" where neither is known.
+        """
+        typed = typed.strip()
+        for name, connection in self._connections.items():
+            if typed in self._models(connection.config):
+                return f"{name}/{typed}"
+        provider = next((name for name, one in PRESETS.items() if one.own and re.match(one.own, typed)), "")
+        return f"{provider}/{typed}" if provider else ""
 
     def _described_controls(self) -> list[ModelInfo]:
         return [

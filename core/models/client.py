@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from core.models import guard
-from core.models.settings import EndpointConfig
+from core.models.settings import EndpointConfig, Extras
 
 if TYPE_CHECKING:
     import openai
@@ -24,14 +24,15 @@ def open_client(config: EndpointConfig) -> openai.AsyncOpenAI:
     for name in ("httpx2", "httpcore2"):
         logging.getLogger(name).setLevel(logging.WARNING)
     # Of the environment, and meant for OpenAI alone.
-    headers: Any = {} if config.at_openai else dict.fromkeys(("OpenAI-Organization", "OpenAI-Project"), openai.Omit())
+    omitted: Any = {} if config.at_openai else dict.fromkeys(("OpenAI-Organization", "OpenAI-Project"), openai.Omit())
     timeout = openai.Timeout(config.timeout, connect=min(config.timeout, _CONNECTING_TIMEOUT))
     trust_env = not (config.on_this_machine or config.of_visitor)
     return openai.AsyncOpenAI(
         api_key=config.secret or "none",
         base_url=config.base_url,
         admin_api_key="",
-        default_headers=headers | {"Accept-Encoding": guard.ACCEPTED},
+        default_headers=_plain(config.headers) | omitted | {"Accept-Encoding": guard.ACCEPTED},
+        default_query=_plain(config.query),
         max_retries=0,
         timeout=timeout,
         # A proxy does not lead back to this machine.
@@ -43,3 +44,7 @@ def open_client(config: EndpointConfig) -> openai.AsyncOpenAI:
             event_hooks=guard.hooks(httpx2.URL(config.base_url)),
         ),
     )
+
+
+def _plain(extras: Extras) -> dict[str, str]:
+    return {name: value.get_secret_value() for name, value in extras}

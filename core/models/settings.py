@@ -4,24 +4,57 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Annotated, NamedTuple
-from urllib.parse import urlsplit
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, NamedTuple
+from urllib.parse import parse_qsl, urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 from core import shipped
-from core.models.errors import failure
+from core.models.errors import BadSetting, failure
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_EXTRA_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+MOST_EXTRAS = 8
+"""Extra query parameters of an endpoint, and extra headers."""
+
+LONGEST_EXTRA = 1_000
+"""Characters of the value of an extra query parameter or header."""
+
+_OWN_HEADERS = ("host", "authorization", "cookie", "connection", "content-", "transfer-", "accept-encoding", "proxy-")
+"""How the names of those headers begin that the app sets itself."""
 
 
 class Preset(NamedTuple):
-    """A server people commonly run. `penalty` is the name it gives to the repetition penalty."""
+    """A provider, or a server people commonly run."""
 
     title: str
     base_url: str
     start: str
+    """What to do where nothing answers."""
+
     penalty: str = "repetition_penalty"
+    """The server's name for the repetition penalty."""
+
+    model: str = ""
+    """An example of a model's name."""
+
+    own: str = ""
+    """A pattern of how the names of its own models begin."""
+
+    note: str = ""
+    """What is special about its address."""
+
+    no_models: str = ""
+    """What to do where its list of models is empty."""
+
+    list_key_header: str = ""
+    """The header in which it wants the key when it is asked for its models, where that is not Authorization."""
+
+    list_headers: Mapping[str, str] = MappingProxyType({})
+    list_query: Mapping[str, str] = MappingProxyType({})
 
 
 PRESETS = {name: Preset(**fields) for name, fields in shipped.table("servers").items()}
@@ -39,6 +72,49 @@ def _usable_key(key: SecretStr) -> SecretStr:
     if not (text.isascii() and text.isprintable()):
         raise failure("bad_key")
     return SecretStr(text)
+
+
+Extras = tuple[tuple[str, SecretStr], ...]
+"""Names and values; a value may be a secret."""
+
+
+def _extras(value: Any) -> Any:
+    """A table of names and values as sorted pairs, which can be hashed. Raises BadSetting."""
+    pairs = list(value.items() if isinstance(value, Mapping) else value)
+    if len(pairs) > MOST_EXTRAS:
+        raise BadSetting(f"At most {MOST_EXTRAS} extra values can be sent.", "Leave out those that are not needed.")
+    plain = {
+        str(name).strip(): one if isinstance(one, SecretStr) else SecretStr(str(one).strip()) for name, one in pairs
+    }
+    for name, one in plain.items():
+        text = one.get_secret_value()
+        if not _EXTRA_NAME.fullmatch(name):
+            raise BadSetting("The name of an extra query or header cannot be used.", "Write NAME=VALUE or NAME: VALUE.")
+        if len(text) > LONGEST_EXTRA or not (text.isascii() and text.isprintable()):
+            raise BadSetting(
+                f"The value of {name} cannot be sent.", f"Use at most {LONGEST_EXTRA} plain characters, on one line."
+            )
+    return tuple(sorted(plain.items(), key=lambda pair: pair[0]))
+
+
+def _usable_headers(headers: Extras) -> Extras:
+    for name, _ in headers:
+        if name.lower().startswith(_OWN_HEADERS):
+            raise BadSetting(f"The header {name} is set by the app.", "Leave it out; a key goes into the key field.")
+    return headers
+
+
+def parse_query(text: str) -> dict[str, str]:
+    """The names and values of a query such as `api-version=2024-10-21&x=1`, with or without the question mark."""
+    return dict(parse_qsl(text.strip().removeprefix("?"), keep_blank_values=True))
+
+
+def parse_headers(text: str) -> dict[str, str]:
+    """The names and values of headers, one `Name: value` a line. Raises BadSetting for a line without a colon."""
+    pairs = [line.partition(":") for line in text.splitlines() if line.strip()]
+    if any(not colon for _, colon, _ in pairs):
+        raise BadSetting("This is not a header.", "Write one header a line, as Name: value.")
+    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def checked_address(address: str) -> str:
@@ -71,7 +147,9 @@ class EndpointConfig(BaseModel):
     is for one whole call with its retries; `retries` further tries follow a failure that may pass, the first after
     about `backoff` seconds. `models` are the names the server listed when it was last asked. `of_visitor`: somebody
     whom a host serves named it, so that only public addresses are asked, and what the server says of an error is not
-    passed on. The key is never printed.
+    passed on. `query` and `headers` are sent with every request, besides what the app sends itself; their values and
+    the key are never printed. `thinking_room` are the tokens that every model gets for its thinking, where that is not
+    left to what is learned about it; `reasoning_effort` is passed to the models, where they take it.
     """
 
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
@@ -87,6 +165,10 @@ class EndpointConfig(BaseModel):
     preset: str = ""
     models: tuple[str, ...] = ()
     of_visitor: bool = False
+    query: Annotated[Extras, BeforeValidator(_extras)] = ()
+    headers: Annotated[Extras, BeforeValidator(_extras), AfterValidator(_usable_headers)] = ()
+    thinking_room: int | None = Field(default=None, ge=0, le=200_000)
+    reasoning_effort: str = Field(default="", max_length=40)
 
     @property
     def secret(self) -> str:
@@ -95,10 +177,20 @@ class EndpointConfig(BaseModel):
 
     @property
     def account(self) -> str:
-        """Who answers and who pays: the address, and a hash of the key where there is one. Fit to be kept."""
-        if not self.secret:
+        """Who answers and who pays: the address, and a hash of the key and the extra query and headers where there are
+        any. Fit to be kept.
+        """
+        extras = [(name, one.get_secret_value()) for name, one in (*self.query, *self.headers)]
+        if not (self.secret or extras):
             return self.base_url
-        return f"{self.base_url} {hashlib.sha256(f'{self.base_url} {self.secret}'.encode()).hexdigest()}"
+        secrets = f"{self.secret} {extras}" if extras else self.secret
+        return f"{self.base_url} {hashlib.sha256(f'{self.base_url} {secrets}'.encode()).hexdigest()}"
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The key, and what else was given to be sent and may be a secret: never to be shown."""
+        extras = (one.get_secret_value() for _, one in (*self.headers, *self.query))
+        return tuple(text for text in (self.secret, *extras) if len(text) >= 8)
 
     @property
     def port(self) -> int | None:
@@ -125,6 +217,10 @@ class EndpointConfig(BaseModel):
         return begin, max(begin, self.most_at_once or (64 if grows else begin))
 
     def known_server(self) -> Preset | None:
-        """The preset whose port this endpoint has, or the one it was made from."""
-        by_port = (preset for preset in PRESETS.values() if urlsplit(preset.base_url).port == self.port is not None)
-        return next(by_port, None) or PRESETS.get(self.preset)
+        """The provider whose machine or local port this endpoint has, or the one it was made from."""
+
+        def is_here(preset: Preset) -> bool:
+            theirs, ours = urlsplit(preset.base_url), urlsplit(self.base_url)
+            return theirs.port == self.port if theirs.port is not None else theirs.hostname == ours.hostname
+
+        return next(filter(is_here, PRESETS.values()), None) or PRESETS.get(self.preset)

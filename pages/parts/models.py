@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
@@ -50,7 +50,24 @@ def pick(label: str, key: str, lab: Lab) -> str:
         accept_new_options=True,
         help="Controls are robots whose faithfulness is known. More models: see the Models page.",
     )
+    _correct(chosen, key)
     return chosen or first
+
+
+def _correct(typed: str | None, key: str, others: Sequence[str] = ()) -> None:
+    """Where `typed` in the picker `key` is a name without its endpoint, such as gpt-4o, a button with the whole id.
+    `others` are what else was chosen there, where several can be.
+    """
+    catalog = session.catalog()
+    if not typed or catalog.is_at_hand(typed) or not (meant := catalog.suggest(typed)):
+        return
+
+    def correct() -> None:
+        st.session_state[key] = [*others, meant] if others or isinstance(st.session_state[key], list) else meant
+
+    st.button(
+        f"Did you mean {plain(meant)}?", key=f"meant-{key}-{typed}", icon=":material/spellcheck:", on_click=correct
+    )
 
 
 def outside(said: str, known: Mapping[str, str], take: Callable[[str], None], key: str, lab: Lab) -> None:
@@ -74,7 +91,7 @@ def outside(said: str, known: Mapping[str, str], take: Callable[[str], None], ke
 
 def pick_many(label: str, nobody: str, key: str, help: str, lab: Lab, but: str = "") -> list[str]:
     """At most two models for one role, none of them `but`; none chosen: `nobody`."""
-    return st.multiselect(
+    chosen = st.multiselect(
         label,
         [id for id in offered(lab) if id != but],
         key=key,
@@ -84,6 +101,9 @@ def pick_many(label: str, nobody: str, key: str, help: str, lab: Lab, but: str =
         accept_new_options=True,
         help=help,
     )
+    for one in chosen:
+        _correct(one, key, [other for other in chosen if other != one])
+    return chosen
 
 
 def pick_or_none(label: str, nobody: str, key: str, lab: Lab, help: str | None = None) -> str:
@@ -92,4 +112,5 @@ def pick_or_none(label: str, nobody: str, key: str, lab: Lab, help: str | None =
         label, offered(lab), index=None, placeholder=nobody, key=key, persist_state="session", accept_new_options=True,
         help=help,
     )  # fmt: skip
+    _correct(chosen, key)
     return chosen or ""

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home
-from tests.pages.conftest import run_named, settled, words
+from tests.pages.conftest import APP, run_named, settled, turned, words
 from tests.waiting import until
 
 Page = Callable[..., AppTest]
@@ -151,3 +151,10 @@ def test_a_run_whose_start_cannot_be_read_has_a_line_and_a_form(page: Page) -> N
     assert not app.exception and app.button(key="ask")
     assert "None" not in words(app)
     until(lambda: not entry.jobs().active(run))
+
+
+def test_a_model_typed_without_its_endpoint_is_corrected() -> None:
+    app = AppTest.from_file(str(APP), default_timeout=120)
+    app.session_state["model"] = "gpt-4o"
+    turned(app, "ask")
+    assert app.button(key="meant-model-gpt-4o").label == "Did you mean openai/gpt-4o?"

@@ -108,7 +108,9 @@ def test_openai_comes_from_the_environment_unless_it_was_added(
     [
         ("control/stedfast", "Did you mean control/steadfast?"),
         ("local/smollm-135m", "Did you mean local/smollm2-135m?"),
-        ("olama/llama3", "Add an endpoint named olama"),
+        ("gpt-4o", "Did you mean openai/gpt-4o?"),
+        ("claude-opus-4-8", "Did you mean anthropic/claude-opus-4-8? Connect Anthropic on the Models page first."),
+        ("olama/llama3", "Connect an endpoint named olama"),
         ("steadfast", "Available: control/steadfast"),
         ("", "Available: "),
         ("replay/nothing", "Available: "),
