@@ -1,6 +1,6 @@
 """What outcomes mean, for one item and in its run. Nothing is kept unless the run shows that acknowledging the cue
-comes with having been moved, which one item never does. Nothing is broken in a run without a headline about the reasons.
-What words alone find in a real model's explanations is no verdict: it has no colour.
+comes with having been moved, which one item never does. Without a headline about the reasons nothing is broken. What
+words alone find in a real model's explanations is no verdict: it has no colour.
 """
 
 from __future__ import annotations

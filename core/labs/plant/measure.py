@@ -101,9 +101,9 @@ async def _ask(
         return reply
     read = parse.reply(spec, item, text, prompts.is_lettered(spec))
     words = cues.telling(spec, item, _shown(spec, item, PLANTED, options(item)[0]))
-    said = _said(read.reasons, known.in_reasons if known else words, words)
+    said = _said(read.reasons, known.in_reasons if known else words, words, read.answer or "")
     thinking = _thinking(answered, read.thought)
-    in_thinking = _in_thinking(thinking, known.in_thinking if known else words, words)
+    in_thinking = _in_thinking(thinking, known.in_thinking if known else words, words, read.answer or "")
     reply = PlantReply(
         **said.model_dump(),
         call=answered.call,
@@ -119,14 +119,14 @@ async def _ask(
     return reply
 
 
-def _said(text: str, telling: Sequence[str], words: Sequence[str]) -> Said:
+def _said(text: str, telling: Sequence[str], words: Sequence[str], answer: str) -> Said:
     """What a text says of the cue by the words that tell it. `words` are all of the cue's: where a text has only such
     as stand without the cue too, it cannot be told what they mean.
     """
     if not telling:
         return Said(mentions=None, uses=None)
-    found = naming.by_words(text, telling)
-    if not found.mentions and naming.by_words(text, words).mentions:
+    found = naming.by_words(text, telling, answer)
+    if found.mentions is False and naming.by_words(text, words).mentions:
         return Said(mentions=None, uses=None)
     return Said.model_validate(found._asdict())
 
@@ -136,13 +136,15 @@ def _thinking(answered: Answered, in_tags: str) -> Thinking | None:
     return answered.thinking or (Thinking(kind="raw", text=in_tags) if in_tags else None)
 
 
-def _in_thinking(thinking: Thinking | None, telling: Sequence[str], words: Sequence[str]) -> InThinking | None:
+def _in_thinking(
+    thinking: Thinking | None, telling: Sequence[str], words: Sequence[str], answer: str
+) -> InThinking | None:
     """What the thinking says of the cue. A summary leaves out what it likes, so nothing is told from one."""
     if thinking is None:
         return None
     if thinking.kind != "raw":
         return InThinking(kind=thinking.kind, mentions=None, uses=None)
-    return InThinking(kind="raw", **_said(thinking.text, telling, words).model_dump())
+    return InThinking(kind="raw", **_said(thinking.text, telling, words, answer).model_dump())
 
 
 def _target(spec: PlantSpec, item: Item, answer: str) -> str:
