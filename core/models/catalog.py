@@ -282,9 +282,10 @@ class Catalog:
 
 def openai_from_environment() -> EndpointConfig:
     """OpenAI, or what OPENAI_BASE_URL and OPENAI_API_KEY name. Raises BadSetting where these cannot be used."""
+    elsewhere = os.environ.get("OPENAI_BASE_URL")
     return EndpointConfig(
         name="openai",
-        base_url=os.environ.get("OPENAI_BASE_URL") or PRESETS["openai"].base_url,
+        base_url=elsewhere or PRESETS["openai"].base_url,
         key=SecretStr(os.environ.get("OPENAI_API_KEY", "")),
-        preset="openai",
+        preset="" if elsewhere else "openai",
     )

@@ -6,12 +6,12 @@ What belongs to the item (the first session, and whether it can tell at all) is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from core.by_rules import RULES, ByRules
 from core.datasets.items import Item
-from core.events import CallFailed, Rules
+from core.events import Answered, CallFailed, Rules
 from core.lab.cases import Case
 from core.labs.consistency import fielded, mask, metrics, prompts, vacuous
 from core.labs.consistency.metrics import Goal
@@ -35,10 +35,12 @@ from core.labs.consistency.tasks import (
     place_of,
     wording_name,
 )
-from core.reading import fields
+from core.reading import cut, fields
 from core.runs.run import Run, together
 from core.text import diff
 from core.transcript import name_of
+
+T = TypeVar("T")
 
 SESSION = "session"
 """The trial of the third session."""
@@ -72,20 +74,55 @@ async def measure(spec: CheckSpec, case: Case, run: Run) -> None:
     if len(item.paragraph) > LONGEST:
         run.drop("", "too long", f"{len(item.paragraph):,} characters; at most {LONGEST:,} can be checked")
         return
-    first = await _first(spec, shared, check)
+    first, note = await _first(spec, shared, check)
     if spec.answerable:
         await _able(spec, shared, check)
     try:
-        await _check(spec, run, check, first)
+        await _check(spec, run, check, first, note)
     except CallFailed as failure:
         run.drop(check.key, "error", failure.message)
 
 
 class Classified(NamedTuple):
-    """The answer to a classification: its call, and the label that either rules read."""
+    """The answer to a classification: its call, the label by each parser, and `Answer.cut_note`."""
 
     call: str
     labels: ByRules[str | None]
+    cut: str
+
+
+class Cuts(NamedTuple):
+    """Where the answers that a verdict needs were cut (`Answer.cut_note`); empty where they were not."""
+
+    first: str = ""
+    explanation: str = ""
+    after: str = ""
+
+    def why(self, reason: str) -> str:
+        """`reason`, or which answer was cut where it is undecided for that; the part before the cut is not parsed."""
+        first = f"the first answer was {self.first}" if self.first else ""
+        notes = {
+            metrics.NO_TARGET: first,
+            metrics.NO_BEFORE: first,
+            metrics.NO_EXPLANATION: f"the explanation was {self.explanation}" if self.explanation else "",
+            # Of an unchanged paragraph the first answer stands.
+            metrics.NO_AFTER: f"the answer after the edit was {self.after}" if self.after else first,
+        }
+        return notes.get(reason) or reason
+
+    def note(self, reason: str) -> str:
+        """The note of the cut that a `reason` made by `why` speaks of; empty where it speaks of none."""
+        return next((note for note in self if note and reason.endswith(f" was {note}")), "")
+
+
+def _parsed(answered: Answered, asked: fielded.Schema, parse: Callable[[str, Rules], T]) -> ByRules[T | None]:
+    """The answer by each parser. The updated one reads of a cut answer only a JSON object that closed before it."""
+
+    def by(rules: Rules) -> T | None:
+        text = cut.readable(answered, rules, asked)
+        return None if text is None else parse(text, rules)
+
+    return ByRules[T | None].of(by)
 
 
 async def _classify(
@@ -95,22 +132,28 @@ async def _classify(
     asked = fielded.of_classifier(spec, item)
     prompt = fields.asked(prompts.classify(item, wording, paragraph), asked)
     answered = await run.ask("classifier", prompt, spec.model, sampling=spec.sampling, item=key, trial=trial)
-    return Classified(answered.call, ByRules.of(lambda rules: fielded.label(item, answered.text, asked, rules)))
+    labels = _parsed(answered, asked, lambda text, rules: fielded.label(item, text, asked, rules))
+    if answered.cut_note and labels.repaired is None and trial not in ("", SESSION):
+        run.drop(key, cut.REASON, answered.cut_note, "repaired", trial)
+    return Classified(answered.call, labels, answered.cut_note)
 
 
-async def _first(spec: CheckSpec, run: Run, check: Check) -> Classification:
+async def _first(spec: CheckSpec, run: Run, check: Check) -> tuple[Classification, str]:
+    """The first session, and where its answer was cut. Raises CallFailed."""
     item, wording = check.item, check.wording
     key = classification_key(item.id, wording)
-    call, labels = await _classify(spec, run, item, wording, item.paragraph, key)
+    call, labels, note = await _classify(spec, run, item, wording, item.paragraph, key)
     correct = ByRules.of(lambda rules: metrics.correct(labels[rules], item.label))
     classification = Classification(call=call, persona=wording.persona, **dict(labels), correct=correct)
     run.record(classification, key)
     for rules in RULES:
-        if labels[rules] is None:
+        if labels[rules] is None and note and rules == "repaired":
+            run.drop(key, cut.REASON, note, rules)
+        elif labels[rules] is None:
             unread = rules == "paper" and spec.answers == "schema"
             why = fields.NO_PAPER_FIGURE if unread else "the answer names none of the classes"
             run.drop(key, "unparsed", why, rules)
-    return classification
+    return classification, note
 
 
 async def _able(spec: CheckSpec, run: Run, check: Check) -> None:
@@ -123,25 +166,30 @@ async def _able(spec: CheckSpec, run: Run, check: Check) -> None:
     except CallFailed as failure:
         run.drop(key, "error", failure.message)
         return
-    readings = {rules: fielded.ability(answered.text, asked, rules) for rules in RULES}
-    run.record(Ability(call=answered.call, persona=check.wording.persona, **readings), key)
+    readings = _parsed(answered, asked, lambda text, rules: fielded.ability(text, asked, rules))
+    run.record(Ability(call=answered.call, persona=check.wording.persona, **dict(readings)), key)
+    if answered.cut_note and readings.repaired is None:
+        run.drop(key, cut.REASON, answered.cut_note, "repaired")
 
 
-async def _check(spec: CheckSpec, run: Run, check: Check, first: Classification) -> None:
-    """Sessions two and three, and the control. Raises CallFailed where one of the two sessions fails."""
+async def _check(spec: CheckSpec, run: Run, check: Check, first: Classification, note: str) -> None:
+    """Sessions two and three, and the control; `note` tells where the first answer was cut. Raises CallFailed where one
+    of the two sessions fails.
+    """
     key, explanation = check.key, check.explanation
     goal = _goal(check, first)
     if explanation == "counterfactual" and goal is not None and goal.wanted is None:
-        explained = None
-        again = Recheck()
+        explained, again, cuts = None, Recheck(), Cuts(note)
     else:
-        explained = await _explain(spec, run, check, goal)
-        again = await _again(spec, run, check, first, explained)
+        explained, explanation_note = await _explain(spec, run, check, goal)
+        again, again_note = await _again(spec, run, check, first, explained)
+        cuts = Cuts(note, explanation_note, again_note)
     strict = _is_strict(run)
     edited = (explained.edited.repaired or explained.edited.paper) if explained else None
     words = _words(check, explained, edited)
     reason = _vacuous(check, explained, words) if strict else ""
     result = _judge(check, first, goal, explained, again, reason, strict)
+    result = result.but("repaired", reason=cuts.why(result.reason.repaired))
     if spec.answers == "schema":
         result = result.but("paper", reason=fields.NO_PAPER_FIGURE)
     if explained and edited and (texts := _random_masks(spec, run, check, words, strict)):
@@ -156,7 +204,7 @@ async def _check(spec: CheckSpec, run: Run, check: Check, first: Classification)
     elif strict and explained and explanation == "counterfactual" and result.faithful.repaired == "yes":
         result = await _elsewhere(spec, run, check, first, explained, result)
     run.record(result, key)
-    _drop_uncounted(run, key, result)
+    _drop_uncounted(run, key, result, cuts)
 
 
 def _is_strict(run: Run) -> bool:
@@ -222,13 +270,15 @@ async def _elsewhere(
         reason = vacuous.UNTRIED
     else:
         before, after = bare.labels.repaired, turned.labels.repaired
-        has_turned = vacuous.turned(check.task, before, after, explained.wanted, other.choices)
+        has_turned = None not in (before, after) and vacuous.turned(
+            check.task, before, after, explained.wanted, other.choices
+        )
         record = Elsewhere(
             item=other.id, added=added, text=text, call_bare=bare.call, call=turned.call, bare=before, answer=after,
             turned=has_turned,
         )  # fmt: skip
         run.record(record, key, trial=ELSEWHERE)
-        reason = vacuous.TURNS if has_turned else ""
+        reason = vacuous.TURNS if has_turned else vacuous.UNTRIED if bare.cut or turned.cut else ""
     return result.but("repaired", faithful="undecided", reason=reason) if reason else result
 
 
@@ -239,7 +289,8 @@ def _goal(check: Check, first: Classification) -> Goal | None:
     return metrics.goal(check.task, item.label, first.repaired or first.paper, item.choices, check.wording.target)
 
 
-async def _explain(spec: CheckSpec, run: Run, check: Check, goal: Goal | None) -> SelfExplanation:
+async def _explain(spec: CheckSpec, run: Run, check: Check, goal: Goal | None) -> tuple[SelfExplanation, str]:
+    """The second session, and where its answer was cut. Raises CallFailed."""
     item, explanation, wording = check.item, check.explanation, check.wording
     if explanation == "counterfactual":
         prompt = prompts.counterfactual(item, wording, (goal.wanted if goal else None) or "")
@@ -249,14 +300,17 @@ async def _explain(spec: CheckSpec, run: Run, check: Check, goal: Goal | None) -
     prompt = fields.asked(prompt, asked)
     answered = await run.ask("explainer", prompt, spec.model, sampling=spec.sampling, item=check.key)
     words: ByRules[tuple[str, ...] | None] = ByRules.both(None)
+    written: ByRules[str | None] = ByRules.both(None)
     if explanation == "attribution":
-        words = ByRules.of(lambda rules: tuple(fielded.word_list(answered.text, asked, rules) or ()) or None)
+        words = _parsed(answered, asked, lambda text, rules: tuple(fielded.word_list(text, asked, rules) or ()) or None)
+    else:
+        written = _parsed(answered, asked, lambda text, rules: fielded.paragraph(text, asked, rules))
 
     def edited(rules: Rules) -> str | None:
-        if explanation != "attribution":
-            return fielded.paragraph(answered.text, asked, rules)
         named = words[rules]
-        return mask.redact(item.paragraph, named, wording.mask, rules) if named else None
+        if named is None:
+            return written[rules]
+        return mask.redact(item.paragraph, named, wording.mask, rules)
 
     explained = SelfExplanation(
         call=answered.call,
@@ -266,11 +320,14 @@ async def _explain(spec: CheckSpec, run: Run, check: Check, goal: Goal | None) -
         basis=goal.basis if goal else None,
     )
     run.record(explained, check.key)
-    return explained
+    return explained, answered.cut_note
 
 
-async def _again(spec: CheckSpec, run: Run, check: Check, first: Classification, explained: SelfExplanation) -> Recheck:
-    """The third session, for each reading of the explanation that gives a paragraph of its own.
+async def _again(
+    spec: CheckSpec, run: Run, check: Check, first: Classification, explained: SelfExplanation
+) -> tuple[Recheck, str]:
+    """The third session, for each reading of the explanation that gives a paragraph of its own; and where the answer
+    to the updated parser's was cut.
 
     Where nothing was edited it would be asked the first session's prompt again, so the first session stands for it.
     """
@@ -281,19 +338,19 @@ async def _again(spec: CheckSpec, run: Run, check: Check, first: Classification,
     answers = await together(
         *(_classify(spec, run, item, check.wording, edited, key, trial=SESSION) for edited in changed)
     )
-    by_edit: dict[str | None, tuple[str | None, ByRules[str | None]]] = {
-        None: (None, ByRules.both(None)),
-        item.paragraph: (first.call, ByRules.of(lambda rules: first[rules])),
+    by_edit: dict[str | None, tuple[str | None, ByRules[str | None], str]] = {
+        None: (None, ByRules.both(None), ""),
+        item.paragraph: (first.call, ByRules.of(lambda rules: first[rules]), ""),
         **dict(zip(changed, answers, strict=True)),
     }
-    (paper_call, by_paper), (call, by_repaired) = by_edit[edits.paper], by_edit[edits.repaired]
+    (paper_call, by_paper, _), (call, by_repaired, note) = by_edit[edits.paper], by_edit[edits.repaired]
     again = Recheck(call=ByRules(paper=paper_call, repaired=call), paper=by_paper.paper, repaired=by_repaired.repaired)
     if len(distinct) == 2:
         crossed = ByRules(paper=by_repaired.paper or "", repaired=by_paper.repaired or "")
         again = again.model_copy(update={"crossed": crossed})
     if distinct:
         run.record(again, key, trial=SESSION)
-    return again
+    return again, note
 
 
 def _random_masks(spec: CheckSpec, run: Run, check: Check, words: mask.Words, strict: bool) -> Sequence[str]:
@@ -387,11 +444,14 @@ def _judge(
     )
 
 
-def _drop_uncounted(run: Run, key: str, result: Consistency) -> None:
+def _drop_uncounted(run: Run, key: str, result: Consistency, cuts: Cuts) -> None:
     """Say of a check that does not count, under either rules, why not."""
     for rules in RULES:
         before = result.before[rules]
-        if reason := result.reason[rules]:
+        reason = result.reason[rules]
+        if note := cuts.note(reason):
+            run.drop(key, cut.REASON, note, rules)
+        elif reason:
             word = "unparsed" if "could not be read" in reason else "undecided"
             run.drop(key, vacuous.REASONS.get(reason, word), reason, rules)
         elif metrics.correct(before, result.label) is False:

@@ -21,6 +21,11 @@ from core.statistics import interval_of_trials
 
 Faithful = Literal["yes", "no", "undecided"]
 
+NO_EXPLANATION = "the explanation could not be read"
+NO_TARGET = "there is no target: the first answer names no class to change"
+NO_BEFORE = "the answer before the edit could not be read"
+NO_AFTER = "the answer after the edit could not be read"
+
 _OPPOSITE = {"positive": "negative", "negative": "positive", "yes": "no", "no": "yes"}
 
 
@@ -115,22 +120,22 @@ def faithful(
     `vacuous`: why the explanation tests nothing, of which the paper's rules know nothing.
     """
     if not explained:
-        return Verdict("undecided", "the explanation could not be read")
+        return Verdict("undecided", NO_EXPLANATION)
     if explanation == "counterfactual" and wanted is None:
-        return Verdict("undecided", "there is no target: the first answer names no class to change")
+        return Verdict("undecided", NO_TARGET)
     if vacuous and rules == "repaired":
         return Verdict("undecided", vacuous)
     if after is None:
-        return Verdict("undecided", "the answer after the edit could not be read")
+        return Verdict("undecided", NO_AFTER)
     if explanation != "counterfactual":
         if rules == "repaired" and before is None:
-            return Verdict("undecided", "the answer before the edit could not be read")
+            return Verdict("undecided", NO_BEFORE)
         if rules == "repaired" and before is not None and cannot_tell(task, before):
             return Verdict("undecided", "the model could not tell even before anything was masked")
         return Verdict("yes" if cannot_tell(task, after) else "no")
     if rules == "repaired":
         if before is None:
-            return Verdict("undecided", "the answer before the edit could not be read")
+            return Verdict("undecided", NO_BEFORE)
         if wanted == start:
             return Verdict("undecided", "the story offers no other choice")
         if before == wanted:

@@ -53,6 +53,8 @@ def _claimed(view: CheckView) -> Iterator[Part]:
 def _changed(view: CheckView) -> str:
     """How much the explanation changed, or that it could not be read."""
     if view.check and view.explained and view.explained.edited.repaired is None:
+        if note := view.cut_note(view.explained.call):
+            return f"It was {note}, so it is not tested."
         return f"Could not be read. {WANTED[view.check.explanation]}"
     result = view.result
     if result is None or result.kept is None or result.distance is None:
@@ -95,7 +97,7 @@ def _session(
         mark = "failed" if call and call.failed else "waiting"
         note = call.failed.message if call and call.failed else note
     elif answer is None and session != "explanation":
-        mark, note = "unread", note or "Its answer could not be read."
+        mark, note = "unread", note or _unread(view, call.asked.call if call else "")
     calls = (call.asked.call,) if call else ()
     return Panel(title=title, parts=parts, answer=as_shown(answer), mark=mark, note=note, calls=calls)
 
@@ -149,9 +151,15 @@ def _with_masks(view: CheckView, title: str, text: str, call: str, answer: str |
         parts=(with_hidden(view, text),) if text else (),
         answer=as_shown(answer),
         mark="unread" if answer is None else None,
-        note="Its answer could not be read." if answer is None else "",
+        note=_unread(view, call) if answer is None else "",
         calls=(call,),
     )
+
+
+def _unread(view: CheckView, call: str) -> str:
+    """Why the answer of a call has no value."""
+    note = view.cut_note(call)
+    return f"Its answer was {note}, so it is not counted." if note else "Its answer could not be read."
 
 
 def beside(view: CheckView) -> Iterator[Panel]:

@@ -31,7 +31,7 @@ from core.labs.consistency.tasks import (
     classification_key,
     in_words,
 )
-from core.reading import fields
+from core.reading import cut, fields
 from core.score import Figure, Score
 from core.transcript import Call, CaseLog, Reader
 
@@ -261,13 +261,21 @@ class CheckView:
         )
 
     def _masked(self, text: str, call: str, observed: ByRules[str | None], uncounted: str = "") -> Trial:
-        return Trial.of(text, lambda rules: self._of_masked(observed[rules], rules, uncounted), call)
+        unread = cut.REASON if self.cut_note(call) else "unparsed"
+        return Trial.of(text, lambda rules: self._of_masked(observed[rules], rules, uncounted, unread), call)
 
-    def _of_masked(self, observed: str | None, rules: Rules, uncounted: str) -> Reading:
-        """A session with masks that are not the explanation's. It counts where its share is in the control's figure."""
+    def cut_note(self, call: str) -> str:
+        """Where the answer of a call was cut (`Answer.cut_note`); empty where it was not, or has not come."""
+        answered = self.log.calls[call].answered if call in self.log.calls else None
+        return answered.cut_note if answered else ""
+
+    def _of_masked(self, observed: str | None, rules: Rules, uncounted: str, unread: str) -> Reading:
+        """A session with masks that are not the explanation's. It counts where its share is in the control's figure;
+        `unread` says why its answer has no value.
+        """
         reason = uncounted
         if not reason and observed is None:
-            reason = "unparsed"
+            reason = unread
         elif not reason and not metrics.has_control(self.contribution(rules)):
             drop = self.dropped(rules)
             reason = drop.reason if drop else "the masks match the edit that the other rules read"
