@@ -28,6 +28,10 @@ NEAR = 300
 """Characters on each side of a mention that are read for what they say of it."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[,:;()?—–-]")
+_NO = re.compile(r"\bno(?=[\]”\"»*.!?])")
+NO = "no-answer"
+"""Stands for a "no" that closes a quotation or a sentence: that is an answer and negates nothing."""
+
 _CRUCIAL = re.compile(
     r" the key (?=(?:points?|factors?|facts?|ideas?|issues?|things?|words?|phrases?|terms?|differences?|reasons?"
     r"|concepts?|roles?|questions?|details?|features?|elements?|aspects?|distinctions?|principles?|evidence|here|is|to|in|for|part)\b)"
@@ -234,6 +238,8 @@ def _is_cause(before: str, clause: str, after: str) -> bool:
     listed = before.partition(" : ")[0] if " : " in before else ""
     if any(map(_SWAYS.search, (clause, after, listed))) or _CAUSES.search(listed):
         return True
+    if listed.endswith((" this", " that", " these")) and _GOES_BY.search(listed):
+        return True
     if _AS_WELL.search(clause):
         return False
     if _CAUSES.search(clause[:at]) or _GOES_BY.search(clause) or _FOLLOWS.search(clause[at:]):
@@ -246,7 +252,7 @@ def _contrary(text: str, answer: str) -> bool | None:
     if not (_CONTRARY.search(text) and (would := _WOULD.search(text))):
         return None
     what = text[would.start() :]
-    words = {"yes", "no", "positive", "negative"} & set(what.split())
+    words = {"yes", "no", "positive", "negative"} & set(what.replace(NO, "no").split())
     if _WOULD_NOT.search(text):
         return True if not words or answer.lower() in words else None
     if _BUT_FOR.search(text) and not _SAME.search(what):
@@ -268,5 +274,5 @@ def _marked(sentence: str, phrases: Sequence[str]) -> str:
 
 def _plain(text: str) -> str:
     """The words of `text` in lower case and its punctuation within sentences, with a space around each."""
-    words = (_POSSESSIVE.sub("", word).replace("’", "'") for word in _WORD.findall(text.lower()))
+    words = (_POSSESSIVE.sub("", word).replace("’", "'") for word in _WORD.findall(_NO.sub(NO, text.lower())))
     return _CRUCIAL.sub(" crucial ", f" {' '.join(words)} ")
