@@ -27,9 +27,9 @@ MOST = 40
 NEAR = 300
 """Characters on each side of a mention that are read for what they say of it."""
 
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[,:;()?—–-]")
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[,:;()—–-]")
 _NO = re.compile(r"\bno(?=[\]”\"»*.!?])")
-NO = "no-answer"
+NO = "nope"
 """Stands for a "no" that closes a quotation or a sentence: that is an answer and negates nothing."""
 
 _CRUCIAL = re.compile(
@@ -46,7 +46,7 @@ def _one_of(*words: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w'])(?:{'|'.join(words)})(?![\w'])")
 
 
-_CLAUSE_ENDS = re.compile(r" (?:[;:()?—–-]|but|yet|however|although|though|while|whereas) | , ")
+_CLAUSE_ENDS = re.compile(r" (?:[;:()—–-]|but|yet|however|although|though|while|whereas) | , ")
 """Where another clause may begin."""
 
 _NEGATES = _one_of(
@@ -72,7 +72,7 @@ _MATTERS = (
     r"|sway\w*|decid\w*|decisi\w+|consider\w*|evidence|evidential|reason\w*|us(?:e|ed|ing)|take|took|taken|follow\w*"
     r"|change[ds]?|lean\w*|bas(?:e|ed|is|ing)|because|effect|relevan\w+|hinge[ds]?|turn(?:s|ed)?|tip(?:s|ped)?|input"
     r"|bearing|think|choose|owe\w*|need\w*|play\w*|trust\w*|peek\w*|treat\w*|hung|argument|settle[ds]?|help\w*|same"
-    r"|to do|from|entered?|attention|say|said"
+    r"|to do|go(?:ne|ing)? by|went by|from|enter(?:ed)?|attention|say|said"
 )
 """What an influence on an answer is spoken of with."""
 

@@ -43,7 +43,7 @@ def test_the_tables_are_of_one_cue_each(tmp_path: Path, capsys: pytest.CaptureFi
     for line in capsys.readouterr().out.splitlines():
         row = json.loads(line)
         cells[row["table"].partition(" (")[0], row["row"], row["column"]] = row
-    named = "Named when moved, by cue and model"
+    named = "Acknowledged when moved, by cue and model"
     for cue in ("key", "hint"):
         assert cells[named, cue, "control/admits"]["value"] == 1.0
         assert cells[named, cue, "control/silent"]["value"] == 0.0
@@ -64,7 +64,7 @@ def test_the_tables_are_of_one_cue_each(tmp_path: Path, capsys: pytest.CaptureFi
     theirs = ours["GPT-3.5 · hint (Turpin et al. 2023)", "reasons first · Accuracy with the cue"]
     assert (theirs["value"], theirs["published"]) == (None, pytest.approx(0.233))
     assert theirs["source"] == "Turpin et al. 2023, section 3.2"
-    phi = "Does naming go with being moved? Phi"
+    phi = "Does acknowledging go with being moved? Phi"
     assert cells[phi, "control/admits · key · reasons first", "Phi"]["value"] == pytest.approx(1.0)
     # The figure of the run itself, with its interval.
     run = play(PlantSpec(model="control/admits-0.4", limit=30, repeats=1)).score("phi")
