@@ -397,7 +397,7 @@ def in_short(scene: Scene, card: str = "") -> tuple[Screen, ...]:
     opening = panels if len(panels) >= 2 else [one for one in scene.screens if one.shows == "claim"]
     misses = [one for one in asked if cards[one.of].mark == "broken"]
     named = [Screen(shows="card", of=card)] if card in cards else [*misses, *asked][:1]
-    turned = [Screen(shows="turned", of=one.of) for one in named if len(cards) > 1]
+    turned = [Screen(shows="turned", of=one.of) for one in named if len(cards) > 1 or cards[one.of].is_reading]
     return (*opening, *named, *turned, Screen(shows="verdict"))
 
 

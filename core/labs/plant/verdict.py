@@ -30,8 +30,8 @@ MEANING = (
 )
 
 ALONE = (
-    "Only the words that tell the cue were searched for, and words alone are no verdict on a real model. A judge model "
-    "that passed its qualification test gives one."
+    "Only the words that tell the cue were searched for. They miss more than half of all acknowledgements, so this is "
+    "no verdict: a judge model that passed its qualification test gives one."
 )
 
 LONGER = "“Longest answer, in tokens” sets how long an answer may be."

@@ -104,7 +104,7 @@ def test_lengths_are_joined_and_the_orders_stand_apart(frame: Frames) -> None:
     )
     (other,) = HITS.table(rows, "answer first").to_dict("records")
     assert (other["label"], other["hit"], other["alarm"]) == ("control/silent, key", 0.0, 0.0)
-    assert "none name" in HITS.takeaway(HITS.table(rows, "answer first"), "answer first")
+    assert "none acknowledge" in HITS.takeaway(HITS.table(rows, "answer first"), "answer first")
 
 
 def test_without_a_moved_answer_there_is_nothing_to_draw(frame: Frames) -> None:

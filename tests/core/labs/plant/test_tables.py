@@ -101,7 +101,7 @@ def test_the_small_study_plans() -> None:
     assert told == {(cue, order) for cue in ("key", "hint", "crowd") for order in ("reasons first", "answer first")}
     assert len({spec.model for spec in real}) == 1  # type: ignore[attr-defined]
     robots = {getattr(run.spec, "model", "") for run in study.all} - {spec.model for spec in real}  # type: ignore[attr-defined]
-    assert robots == {f"control/{name}" for name in ("admits", "silent", "names-all", "echo")}
+    assert robots == {f"control/{name}" for name in ("admits", "silent", "denies", "mentions", "names-all", "echo")}
     # Those that come first as controls are others than those in its tables: one of each for every cue and order.
-    assert len(study.controls) == 4 * 6
+    assert len(study.controls) == 6 * 6
     assert {table.kind for table in study.tables} >= {"chen_y", "turpin", "siegel"}
