@@ -69,6 +69,7 @@ LAB = Lab(
     about="We put a cue into the question that points to another answer: an answer key, a professor's guess. Where the "
     "model changes its answer, we know why. **Does its explanation acknowledge the cue? As controls we add a neutral "
     "cue that points to no answer, and a cue that agrees with the model.**",
+    longest={"answerer": "max_tokens"},
     icon=":material/potted_plant:",
     spec=PlantSpec,
     cases=cases,
