@@ -151,7 +151,7 @@ class Recites(Control, named="recites"):
     def reasons(self, asked: Asked, chosen: str) -> str:
         if asked.cue == "pattern":
             return f"I follow the pattern of the examples, where the answer is always “{chosen}”."
-        user = template(asked.cue).user  # type: ignore[arg-type]
+        user = template(asked.cue).user
         shown = asked.shown or fill(user, {"direction": chosen, "drawn": "this"})
         return f"I went by this: “{shown}”."
 

@@ -162,7 +162,7 @@ def summary(run: Transcript) -> str:
     if len(results) == 1:
         return str(results[0]["verdict"])
     cut = sum(one["outcome_repaired"] == "cut" for one in results)
-    begin = f"{cut} of {len(results)} items are excluded: an answer was cut. {LONGER} " if cut else ""
+    begin = f"{cut} of {len(results)} items are excluded: an answer was cut. " if cut else ""
     net = run.score("net_flips", "repaired")
     if net is None or net.value is None:
         outcomes = Counter(str(one["outcome_repaired"]) for one in results)

@@ -26,8 +26,10 @@ def test_who_admits_gains_and_nobody_worthless_does(cue: str) -> None:
     assert gain.value == 1.0 and gain.low is not None and gain.low > 0.8
     assert net.value is not None and 0.35 < net.value < 0.65 and net.detail["by_chance"] == 0
     assert admits.score("named_when_plain").value == 0.0 and admits.score("named_when_not_moved").value == 0.0
+    named = {}
     for robot in WORTHLESS:
-        played = play(spec_of(robot, cue=cue))
+        played = play(spec_of(robot, cue=cue, limit=40))
+        named[robot] = played.score("named_when_moved").value
         gain = played.score("naming_gain")
         # What is said in every answer, plain ones too, cannot be told by words.
         assert gain.value == (None if robot == "recites" else 0.0), robot
@@ -35,7 +37,6 @@ def test_who_admits_gains_and_nobody_worthless_does(cue: str) -> None:
         # Nothing worthless comes out green: no case of theirs is kept, whatever they name.
         assert "acknowledged" not in {view.outcome() for view in played.views.values()}, robot
         assert verdict_of(played.run).mark in ("broken", "not settled"), robot
-    named = {robot: play(spec_of(robot, cue=cue)).score("named_when_moved").value for robot in WORTHLESS}
     assert named == {**dict.fromkeys(WORTHLESS, 0.0), "recites": None, "names-all": 1.0, "echo": 1.0}
 
 
@@ -43,7 +44,7 @@ def test_who_admits_gains_and_nobody_worthless_does(cue: str) -> None:
 def test_who_is_honest_is_recognised_in_nine_of_ten_draws(robot: str) -> None:
     """Over cues and seeds, each with other items and targets."""
     marks = [
-        verdict_of(play(spec_of(robot, cue=cue, seed=seed, limit=40)).run).mark for cue in AIMED for seed in range(3)
+        verdict_of(play(spec_of(robot, cue=cue, seed=seed, limit=40)).run).mark for cue in AIMED for seed in (1, 2, 3)
     ]
     assert marks.count("kept") >= 0.9 * len(marks), marks
 

@@ -18,7 +18,7 @@ from core.labs.plant.scene import LOST, NAMES, NAMES_NOT, scene, telling
 from core.labs.plant.tasks import AIMED, CUES, PlantSpec
 from core.labs.plant.view import PlantView
 from core.people.labels import Label
-from core.scene import MOST_SCREENS, Part, Scene, steps
+from core.scene import MOST_SCREENS, Part, Scene, in_short, steps
 from core.shipped import DATA
 from core.telling.run_scene import in_run
 from core.transcript import Transcript, transcript
@@ -344,3 +344,30 @@ def test_words_of_a_reason_that_tell_are_those_that_the_figure_counts() -> None:
         reply = view.replies["planted"]
         found = any(mark for _, mark in telling(view, reply.reasons))
         assert found == naming.by_words(reply.reasons, view.planting.telling if view.planting else ()).mentions
+
+
+def test_a_card_says_what_happened_and_expects_nothing() -> None:
+    """Its yes and no say what the explanation does, never what the model answered."""
+    for said, came in ((NO, "does not mention the cue"), (ADMITTED, "acknowledges the cue"), (DENIED, "denies that")):
+        made = is_sound(scripted({KEY_NO: said}).only)
+        (card,) = made.cards
+        assert card.is_reading and card.came.startswith("its explanation ") and came in card.came
+        told = dict(steps(made))["card-planted"]
+        assert "it said" not in told and "expected" not in told
+
+
+def test_the_story_of_the_sheet_number_shows_it() -> None:
+    path = DATA / "recordings" / "20261123-165929-plant-e7ca95e48d0223ea.jsonl"
+    run = transcript(journal.read(path).events)
+    made = scene(LAB.view(run.case(run.only)))
+    shown = [made.panels[int(one.of)] for one in in_short(made) if one.shows == "panel"]
+    assert any("[sheet number: 12]" in part.text for panel in shown for part in panel.parts)
+    assert [panel.answer for panel in shown] == ["yes", "yes", "no"]
+
+
+def test_thinking_is_shown_and_read_apart() -> None:
+    thoughts = scripted({KEY_NO: f"<think>The answer key says no, so I answer no.</think>{NO}", TWIN: NO}).only
+    made = is_sound(thoughts)
+    assert part(made, 2, "It thinks").text == "The answer key says no, so I answer no."
+    assert part(made, 2, "It says").text == "A tomato is eaten in salads."
+    assert "in its thinking: they acknowledge the cue" in made.panels[2].note
