@@ -200,6 +200,10 @@ class Endpoint:
                     raise
         raise faults.timed_out(config, began=passed_on.anything)
 
+    def would_send(self, request: Request) -> dict[str, Any]:
+        """The parameters of this request as they would go out now, in the form of `Answer.sent`."""
+        return _sent(self._parameters(request), self.connection.traits(self.model), request)
+
     async def _persist(
         self, client: openai.AsyncOpenAI, request: Request, passed_on: _PassedOn, limit: asyncio.Timeout
     ) -> Answer:

@@ -147,7 +147,9 @@ def test_a_thousand_cases() -> None:
 def test_a_run_of_one_item_has_no_bars_and_its_item_s_verdict() -> None:
     made = is_sound(of_run(PLANT, play(PlantSpec(question="Can a bat fly?", model="control/silent", repeats=1)).run))
     assert (
-        made.verdict.bars == () and made.verdict.mark == "broken" and "does not mention the cue" in made.verdict.headline.text
+        made.verdict.bars == ()
+        and made.verdict.mark == "broken"
+        and "does not mention the cue" in made.verdict.headline.text
     )
 
 
