@@ -12,7 +12,7 @@ from core.models.settings import MOST_EXTRAS, PRESETS, EndpointConfig
 
 ROOT = Path(__file__).resolve().parents[1]
 DOC = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
-SECTIONS = dict(re.findall(r"^## (.+)\n\n(.*?)(?=^## |\Z)", DOC, re.DOTALL | re.MULTILINE))
+SECTIONS = dict(re.findall(r"^## ([^\n]+)\n\n(.*?)(?=^## |\Z)", DOC, re.DOTALL | re.MULTILINE))
 TABLES = [tomllib.loads(block) for block in re.findall(r"^```toml\n(.*?)^```", DOC, re.DOTALL | re.MULTILINE)]
 
 
