@@ -301,8 +301,9 @@ class Endpoint:
         wants_room = reply.thought and ending_of(reply.finish_reason) == "cut" and not reply.cut
         if wants_room and not grown and (more := self._more_room(request, parameters, reply.reasoning_tokens)):
             return _Changed({"room": more} | ({"thinks": reply.thinks} if traits.thinks == "unknown" else {}))
-        if traits.thinks == "no" and reply.thinks == "inline":
-            return _Changed({"thinks": "inline"})
+        if traits.thinks == "no" and reply.thought and (fault is not None or reply.thinks == "inline"):
+            # A stop sequence counted within thinking that nobody expected.
+            return _Changed({"thinks": reply.thinks})
         if reply.may_be_thinking and not grown and self._more_room(request, parameters, 0):
             return _Changed({"room": ROOM_TO_TELL})
         if fault is not None:
@@ -367,7 +368,7 @@ class Endpoint:
     def _seen(self, traits: Traits, reply: Reply) -> dict[str, Any]:
         """What an answer tells of its model."""
         news: dict[str, Any] = {}
-        if traits.thinks == "unknown" and (reply.thought or reply.ended == "complete"):
+        if reply.thought if traits.thinks == "no" else traits.thinks == "unknown" and reply.ended != "cut":
             news["thinks"] = reply.thinks
             if reply.thinks == "no" and traits.room:
                 news["room"] = 0
