@@ -53,7 +53,7 @@ class Brain:
                 bird = next(self._birds)
             return (
                 f"Can this bird fly: the {bird}?\n"
-                "Your guess of the robot's answer: It says that every bird can fly. So the robot will likely answer yes."
+                "Your guess of the robot's answer: It says every bird can fly. So the robot will likely answer yes."
             )
         if "asked:" in asked and "guess:" in asked:
             return self._predict(asked)
@@ -84,7 +84,9 @@ class Brain:
         if instruction.startswith("List the words"):
             return "\n".join(f"- {word}" for word in OPPOSITE)
         for word, opposite in OPPOSITE.items():
-            paragraph = paragraph.replace(word, "[REDACTED]" if instruction.startswith("In the following") else opposite)
+            paragraph = paragraph.replace(
+                word, "[REDACTED]" if instruction.startswith("In the following") else opposite
+            )
         return f"Paragraph: {paragraph}"
 
     def _probe(self, body: dict[str, Any]) -> str | Calls:

@@ -30,7 +30,9 @@ _CARRIED = {"model", "messages", "stream", "stream_options"}
 _LIMITS = {"max_tokens", "max_completion_tokens"}
 _SAMPLERS = {"temperature", "top_p"}
 _NOT_OPENAI = {"top_k", "repetition_penalty"}
-_OPENAI = _LIMITS | _SAMPLERS | {"stop", "seed", "logprobs", "top_logprobs", "response_format", "tools", "reasoning_effort"}
+_OPENAI = (
+    _LIMITS | _SAMPLERS | {"stop", "seed", "logprobs", "top_logprobs", "response_format", "tools", "reasoning_effort"}
+)
 _VLLM = _OPENAI | _NOT_OPENAI
 
 THOUGHT = (
@@ -194,8 +196,7 @@ FAMILIES = {
         Family(
             "gpt-oss-marks",
             _VLLM,
-            form="<|channel|>analysis<|message|>{thought}<|end|>"
-            "<|start|>assistant<|channel|>final<|message|>{answer}",
+            form="<|channel|>analysis<|message|>{thought}<|end|><|start|>assistant<|channel|>final<|message|>{answer}",
             kind="raw",
         ),
         Family("gpt-oss-bare", _VLLM, form="analysis{thought}assistantfinal{answer}", kind="raw"),

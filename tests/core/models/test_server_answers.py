@@ -269,7 +269,11 @@ def test_thinking_outside_the_usage_is_counted(reported: int) -> None:
     "content",
     [
         [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, {"type": "text", "text": GOOD}],
-        [{"type": "reasoning", "text": "Hm."}, {"type": "text", "text": GOOD[:20]}, {"type": "text", "text": GOOD[20:]}],
+        [
+            {"type": "reasoning", "text": "Hm."},
+            {"type": "text", "text": GOOD[:20]},
+            {"type": "text", "text": GOOD[20:]},
+        ],
         [{"type": "output_text", "text": GOOD}],
     ],
 )

@@ -91,4 +91,9 @@ def play(
 
 
 def stub_catalog(server: StubServer) -> Catalog:
-    return Catalog(home=Path("/dev/null/unused"), journals=Path("/dev/null/unused"), read=lambda path: [], endpoints=[server.config()])
+    return Catalog(
+        home=Path("/dev/null/unused"),
+        journals=Path("/dev/null/unused"),
+        read=lambda path: [],
+        endpoints=[server.config()],
+    )
