@@ -26,6 +26,7 @@ FLOORS: list[set[str]] = [
     {
         "core.by_rules",
         "core.confined",
+        "core.differences",
         "core.text",
         "core.files",
         "core.lease",

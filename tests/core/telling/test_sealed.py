@@ -58,7 +58,7 @@ OF_CARD = {
     "panels": (PANEL,),
     "calls": (CANARY,),
 }
-OF_CLAIM = {"gold": CANARY, "note": CANARY, "calls": (CANARY,)}
+OF_CLAIM = {"gold": CANARY, "note": CANARY, "calls": (CANARY,), "thinking": (Part(text=CANARY, label=CANARY),)}
 OF_PLOT = {"y_ends": (-NUMBER, NUMBER), "left_out": (CANARY,)}
 KEPT = {
     Scene: {"schema_version", "lab", "run", "case", "title", "question", "who", "method", "status", "one", "words"}
