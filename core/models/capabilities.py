@@ -22,6 +22,7 @@ from core.models.ids import is_control
 from core.models.prices import price_of
 from core.models.traits import Traits
 from core.text.counted import counted
+from core.text.reply import without_thinking
 
 MOST_KEPT = 500
 """Models whose results are kept; the oldest go first."""
@@ -89,7 +90,7 @@ async def find_capabilities(model: Model, on_call: Callable[[str], None] = lambd
     """
     if is_control(model.id):
         return Capabilities(model=model.id, answers=True, thinks="no")
-    asked = _Asked(model.model if isinstance(model, Cached) else model, on_call)
+    asked = _Asked(unwrapped(model), on_call)
     first = await asked.ask("whether it answers", "What is 17 + 25? Answer with the number alone.", max_tokens=200)
     if not isinstance(first, Answer):
         return Capabilities(model=model.id, calls=1, problem=f"{first.message} {first.hint}".strip())
@@ -188,7 +189,7 @@ def _fits_schema(answer: Answer) -> bool:
     if answer.sent and "response_format" not in answer.sent:
         return False
     try:
-        found = json.loads(answer.text)
+        found = json.loads(without_thinking(answer.text))
     except ValueError:
         return False
     return (
@@ -248,7 +249,9 @@ def rows(found: Capabilities, room: int = 0) -> Iterator[Row]:
     yield Row("Answers", True, f"{found.seconds or 0:.1f} s{speed}")
     yield Row("Thinks", True if found.thinks not in (None, "no") else None, _of_thinking(found.thinks, room))
     refused = {*found.refused, *(() if found.system_role else ("system prompt",))}
-    taken = [title for name, title, _ in _IN_WORDS if name not in refused]
+    # A model that thinks is sent none: the app applies them to what is not thinking.
+    unsent = set() if found.thinks == "no" else {"stop"}
+    taken = [title for name, title, _ in _IN_WORDS if name not in refused | unsent]
     if taken:
         yield Row("Settings", True, f"Takes {', '.join(taken)}.")
     for name, title, otherwise in _IN_WORDS:
@@ -306,9 +309,14 @@ class _Kept(Frozen):
     found: dict[str, Capabilities] = Field(default_factory=dict)
 
 
+def unwrapped(model: Model) -> Model:
+    """The model itself, without the response cache before it."""
+    return model.model if isinstance(model, Cached) else model
+
+
 def _key(model: Model) -> str:
     """Two servers may have models of one id."""
-    inner = model.model if isinstance(model, Cached) else model
+    inner = unwrapped(model)
     return f"{inner.connection.config.base_url} {model.id}" if isinstance(inner, Endpoint) else model.id
 
 

@@ -10,8 +10,10 @@ import streamlit as st
 from core import entry, home, policy
 from core.events import CallFailed, Model
 from core.models import capabilities
-from core.models.capabilities import Capabilities
+from core.models.capabilities import Capabilities, unwrapped
+from core.models.endpoint import Endpoint
 from core.models.ids import is_control
+from core.models.traits import MOST_ROOM
 from pages.parts import session
 from pages.parts.models import TRIED, choose, chosen
 from pages.parts.run import problems
@@ -47,7 +49,10 @@ def section(offered: list[str]) -> None:
         if suggested := session.catalog().suggest(id):
             st.button(f"Use {plain(suggested)}", key="use-suggested", on_click=choose, args=(suggested,))
         return
-    _result(model, may_try(id))
+    may = may_try(id)
+    _result(model, may)
+    if may and isinstance(inner := unwrapped(model), Endpoint):
+        _room(inner)
 
 
 def _pick() -> None:
@@ -68,7 +73,8 @@ def _result(model: Model, may: bool) -> None:
     if is_control(model.id):
         found = Capabilities(model=model.id, answers=True, thinks="no")
     if found is not None:
-        _shown(found)
+        inner = unwrapped(model)
+        _shown(found, inner.connection.room(inner.model) if isinstance(inner, Endpoint) else 0)
     elif not may:
         st.markdown("It has not been tried here.")
     else:
@@ -80,7 +86,29 @@ def _result(model: Model, may: bool) -> None:
             run(model)
 
 
-def _shown(found: Capabilities) -> None:
+def _room(model: Endpoint) -> None:
+    """The tokens that the model gets for its thinking, beside those of each answer."""
+    room, for_all = model.connection.room(model.model), model.connection.config.thinking_room is not None
+    key = f"room-{model.id}-{room}"
+
+    def keep() -> None:
+        model.connection.learn(model.model, room=st.session_state[key])
+
+    learned = "It is learned from answers that were all thinking, and can be changed here."
+    st.number_input(
+        "Room for thinking, tokens",
+        min_value=0,
+        max_value=max(room, MOST_ROOM),
+        step=500,
+        value=room,
+        key=key,
+        on_change=keep,
+        disabled=for_all,
+        help=f"Added to the length of every answer. {'It is set for the whole endpoint.' if for_all else learned}",
+    )
+
+
+def _shown(found: Capabilities, room: int) -> None:
     if is_control(found.model):
         st.markdown("A robot: it answers only the questions of its lab, at no cost.")
         return
@@ -89,7 +117,7 @@ def _shown(found: Capabilities) -> None:
     if not found.answers:
         st.error(plain(found.problem), icon=":material/error:")
         return
-    lines = [(row.title, _MARKS[row.holds], plain(row.detail)) for row in capabilities.rows(found)]
+    lines = [(row.title, _MARKS[row.holds], plain(row.detail)) for row in capabilities.rows(found, room)]
     frame = pd.DataFrame(lines, columns=["Looked at", "Accepted", "More"])
     st.table(frame, border="horizontal", hide_index=True, hide_header=True, alt="What the model accepts")
 
