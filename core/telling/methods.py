@@ -157,8 +157,9 @@ def _temperature(calls: Sequence[_Sent]) -> Iterator[str]:
     refused = {(one.role, one.model) for one in calls if one.sent and "temperature" not in one.sent}
     told = [_by(sorted(sent))] if sent else []
     if refused:
-        of = f" to {_by(sorted(refused))}" if sent or len(refused) > 1 else ""
-        servers = "server refuses" if len({model for _, model in refused}) == 1 else "servers refuse"
+        is_one = len({model for _, model in refused}) == 1
+        of = "" if is_one and not sent else f" to {_by(sorted(refused))}"
+        servers = "server refuses" if is_one else "servers refuse"
         told.append(f"not sent{of}; the {servers} it. The provider's default applied")
     if told:
         yield f"Temperature: {'; '.join(told)}."

@@ -34,9 +34,9 @@ def _not_sent(found: Mapping[Difference, int]) -> Iterator[str]:
     by_settings: dict[tuple[str, ...], list[str]] = {}
     for model, settings in refused.items():
         by_settings.setdefault(tuple(settings), []).append(shown(model))
-    for settings, models in by_settings.items():
-        listed = joined(settings)
-        were, them = ("was", "it") if len(settings) == 1 else ("were", "them")
+    for names, models in by_settings.items():
+        listed = joined(names)
+        were, them = ("was", "it") if len(names) == 1 else ("were", "them")
         refuse = "refuses" if len(models) == 1 else "refuse"
         yield f"{listed[:1].upper()}{listed[1:]} {were} not sent: {joined(models)} {refuse} {them}."
 
