@@ -23,6 +23,9 @@ MOST_EXTRAS = 8
 LONGEST_EXTRA = 1_000
 """Characters of the value of an extra query parameter or header."""
 
+MOST_THINKING_ROOM = 200_000
+"""Tokens for thinking that can be set."""
+
 _OWN_HEADERS = ("host", "authorization", "cookie", "connection", "content-", "transfer-", "accept-encoding", "proxy-")
 """How the names of those headers begin that the app sets itself."""
 
@@ -167,7 +170,7 @@ class EndpointConfig(BaseModel):
     of_visitor: bool = False
     query: Annotated[Extras, BeforeValidator(_extras)] = ()
     headers: Annotated[Extras, BeforeValidator(_extras), AfterValidator(_usable_headers)] = ()
-    thinking_room: int | None = Field(default=None, ge=0, le=200_000)
+    thinking_room: int | None = Field(default=None, ge=0, le=MOST_THINKING_ROOM)
     reasoning_effort: str = Field(default="", max_length=40)
 
     @property

@@ -40,9 +40,7 @@ def test_what_one_process_learns_another_finds(tmp_path: Path) -> None:
     assert again.get("b m") == Traits()
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"[1]", b'{"a m": 7}', b'{"a m": {"thinks": "loudly"}}', b"\xff", b"[" * 9999]
-)
+@pytest.mark.parametrize("content", [b"", b"[1]", b'{"a m": 7}', b'{"a m": {"room": "much"}}', b"\xff", b"[" * 9999])
 def test_a_broken_file_is_done_without(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "traits.json").write_bytes(content)
     file = TraitsFile(tmp_path / "traits.json")

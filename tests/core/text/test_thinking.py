@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,7 +43,7 @@ def test_each_form_is_split(text: str) -> None:
 def test_the_pieces_of_an_answer_stand_in_the_text_in_order(text: str) -> None:
     spans = split(text).spans
     assert all(0 <= start <= end <= len(text) for start, end in spans)
-    assert all(before[1] <= after[0] for before, after in zip(spans, spans[1:], strict=False))
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
 
 
 @pytest.mark.parametrize("text", [text for text, (_, answer) in FORMS.items() if answer.endswith("Yes.")])

@@ -298,7 +298,8 @@ def _elsewhere(c: Counted, m: re.Match[str]) -> bool:
         else []
     )
     denied = [row for row in calls if row[1] != row[2] and not (c.points and c.near(row[1], row[2]))]
-    is_bad = m["size"] is None or c.value("held_out_nmse") >= 0.1
+    denied_half = m["denied"] is not None and 2 * int(m["denied"]) >= int(m["calls"])
+    is_bad = denied_half or m["size"] is None or c.value("held_out_nmse") >= 0.1
     return (
         passed
         and (m["size"] is None or c.is_share(m["size"], "held_out_nmse"))
