@@ -55,6 +55,8 @@ OF_SCENE = {
 OF_CARD = {
     "expects": (Expect(who=CANARY, value=CANARY, arm=CANARY, quote=CANARY, votes=(CANARY,), call=CANARY),),
     **dict.fromkeys(("said", "text", "came", "outcome", "reason", "doubt", "origin", "by_paper"), CANARY),
+    "columns": (Part(text=CANARY, label=CANARY),),
+    "is_reading": True,
     "panels": (PANEL,),
     "calls": (CANARY,),
 }
