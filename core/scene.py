@@ -122,7 +122,7 @@ class Card(Frozen):
     said: str = ""
     text: str = ""
     came: str = ""
-    is_reading: bool = False
+    is_reading: bool = Field(default=False, exclude_if=lambda is_so: not is_so)
     outcome: str = ""
     reason: str = ""
     doubt: str = ""
