@@ -191,9 +191,9 @@ class EndpointConfig(BaseModel):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The key, and what else was given to be sent and may be a secret: never to be shown."""
-        extras = (one.get_secret_value() for _, one in (*self.headers, *self.query))
-        return tuple(text for text in (self.secret, *extras) if len(text) >= 8)
+        """The key, and the values of headers that are long enough to be one: never to be shown."""
+        headers = (one.get_secret_value() for _, one in self.headers)
+        return tuple(filter(None, (self.secret, *(text for text in headers if len(text) >= 12))))
 
     @property
     def port(self) -> int | None:
