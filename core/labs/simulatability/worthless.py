@@ -27,6 +27,7 @@ class Worthless(Control):
     """
 
     listed = False
+    knows_nothing = False
     fools: str
     gains = False
     error = ERROR
