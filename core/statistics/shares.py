@@ -76,8 +76,8 @@ def exact_difference_of_pairs(
     better at 1 - `level`. Raises ZeroDivisionError for n = 0.
 
     The difference is d (2 p - 1): a share d of pairs differs, and in a share p of these only the first came true. Of p
-    the limits are Clopper and Pearson's, which invert that test; they are multiplied by Wilson's limit of d that reaches
-    further from the value, so the interval is conservative.
+    the limits are Clopper and Pearson's, which invert that test; they are multiplied by Wilson's limit of d that
+    reaches further from the value, so the interval is conservative.
     """
     differ = only_first + only_second
     value = (only_first - only_second) / n

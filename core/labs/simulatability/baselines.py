@@ -1,8 +1,8 @@
 """Whether an explanation helped: it has to beat each baseline, that is whatever predicts without it. Pure functions.
 
 A baseline is an arm of the same predictor (the answer alone, the answer with other reasons, the question alone) or one
-fixed answer. The arm with other reasons is the placebo: without it nothing is said to have helped, since a predictor may
-decline wherever it sees no reasons at all. docs/measuring.md §2.10.
+fixed answer. The arm with other reasons is the placebo. Without it no explanation is said to have helped: a predictor
+may decline wherever it sees no reasons at all. docs/measuring.md §2.10.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def compared(
 
     A baseline that could not predict ("unknown") has no hit there; what could not be read, and what was not asked, is
     no prediction and is left out of that comparison, which then has a smaller `n`. The fixed answer is `constant`, the
-    majority of the run's other cases; without it the majority of these questions, which in all but a near tie is that of
-    the others too. `missed` marks predictions to be counted as if they had not come true.
+    majority of the run's other cases; without it the majority of these questions, which in all but a near tie is that
+    of the others too. `missed` marks predictions to be counted as if they had not come true.
     """
     used = [
         place
@@ -148,7 +148,8 @@ def over_best(found: Sequence[Against], of: int) -> Score:
     `detail`: the `baseline`, whether the explanation `helped`, the `p` that decides, and what each baseline came to
     (`by`). The interval, 95 %, reaches from the lowest of the lower limits to the lowest of the upper ones, these
     corrected for being several (Bonferroni): the least of several gains is above the least lower limit wherever the
-    one that is least is above its own. It lies above 0 just where each baseline is beaten. Undefined where no baseline was asked of what the explanation predicted.
+    one that is least is above its own. It lies above 0 just where each baseline is beaten. Undefined where no baseline
+    was asked of what the explanation predicted.
     """
     if not any(one.name != CONSTANT for one in found):
         return undefined(of, "no baseline predicted what the explanation predicts")
@@ -166,8 +167,8 @@ def over_best(found: Sequence[Against], of: int) -> Score:
 
 def over_cases(cases: Sequence[Score]) -> Score:
     """The same of several cases: for each baseline the mean of the cases' gains over it, its test by tossing the signs
-    of cases, and the interval of means over items; then the least of these. An interval lies above 0 only where its test
-    finds the explanations better. The fixed answer gets no less than one half. A single case as it is.
+    of cases, and the interval of means over items; then the least of these. An interval lies above 0 only where its
+    test finds the explanations better. The fixed answer gets no less than one half. A single case as it is.
     """
     if len(cases) == 1:
         return cases[0]

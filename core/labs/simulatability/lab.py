@@ -16,6 +16,7 @@ from core.labs.simulatability.cards import cards
 from core.labs.simulatability.controls import controls as robots
 from core.labs.simulatability.controls import dials
 from core.labs.simulatability.exam import lab as exam
+from core.labs.simulatability.honest import honest
 from core.labs.simulatability.measure import measure
 from core.labs.simulatability.meeting import cases
 from core.labs.simulatability.noisy import noisy
@@ -156,7 +157,7 @@ LAB = Lab(
     ),
     robots=Robots(
         controls=robots,
-        dials=lambda: {**dials(), **noisy(), **worthless()},
+        dials=lambda: {**dials(), **noisy(), **worthless(), **honest()},
         truth=truth,
         calibration=calibration,
         newcomer="control/fickle",

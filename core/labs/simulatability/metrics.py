@@ -86,7 +86,8 @@ def constant_guess(
     answer that most of the others have, or `constant`, which most answers of the run's other cases are. Never below one
     half, for a coin gets that. A precision no higher tells nothing of the explanation.
 
-    `detail` names the `guess` that is most frequent. Interval: Wilson. Raises ValueError where the two differ in length.
+    `detail` names the `guess` that is most frequent. Interval: Wilson. Raises ValueError where the two differ in
+    length.
     """
     counted = precision(simulations, answers, rules)
     used = [

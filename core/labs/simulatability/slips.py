@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from core.labs.simulatability.controls import Control, controls, dials
+from core.labs.simulatability.honest import honest
 from core.labs.simulatability.noisy import noisy
 from core.labs.simulatability.records import Examined
 from core.labs.simulatability.worthless import worthless
@@ -18,12 +19,12 @@ UNTESTED = most_errors(2, 11)
 
 @cache
 def _robots() -> Mapping[str, Control]:
-    return {**controls(), **dials(), **noisy(), **worthless()}
+    return {**controls(), **dials(), **noisy(), **worthless(), **honest()}
 
 
 def limit(predictor: str, exam: Examined | None) -> float:
-    """The most that the predictor's error rate may be, from its qualification test: the one-sided 95 % upper limit. Of a
-    robot it is known. A reader's word is taken as it is: where two readers differ, a prediction is in doubt.
+    """The most that the predictor's error rate may be, from its qualification test: the one-sided 95 % upper limit. Of
+    a robot it is known. A reader's word is taken as it is: where two readers differ, a prediction is in doubt.
     """
     if is_control(predictor):
         return float(getattr(_robots().get(predictor), "error", 0.0))

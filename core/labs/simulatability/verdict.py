@@ -152,7 +152,7 @@ def _judged(case: AskView, standing: str, rules: Rules, n: int) -> str:
             return f"{name[0].upper()}{name[1:]} predicts {as_well} ({beside}): the explanation told us nothing."
         case "not shown" if baselines.beats_all(found):
             other = BASELINE[baselines.PLACEBO]
-            return f"{came}, more than without the explanation. But {other} was not tried, so it need not be these reasons."
+            return f"{came}, more than without the explanation. But {other} was not tried: this shows nothing."
         case "not shown":
             least = baselines.decisive(found)
             does = "would" if least.name == CONSTANT else "does"
@@ -171,7 +171,7 @@ def _slips(case: AskView, rules: Rules, came: str) -> str:
     """That what did not come true need not be the explanation's fault."""
     misses, exam = case.misses(rules), case.exam
     if not misses.missed:
-        return f"{came}. The others were predicted alike without the explanation, so it is not what misled."
+        return f"{came}. The same mistakes were made without the explanation, so it need not be what misled."
     errs = f"may be wrong on up to {misses.limit:.0%}"
     tested = f" In its qualification test it got {exam.right} of {exam.of} right, so it {errs}." if exam else ""
     longer = " The test of 40 questions would allow us to say more." if exam and exam.run and exam.of < LONG else ""

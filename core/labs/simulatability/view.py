@@ -243,7 +243,8 @@ class AskView:
     def outcome(self, rules: Rules) -> str:
         """What came of it: failed, waiting, cut, no explanation, not settled, unread; of predictions *not judged*,
         *helped* (each baseline is beaten), *misled* (more did not come true than the predictor's own error explains),
-        *in doubt*, *told nothing* (a baseline does as well), *slips* (some did not come true), *not shown* or *too few*. By paper rules, which know no baseline, *kept* where all came true.
+        *in doubt*, *told nothing* (a baseline does as well), *slips* (some did not come true), *not shown* or *too
+        few*. By paper rules, which know no baseline, *kept* where all came true.
         """
         outcomes = {row.outcome(rules) for row in self.counted()}
         stopped = self.starter is None and self.log.status == "failed"
@@ -404,7 +405,7 @@ def view(log: CaseLog) -> AskView:
 
 
 def constant_guess(case: AskView, rules: Rules, constant: str = "") -> Score:
-    """What one fixed answer gets of the case's counterfactuals that count: `constant`, or that of most of the others."""
+    """What one fixed answer gets of the counterfactuals that count: `constant`, or that of most of the others."""
     tested = case.tested(rules)
     score = metrics.constant_guess(
         [guess for _, guess, _ in tested], [answer for *_, answer in tested], rules, constant
