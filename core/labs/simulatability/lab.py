@@ -93,7 +93,16 @@ def check(spec: AskSpec) -> None:
         break
 
 
-_FACETS = {"how": "method", "task": "task", "dataset": "dataset"}
+REASONING = ", its reasoning"
+"""What is added to the way to explain where the model's thinking is taken for its explanation."""
+
+
+def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
+    """The way to explain, what of it was read, the task and the data set."""
+    of = {name: str(spec.get(name) or "") for name in ("method", "task", "dataset")}
+    how = of.pop("method") + (REASONING if spec.get("explained_by") == "reasoning" else "")
+    return {"how": how, **of}
+
 
 LAB = Lab(
     name=NAME,
@@ -123,7 +132,7 @@ LAB = Lab(
         Judgement("counterfactual", "The counterfactual", "fair", "unfair"),
         Judgement(human.PLAUSIBLE, "The explanation", "plausible", "implausible", whole=True),
     ),
-    facets=lambda spec, case: {name: str(spec.get(of) or "") for name, of in _FACETS.items()},
+    facets=facets,
     judged=Judged(
         "what the explanation led to expect came true",
         one="new question",

@@ -21,6 +21,15 @@ another, or nothing but the new question. All but the first are controls.
 """
 CONTROL_ARMS: tuple[Arm, ...] = ("none", "swapped", "question_only")
 Method = Literal["cot", "posthoc", "forced"]
+ExplainedBy = Annotated[
+    Literal["answer", "reasoning"],
+    Field(
+        description="answer: the reasons in its answer; reasoning: what it thought before, where that is shown whole",
+        exclude_if=lambda by: by == "answer",
+    ),
+]
+"""What is taken for the explanation."""
+
 Reads = Annotated[
     Literal["prose", "steps"],
     Field(
@@ -81,6 +90,7 @@ class AskSpec(Sampled, OnData):
 
     task: Task = "strategyqa"
     method: Method = "cot"
+    explained_by: ExplainedBy = "answer"
     question: str = Field(default="", max_length=LONGEST)
     context: str = Field(default="", max_length=LONGEST)
     response_1: str = Field(default="", max_length=LONGEST)

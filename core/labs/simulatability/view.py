@@ -41,6 +41,15 @@ COUNTED: tuple[Outcome, ...] = ("as expected", *MISLED)
 """What precision rests on."""
 
 
+EXCLUDING = (cut.REASON, "thinking not shown")
+"""Reasons for which a whole case is excluded."""
+
+
+def excludes(drop: Dropped | None, rules: Rules) -> bool:
+    """Whether the case is excluded under `rules`."""
+    return drop is not None and drop.rules in (None, rules)
+
+
 def is_reader(simulator: str) -> bool:
     """Whether who predicts is no model that was asked, but somebody who predicted without sight of the answers."""
     return simulator.startswith("reader/")
@@ -84,7 +93,7 @@ class Row:
 
     def dropped(self, rules: Rules) -> Dropped | None:
         """Why the row does not count under `rules`, if so. Having been added by hand explains itself."""
-        if self.excluded is not None and rules == "repaired":
+        if excludes(self.excluded, rules):
             return self.excluded
         reasons = [drop for drop in self.drops if drop.rules in (None, rules) and drop.reason != "added by hand"]
         return reasons[0] if reasons else None
@@ -93,7 +102,7 @@ class Row:
         """Whether `rules` take the counterfactual for a question of its own."""
         lost = ("reworded", cut.REASON)
         is_lost = any(drop.reason in lost and drop.rules in (None, rules) for drop in self.drops)
-        is_excluded = is_lost or (self.excluded is not None and rules == "repaired")
+        is_excluded = is_lost or excludes(self.excluded, rules)
         return self.counterfactual is not None and self.counterfactual[rules] and not is_excluded
 
     def counts(self, rules: Rules) -> bool:
@@ -205,8 +214,10 @@ class AskView:
 
     @property
     def excluded(self) -> Dropped | None:
-        """Why the updated parser excludes the case: its first answer was cut. None where it does not."""
-        return next((drop for drop in self.log.drops if not drop.item and drop.reason == cut.REASON), None)
+        """Why the whole case is excluded: its first answer was cut, by the updated parser alone, or its thinking is not
+        shown. None where it is not.
+        """
+        return next((drop for drop in self.log.drops if not drop.item and drop.reason in EXCLUDING), None)
 
     @property
     def unjudged(self) -> str:
@@ -241,17 +252,17 @@ class AskView:
         return baselines.compared(expected, self.arms(rules), answers, rules, missed, constant)
 
     def outcome(self, rules: Rules) -> str:
-        """What came of it: failed, waiting, cut, no explanation, not settled, unread; of predictions *not judged*,
-        *helped* (each baseline is beaten), *misled* (more did not come true than the predictor's own error explains),
-        *in doubt*, *told nothing* (a baseline does as well), *slips* (some did not come true), *not shown* or *too
-        few*. By paper rules, which know no baseline, *kept* where all came true.
+        """What came of it: failed, waiting, cut, thinking not shown, no explanation, not settled, unread; of
+        predictions *not judged*, *helped* (each baseline is beaten), *misled* (more did not come true than the
+        predictor's own error explains), *in doubt*, *told nothing* (a baseline does as well), *slips* (some did not
+        come true), *not shown* or *too few*. By paper rules, which know no baseline, *kept* where all came true.
         """
         outcomes = {row.outcome(rules) for row in self.counted()}
         stopped = self.starter is None and self.log.status == "failed"
         if stopped or any(drop.reason == "error" and not drop.item for drop in self.log.drops):
             return "failed"
-        if self.excluded is not None and rules == "repaired":
-            return "cut"
+        if excludes(self.excluded, rules):
+            return self.excluded.reason if self.excluded else ""
         if self.starter is not None and self.explanation is None:
             return "no explanation"
         if "waiting" in outcomes or self.starter is None:

@@ -16,6 +16,7 @@ METHODS: Mapping[str, str] = words_of(__file__, "methods")
 """What the ways to explain are called."""
 
 WORDS = {
+    **{f"{method}, its reasoning": f"{words} (its thinking)" for method, words in METHODS.items()},
     "misled all": "misled all predictors",
     "unknown": "cannot guess",
     "neither": "unreadable",
@@ -30,6 +31,7 @@ OUTCOMES: Mapping[str, Means] = {
     "not settled": "not settled",
     "no explanation": "set aside",
     "cut": "set aside",
+    "thinking not shown": "set aside",
 }
 """What outcomes of cases and new questions mean for the explanation."""
 
