@@ -10,7 +10,7 @@ import click
 from core.events import Asked, Dropped, Event, Recorded
 from core.lab.lab import Command, First, InStudies, Lab, Robots, Sides
 from core.lab.shown import READING, Judged, Judgement, Metric, declared
-from core.labs.simulatability import human, prompts, tables
+from core.labs.simulatability import human, power, prompts, tables
 from core.labs.simulatability.calibration import calibration, truth
 from core.labs.simulatability.cards import cards
 from core.labs.simulatability.controls import controls as robots
@@ -27,7 +27,7 @@ from core.labs.simulatability.records import RECORDS, Examined, OtherExplanation
 from core.labs.simulatability.runs import IN_RUNS
 from core.labs.simulatability.scene import scene
 from core.labs.simulatability.tasks import ONE, AskSpec, asks, loaded
-from core.labs.simulatability.verdict import sentences, summary
+from core.labs.simulatability.verdict import sentences, short, summary
 from core.labs.simulatability.view import scores, view
 from core.labs.simulatability.words import NAME, OUTCOMES, QUESTION, WORDS
 from core.labs.simulatability.worthless import worthless
@@ -93,6 +93,15 @@ def check(spec: AskSpec) -> None:
         break
 
 
+def before(spec: AskSpec) -> str:
+    """Who predicts the answers, and what the number of questions can show."""
+    names = [f"{short(one)}{' (the model itself)' if one == spec.model else ''}" for one in spec.roles["simulator"]]
+    who = f"{' and '.join(names)} {'predicts' if len(names) == 1 else 'predict'} the answers"
+    how = ", in three small steps" if spec.reads == "steps" else ""
+    shows = "" if spec.dataset else f" {power.told(spec.counterfactuals)}"
+    return f"{who}{how}.{shows}"
+
+
 REASONING = ", its reasoning"
 """What is added to the way to explain where the model's thinking is taken for its explanation."""
 
@@ -110,6 +119,7 @@ LAB = Lab(
     question=QUESTION,
     about="A model answers a question and says why. **Does its explanation let you predict what it says next?** "
     "New questions are written that the explanation should settle; then the model really answers them.",
+    before=before,
     longest={"explainer": "max_tokens", "answerer": "max_tokens"},
     icon=":material/forum:",
     spec=AskSpec,

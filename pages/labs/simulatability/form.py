@@ -163,6 +163,11 @@ def button(spec: AskSpec | None) -> str:
 def beside(spec: AskSpec | None) -> dict[str, str]:
     """Whether the reader guesses first: under which name their guesses are kept."""
     known = _known(spec) if spec is not None else None
+    if spec is not None:
+        named = ("simulator",) if st.session_state.get(SIMULATOR) else ()
+        chosen = sitting.settled(spec, named, session.catalog().is_at_hand, session.runs().made)
+        itself = " (the model itself)" if chosen.simulator == spec.model else ""
+        st.caption(f"Who predicts: {plain(models.short(chosen.simulator))}{itself}.")
     if known is not None and not known.passed:
         st.markdown(
             f":orange[:material/person_raised_hand:] **You predict**: {plain(models.short(known.simulator))} failed "

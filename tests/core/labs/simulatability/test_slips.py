@@ -12,6 +12,7 @@ from core import entry
 from core.labs.simulatability import baselines, slips, worthless
 from core.labs.simulatability.exam.exam import needed
 from core.labs.simulatability.honest import KINDS, Lettered, Misread, Unkept
+from core.labs.simulatability.power import recognised
 from core.labs.simulatability.records import Examined
 from core.labs.simulatability.tasks import SINGLE, AskSpec
 from core.labs.simulatability.verdict import headline
@@ -127,3 +128,21 @@ def test_giving_the_answer_as_the_reason_is_not_what_misled() -> None:
         view = played.view
         shared = [row for row in view.misled("repaired") if view.is_shared(row, "repaired")]
         assert view.outcome("repaired") != "misled" and (shared or not view.misled("repaired"))
+
+
+def test_before_a_run_it_is_said_who_predicts_and_what_so_many_questions_can_show() -> None:
+    lab = entry.labs()["simulatability"]
+    told = lab.before(
+        AskSpec(question="Can a penguin fly?", model="openai/a", simulator="openai/b", counterfactuals=10)
+    )
+    assert told.startswith("b predicts the answers. 10 questions are too few for a verdict: it takes ")
+    assert lab.before(AskSpec(question="x?", model="openai/a")).startswith("a (the model itself) predicts")
+    assert AskSpec(question="x?", model="openai/a").counterfactuals == SINGLE
+    assert AskSpec(question="x?", model="local/a").counterfactuals == 10
+    assert AskSpec(dataset="world", model="openai/a").counterfactuals == 10
+    assert AskSpec(question="x?", model="m", rules="paper").counterfactuals == 10
+
+
+@pytest.mark.parametrize("baseline", [0.5, 0.6])
+def test_at_the_default_a_perfect_explanation_is_recognised_four_times_in_five(baseline: float) -> None:
+    assert recognised(SINGLE, 1.0, baseline, 400) >= 0.8 > recognised(10, 1.0, baseline, 400)
