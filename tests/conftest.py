@@ -21,6 +21,7 @@ from hypothesis import settings
 
 from core.text import embed
 from tests import shared_encoder
+from tests.chance import ALL, tenth
 
 # Until all is collected hardly anything is thrown away.
 gc.disable()
@@ -30,11 +31,11 @@ gc.disable()
 _as_enum = signal._int_to_enum
 signal._int_to_enum = lambda value, kind: _as_enum(value, kind) if isinstance(value, int) else value
 
-# How long one example takes says nothing on a machine that is busy with others. `make thorough` draws more of them.
-# The same examples each time: whether a change is sound does not hang on the draw. `make thorough` draws new ones.
-settings.register_profile("few", deadline=None, max_examples=25, derandomize=True)
-settings.register_profile("many", deadline=None, max_examples=200)
-settings.load_profile("many" if os.environ.get("EXPLAIN_ATTACKS") == "all" else "few")
+# How long one example takes says nothing on a machine that is busy with others. By default the examples are few and the
+# same each time: whether a change is sound does not depend on the draw. `make thorough` draws new ones, and ten times
+# as many.
+settings.register_profile("chosen", deadline=None, max_examples=tenth(200), derandomize=not ALL)
+settings.load_profile("chosen")
 
 SETS = Path(__file__).resolve().parent / "data" / "sets"
 """Small data of our own in the official formats."""

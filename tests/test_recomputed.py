@@ -573,6 +573,13 @@ def _probe_case(book: Book, case: str, metric: str, rules: str) -> Expected:
         if not judged:
             return Expected(None, 0, len(observed["held_out_x"]))
         return _error(observed["held_out_y"], observed[f"held_out_{rules}"], rules)
+    if metric == "success_confirmed":
+        checked = only("checked")
+        sides = [[place for place, one in enumerate(checked["probed"]) if one is probed] for probed in (False, True)]
+        errors = [
+            _error(*([checked[name][place] for place in side] for name in ("truth", rules)), rules) for side in sides
+        ]
+        return _one(all(one.value is not None and one.value < 0.1 for one in errors if one.n))
     if metric == "noise_floor":
         drawn = [error for error in observed[f"floor_{rules}"] if error is not None]
         return _one(fmean(drawn) if drawn else None)
@@ -672,7 +679,8 @@ def _units(book: Book, case: str, metric: str, rules: str) -> Expected:
     if metric == "unit_test_control":
         both = [
             share([one["picked"] == one["correct"] for one in tests if one["about"] == about], wanted)
-            for about in ("nothing", "anything", "everything")
+            for about in ("nothing", "anything", "everything", "seen")
+            if any(one["about"] == about for one in tests)
         ]
         return max(both, key=lambda one: one.value or 0.0)
     about = "truth" if metric == "unit_test_ceiling" else "interpretation"

@@ -12,7 +12,6 @@ from core import entry, home
 from core.commands.running import DONE, UNREACHABLE, aligned, json_option
 from core.events import Model
 from core.models import capabilities
-from core.models.cache import Cached
 from core.models.capabilities import Capabilities
 from core.models.endpoint import Endpoint
 
@@ -45,11 +44,13 @@ def _try(model_id: str, as_json: bool) -> int:
     model = entry.catalog().get(model_id)
     found = asyncio.run(_find(model, quiet=as_json))
     capabilities.keep(found, model, home.home())
+    inner = capabilities.unwrapped(model)
+    room = inner.connection.room(inner.model) if isinstance(inner, Endpoint) else 0
     if as_json:
         print(found.model_dump_json())
     else:
         print(f"{found.model} · {capabilities.summary(found)}")
-        lines = [(_MARKS[row.holds], row.title, row.detail) for row in capabilities.rows(found)]
+        lines = [(_MARKS[row.holds], row.title, row.detail) for row in capabilities.rows(found, room)]
         print(*(f"  {line}" for line in aligned(lines)), sep="\n")
     return DONE if found.answers else UNREACHABLE
 
@@ -60,6 +61,5 @@ async def _find(model: Model, quiet: bool) -> Capabilities:
             model, lambda what: None if quiet else print(f"Asking: {what}", file=sys.stderr)
         )
     finally:
-        inner = model.model if isinstance(model, Cached) else model
-        if isinstance(inner, Endpoint):
+        if isinstance(inner := capabilities.unwrapped(model), Endpoint):
             await inner.connection.close()

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -20,7 +20,9 @@ from core.models.endpoint import Endpoint
 from core.models.errors import NoToolCalls, Refused
 from core.models.ids import is_control
 from core.models.prices import price_of
+from core.models.traits import Traits
 from core.text.counted import counted
+from core.text.reply import without_thinking
 
 MOST_KEPT = 500
 """Models whose results are kept; the oldest go first."""
@@ -88,7 +90,7 @@ async def find_capabilities(model: Model, on_call: Callable[[str], None] = lambd
     """
     if is_control(model.id):
         return Capabilities(model=model.id, answers=True, thinks="no")
-    asked = _Asked(model.model if isinstance(model, Cached) else model, on_call)
+    asked = _Asked(unwrapped(model), on_call)
     first = await asked.ask("whether it answers", "What is 17 + 25? Answer with the number alone.", max_tokens=200)
     if not isinstance(first, Answer):
         return Capabilities(model=model.id, calls=1, problem=f"{first.message} {first.hint}".strip())
@@ -137,17 +139,18 @@ class _Asked:
     @property
     def refused(self) -> tuple[str, ...]:
         """The settings that were asked for and left out; of a model that is not behind a server, none."""
-        not_taken = getattr(getattr(self._model, "connection", None), "not_taken", {})
-        refused = set(not_taken.get(getattr(self._model, "model", ""), ()))
-        if sent := self.answers[0].sent:
-            refused |= {name for name in _SETTINGS if name not in sent}
+        refused = self._traits.refused
         return tuple(name for name in _SETTINGS if name in refused)
 
     @property
     def takes_system_role(self) -> bool:
         """False once a refusal was learned: the connection then puts the text before the first user turn."""
-        traits = getattr(getattr(self._model, "connection", None), "traits", None)
-        return traits is None or bool(traits(getattr(self._model, "model", "")).system_role)
+        return self._traits.system_role
+
+    @property
+    def _traits(self) -> Traits:
+        """What the connection has learned; of a model that is not behind a server, nothing."""
+        return self._model.connection.traits(self._model.model) if isinstance(self._model, Endpoint) else Traits()
 
     async def ask(
         self,
@@ -186,7 +189,7 @@ def _fits_schema(answer: Answer) -> bool:
     if answer.sent and "response_format" not in answer.sent:
         return False
     try:
-        found = json.loads(answer.text)
+        found = json.loads(without_thinking(answer.text))
     except ValueError:
         return False
     return (
@@ -244,10 +247,16 @@ def rows(found: Capabilities, room: int = 0) -> Iterator[Row]:
         return
     speed = f", {found.tokens_per_second:.0f} tokens a second" if found.tokens_per_second else ""
     yield Row("Answers", True, f"{found.seconds or 0:.1f} s{speed}")
-    yield Row("Thinks", found.thinks not in (None, "no"), _of_thinking(found.thinks, room))
+    yield Row("Thinks", True if found.thinks not in (None, "no") else None, _of_thinking(found.thinks, room))
+    refused = {*found.refused, *(() if found.system_role else ("system prompt",))}
+    # A model that thinks is sent none: the app applies them to what is not thinking.
+    unsent = set() if found.thinks == "no" else {"stop"}
+    taken = [title for name, title, _ in _IN_WORDS if name not in refused | unsent]
+    if taken:
+        yield Row("Settings", True, f"Takes {', '.join(taken)}.")
     for name, title, otherwise in _IN_WORDS:
-        yield Row(title, name not in found.refused, otherwise if name in found.refused else "")
-    yield Row("System prompt", found.system_role, "" if found.system_role else "Put before the first question instead.")
+        if name in refused:
+            yield Row(title.capitalize(), False, otherwise)
     yield Row("JSON schema", found.json_schema, _unknown(found.json_schema, "Answers are parsed from plain text."))
     no_logprobs = "Probe's entity functions ask for yes or no instead."
     yield Row("Log probabilities", found.logprobs, _unknown(found.logprobs, no_logprobs))
@@ -259,10 +268,11 @@ def rows(found: Capabilities, room: int = 0) -> Iterator[Row]:
 
 
 _IN_WORDS = (
-    ("temperature", "Temperature", "Refused: the provider's own sampling is used, and reports say so."),
-    ("top_p", "Top-p", "Refused: left out."),
-    ("seed", "Seed", "Refused: repeated calls can differ."),
-    ("stop", "Stop sequences", "Refused: applied by the app instead."),
+    ("temperature", "temperature", "Refused: the provider's own sampling is used, and reports say so."),
+    ("top_p", "top-p", "Refused: left out."),
+    ("seed", "seed", "Refused: repeated calls can differ."),
+    ("stop", "stop sequences", "Refused: applied by the app instead."),
+    ("system prompt", "system prompt", "Refused: put before the first question instead."),
 )
 _THINKING = {
     "no": "No thinking was seen.",
@@ -299,15 +309,35 @@ class _Kept(Frozen):
     found: dict[str, Capabilities] = Field(default_factory=dict)
 
 
+def unwrapped(model: Model) -> Model:
+    """The model itself, without the response cache before it."""
+    return model.model if isinstance(model, Cached) else model
+
+
 def _key(model: Model) -> str:
     """Two servers may have models of one id."""
-    inner = model.model if isinstance(model, Cached) else model
+    inner = unwrapped(model)
     return f"{inner.connection.config.base_url} {model.id}" if isinstance(inner, Endpoint) else model.id
 
 
 def kept(model: Model, home: Path) -> Capabilities | None:
     """What was found when the model was last tried; None where it was not, or where that cannot be read."""
     return _read(home).found.get(_key(model))
+
+
+def tried(home: Path) -> set[str]:
+    """The ids of the models that were tried."""
+    return {found.model for found in _read(home).found.values()}
+
+
+def all_kept(get: Callable[[str], Model], ids: Iterable[str], home: Path) -> dict[str, Capabilities]:
+    """What was found of each of these models, by id, as far as they were tried and `get` finds them."""
+    every, results = _read(home), {}
+    for id in ids:
+        with suppress(CallFailed):
+            if (found := every.found.get(_key(get(id)))) is not None:
+                results[id] = found
+    return results
 
 
 def keep(found: Capabilities, model: Model, home: Path) -> None:

@@ -303,11 +303,14 @@ export function Tiles({ scene, go, only, most = FEW, shown }) {
 
 /** What was expected of one test, what came, and what that is. */
 function Outcome({ scene, card }) {
-  const { came, said, mark, expects: [first] } = card;
-  return html`<span class="expected"><span class="label">expected</span>
-      <span dir="auto">${first ? wordOf(card, first.value) : "–"}</span></span>
-    <span class="said"><span class="label">${came ? "what came" : "it said"}</span>
-      <span dir="auto">${came || (said ? wordOf(card, said) : "–")}</span></span>
+  const { came, said, mark, expects: [first], columns: [left, right] = [] } = card;
+  const expected = left ?? { label: "expected", text: first ? wordOf(card, first.value) : "–" };
+  const what = { label: came ? "what came" : "it said", text: came || (said ? wordOf(card, said) : "–") };
+  const { label, text } = right ?? what;
+  return html`<span class="expected"><span class="label">${expected.label.toLowerCase()}</span>
+      <span dir="auto">${cutText(expected.text, 80)}</span></span>
+    <span class="said"><span class="label">${label.toLowerCase()}</span>
+      <span dir="auto">${cutText(text, 80)}</span></span>
     <span class=${`outcome ${classOf(mark)}`}><${Sign} mark=${mark} />${nameOf(scene, mark)}</span>`;
 }
 
@@ -336,7 +339,7 @@ function Card({ stage, scene, card, isOpened, toggle, judged, judge }) {
         <h4 dir="auto">${shown?.text ? html`<${Marked} part=${shown} />` : html`<span
             class="soft">${capital(scene.one)} ${card.number}</span>`}</h4>
         ${!isOpened && (card.reason || card.doubt ? html`<p class="small" dir="auto">${card.reason || card.doubt}</p>`
-          : card.text && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`)}
+          : card.text && !card.columns?.length && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`)}
         ${card.guess && html`<p class="small">You said <b>${wordOf(card, card.guess)}</b>${cameTrue(card)}.</p>`}</div>
       <${Outcome} scene=${scene} card=${card} />
       <button class="open" aria-expanded=${isOpened}

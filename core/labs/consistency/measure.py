@@ -115,7 +115,7 @@ class Cuts(NamedTuple):
         return next((note for note in self if note and reason.endswith(f" was {note}")), "")
 
 
-def _parsed(answered: Answered, asked: fielded.Schema, parse: Callable[[str, Rules], T]) -> ByRules[T | None]:
+def _parsed(answered: Answered, asked: fielded.Schema, parse: Callable[[str, Rules], T | None]) -> ByRules[T | None]:
     """The answer by each parser. The updated one reads of a cut answer only a JSON object that closed before it."""
 
     def by(rules: Rules) -> T | None:

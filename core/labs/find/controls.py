@@ -116,7 +116,7 @@ def conclusion(description: str, domain: str, code: str) -> str:
     return f"{text}\n[CODE]:\n```python\n{code}\n```" if code else text
 
 
-def _line(seen: Observations) -> str:
+def line(seen: Observations) -> str:
     """The line through what was seen, by least squares."""
     points = []
     for x, y in seen:
@@ -197,7 +197,7 @@ def _fact(seen: Observations) -> str:
     return conclusion(function.describe(), f"Undefined where {exception}." if exception else "No exception.", "")
 
 
-_CONCLUSIONS = {"numeric": _line, "strings": _text, "entities": _subject, "relations": _fact}
+_CONCLUSIONS = {"numeric": line, "strings": _text, "entities": _subject, "relations": _fact}
 
 
 def fitting(category: str, description: str, options: Sequence[tuple[str, ...]]) -> int | None:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.requests import Request as HttpRequest
+from starlette.responses import JSONResponse, Response
 
 from core import entry
 from core.__main__ import main
@@ -16,7 +18,7 @@ from core.models import capabilities
 from core.models.cache import Cached, ResponseCache
 from core.models.capabilities import Capabilities, find_capabilities
 from core.models.endpoint import Connection, Endpoint
-from tests.stub_server import Calls, Fault, StubServer
+from tests.stub_server import Calls, Fault, Seen, StubServer
 
 
 def able(body: dict[str, Any]) -> str | Calls:
@@ -64,7 +66,8 @@ def test_what_is_refused_is_said_and_its_repetition_is_no_call() -> None:
     assert (found.json_schema, found.logprobs, found.tools) == (False, False, False)
     lines = {row.title: row for row in capabilities.rows(found)}
     assert lines["Seed"].holds is False and "repeated calls can differ" in lines["Seed"].detail
-    assert lines["Temperature"].holds is True and lines["Price"].holds is None
+    assert lines["Settings"].detail == "Takes temperature, stop sequences, system prompt."
+    assert lines["Price"].holds is None
 
 
 def test_a_schema_that_is_passed_over_is_no_schema() -> None:
@@ -89,6 +92,79 @@ def test_a_model_that_does_not_answer_is_asked_once() -> None:
         assert server.count == found.calls == 1
     assert (not found.answers and "does not accept" in found.problem) or "wants a key" in found.problem
     assert [row.title for row in capabilities.rows(found)] == ["Answers"]
+
+
+class Family(StubServer):
+    """A provider's family of models: what its documentation refuses, and how it thinks."""
+
+    def __init__(
+        self, refused: dict[str, str], hidden: int = 0, opening: str = "", passed_over: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(able)
+        self.words, self.hidden, self.opening, self.passed_over = refused, hidden, opening, passed_over
+
+    async def _chat(self, request: HttpRequest) -> Response:
+        body = await request.json()
+        self.seen.append(Seen(len(self.seen) + 1, body, {}, 0.0))
+        for name, words in self.words.items():
+            if name in body:
+                return JSONResponse({"error": {"message": words, "type": "invalid_request_error", "param": name}}, 400)
+        for name in self.passed_over:
+            body.pop(name, None)
+        reply = able(body)
+        calls = reply.tool_calls() if isinstance(reply, Calls) else None
+        text = "" if isinstance(reply, Calls) else self.opening + reply
+        is_cut = (body.get("max_tokens") or body.get("max_completion_tokens")) <= self.hidden
+        message = {"role": "assistant", "content": "" if is_cut else text, "tool_calls": None if is_cut else calls}
+        logprobs = {"content": [{"token": text, "logprob": -0.1, "top_logprobs": []}]} if body.get("logprobs") else None
+        choice = {"index": 0, "message": message, "finish_reason": "length" if is_cut else "stop", "logprobs": logprobs}
+        details = {"completion_tokens_details": {"reasoning_tokens": self.hidden}} if self.hidden else {}
+        usage = {"prompt_tokens": 30, "completion_tokens": self.hidden + 5, "total_tokens": self.hidden + 35, **details}
+        return JSONResponse({"model": "stub-model-2026", "choices": [choice], "usage": usage})
+
+
+def test_a_family_that_thinks_out_of_sight_and_takes_no_sampling_settings() -> None:
+    server = Family(
+        {
+            "max_tokens": "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead.",
+            "temperature": "Unsupported value: 'temperature' does not support 0. Only the default (1) is supported.",
+            "top_p": "Unsupported parameter: 'top_p' is not supported with this model.",
+            "stop": "Unsupported parameter: 'stop' is not supported with this model.",
+            "logprobs": "You are not allowed to request logprobs from this model.",
+        },
+        hidden=448,
+    )
+    with server:
+        found = tried(server)
+    assert found.answers and found.calls == 6 and found.thinks == "hidden"
+    assert found.refused == ("temperature", "top_p")
+    assert (found.json_schema, found.logprobs, found.tools) == (True, False, True)
+    lines = {row.title: row for row in capabilities.rows(found, room=1_000)}
+    assert lines["Thinks"].detail == "Not shown: only its tokens are counted. Room for thinking: 1,000 tokens."
+    assert "stop" not in lines["Settings"].detail and "stub-model-2026" in lines["Served by"].detail
+
+
+def test_a_family_that_deprecates_sampling_settings_and_passes_over_schema_and_log_probabilities() -> None:
+    server = Family(
+        {
+            "temperature": "`temperature` is deprecated for this model.",
+            "top_p": "`top_p` is deprecated for this model.",
+        },
+        passed_over=("response_format", "logprobs", "top_logprobs"),
+    )
+    with server:
+        found = tried(server)
+        assert "temperature" not in server.seen[-1].body
+    assert found.answers and found.thinks == "no" and found.refused == ("temperature", "top_p")
+    assert (found.json_schema, found.logprobs, found.tools) == (False, False, True)
+
+
+def test_a_family_that_thinks_in_its_answer() -> None:
+    with Family({}, opening="<think>\nLet me see.\n\nIt is easy.\n</think>\n\n") as server:
+        found = tried(server)
+        assert all("stop" not in seen.body for seen in server.seen), "a stop would cut its thinking"
+    assert found.answers and found.thinks == "inline" and not found.refused
+    assert (found.json_schema, found.logprobs, found.tools) == (True, True, True)
 
 
 class Thinker:
@@ -121,7 +197,8 @@ def test_how_a_model_thinks(thinking: Thinking | None, text: str, thinks: str) -
     found = asyncio.run(find_capabilities(model))
     assert found.thinks == thinks and found.calls == model.asked == 6
     line = next(row for row in capabilities.rows(found, room=4_000) if row.title == "Thinks")
-    assert line.holds is (thinks != "no") and ("Room for thinking: 4,000 tokens." in line.detail) is (thinks != "no")
+    assert line.holds is (True if thinks != "no" else None)
+    assert ("Room for thinking: 4,000 tokens." in line.detail) is (thinks != "no")
 
 
 def test_kept_answers_are_not_what_is_tried(tmp_path: Path) -> None:
