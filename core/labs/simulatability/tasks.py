@@ -54,10 +54,10 @@ MOST = 60
 
 def usual(task: str, single: bool, model: str) -> int:
     """How many new questions are asked of an explanation where nobody says. A model in this process is too slow for as
-    many as a verdict on a single one takes.
+    many as a verdict on a single one takes, and of most kinds the robots' world has no more than a dozen things.
     """
     few = COUNTERFACTUALS.get(task, 10)
-    return SINGLE if single and not model.startswith("local/") else few
+    return SINGLE if single and not model.startswith(("local/", "control/")) else few
 
 
 LONGEST = 8_000

@@ -82,7 +82,7 @@ def draws(kind: Any, number: int) -> list[Played]:
     made = []
     for draw in range(number):
         robot = kind(draw)
-        spec = AskSpec(question=STARTERS[draw % len(STARTERS)], model=robot.id, seed=draw)
+        spec = AskSpec(question=STARTERS[draw % len(STARTERS)], model=robot.id, seed=draw, counterfactuals=SINGLE)
         made.append(play(spec, Robot(robot)))  # type: ignore[arg-type]
     return made
 
@@ -109,7 +109,7 @@ def test_a_predictor_that_declines_without_reasons_makes_nothing_green() -> None
 
 def test_the_placebo_has_to_be_asked() -> None:
     robot = Lettered(0)
-    spec = AskSpec(question=STARTERS[0], model=robot.id, arms=("none", "question_only"))
+    spec = AskSpec(question=STARTERS[0], model=robot.id, arms=("none", "question_only"), counterfactuals=SINGLE)
     view = play(spec, Robot(robot)).view  # type: ignore[arg-type]
     assert baselines.beats_all(view.against("repaired")) and view.outcome("repaired") == "not shown"
     assert "was not tried" in headline(view)
