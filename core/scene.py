@@ -70,6 +70,10 @@ class Claim(Frozen):
     domain: str = ""
     code: str = ""
     calls: tuple[str, ...] = ()
+    thinking: tuple[Part, ...] = Field(default=(), exclude_if=lambda parts: not parts)
+    """The model's thinking in these calls, each under a label that says whose words it is; a part without text where
+    the provider does not show it.
+    """
 
 
 class Expect(Frozen):
