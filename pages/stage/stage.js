@@ -253,6 +253,8 @@ export function Claim({ scene, name, most }) {
       ${parts.map((part) => html`<${Text} part=${part} most=${most ?? 600} />`)}</blockquote>`}
     ${claim?.domain && html`<p class="small" dir="auto">For: ${claim.domain}</p>`}
     ${claim?.code && html`<pre tabindex="0" dir="ltr">${claim.code}</pre>`}
+    ${claim?.thinking?.map((part) => part.text ? html`<details class="thinking"><summary>${part.label}</summary>
+      <${Text} part=${{ text: part.text }} most=${600} /></details>` : html`<p class="small">${part.label}</p>`)}
     ${(claim?.gold || claim?.note) && html`<p class="small">${claim.gold && `The right answer is ${claim.gold}. `}
         ${claim.note}</p>`}</div>`;
 }
@@ -307,8 +309,9 @@ function Outcome({ scene, card }) {
   const expected = left ?? { label: "expected", text: first ? wordOf(card, first.value) : "–" };
   const what = { label: came ? "what came" : "it said", text: came || (said ? wordOf(card, said) : "–") };
   const { label, text } = right ?? what;
-  return html`<span class="expected"><span class="label">${expected.label.toLowerCase()}</span>
-      <span dir="auto">${cutText(expected.text, 80)}</span></span>
+  return html`${!card.is_reading && html`<span class="expected"><span
+      class="label">${expected.label.toLowerCase()}</span>
+      <span dir="auto">${cutText(expected.text, 80)}</span></span>`}
     <span class="said"><span class="label">${label.toLowerCase()}</span>
       <span dir="auto">${cutText(text, 80)}</span></span>
     <span class=${`outcome ${classOf(mark)}`}><${Sign} mark=${mark} />${nameOf(scene, mark)}</span>`;
@@ -942,7 +945,7 @@ function Turned({ scene, card, guess, who }) {
     <p class="small" dir="auto">${cutText((card.came ? labelled(card) : titleOf(card)).join(" / "), 200)}</p>
     <h2><${Sign} mark=${card.mark} />${said}</h2>
     ${text && html`<p class="words" dir="auto">“${cutText(text, 220)}”</p>`}
-    <p class="small">${expects && html`<span
+    <p class="small">${expects && !card.is_reading && html`<span
         class="expects-word">Its explanation led us to expect: ${wordOf(card, expects.value)}.</span> `}
       ${guess && `${who} said ${wordOf(card, guess)}. `}<b>${capital(nameOf(scene, card.mark))}.</b>
       ${(card.reason || card.doubt) && ` ${capital(card.reason || card.doubt)}.`}</p></div>`;
@@ -970,7 +973,7 @@ export const isForetold = (card) => Object.keys(card.options).length > 0 && card
 export function against(cards, guesses) {
   const guessed = cards.filter((card) => guesses[card.id]);
   const foretold = guessed.filter((card) => guesses[card.id] !== "unknown" && card.said in card.options);
-  const both = foretold.filter((card) => ["kept", "broken"].includes(card.mark)
+  const both = foretold.filter((card) => ["kept", "broken"].includes(card.mark) && !card.is_reading
     && card.expects[0] && card.expects[0].value !== "unknown");
   const came = (some) => some.filter((card) => guesses[card.id] === card.said).length;
   if (!foretold.length) return guessed.length ? "There is nothing that you foretold." : "";
