@@ -118,7 +118,7 @@ class Card(Frozen):
     said: str = ""
     text: str = ""
     came: str = ""
-    is_reading: bool = False
+    is_reading: bool = Field(default=False, exclude_if=lambda asked: not asked)
     outcome: str = ""
     reason: str = ""
     doubt: str = ""
