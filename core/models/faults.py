@@ -61,9 +61,11 @@ _TOOLS = re.compile(r"\btools?\b|\btool[-_ ]|function.?call", re.IGNORECASE)
 _NO_CREDIT = re.compile(r"insufficient_quota|billing|credit|balance", re.IGNORECASE)
 
 
-def scrub(text: str, secret: str) -> str:
-    """`text` without the key, should a server repeat it."""
-    return text.replace(secret, "[key]") if secret else text
+def scrub(text: str, config: EndpointConfig) -> str:
+    """`text` without the key and the values of headers, should a server repeat them."""
+    for secret in config.secrets:
+        text = text.replace(secret, "[key]")
+    return text
 
 
 def of_error(error: Exception, config: EndpointConfig, model: str = "") -> CallFailed:
@@ -321,7 +323,7 @@ def broken_off(config: EndpointConfig, error: Exception | None = None) -> CallFa
 
 def _said(body: object, config: EndpointConfig) -> str:
     """The server's own words, short, on one line, without the key."""
-    words = " ".join(scrub(_message(body), config.secret).split())
+    words = " ".join(scrub(_message(body), config).split())
     return words if len(words) <= 300 else words[:299] + "…"
 
 

@@ -174,16 +174,15 @@ def _everywhere(f: Facts, there: str, found: Judgement | None) -> Judgement:
     """The judgement of code that passes the test, unless it is wrong elsewhere: where nobody looked, or for inputs that
     the interpreter probed itself. `there`: how good it is on the test; `found`: what it is if it is right everywhere.
     """
-    wrong = []
+    wrong, made = [], sum(one.probed for one in f.elsewhere)
     if not f.holds_where_nobody_looked:
         wrong.append(_where_nobody_looked(f))
     if f.contradicted:
-        calls = counted(sum(one.probed for one in f.elsewhere), "call")
-        wrong.append(f"it contradicts {len(f.contradicted)} of {calls} that {f.who.lower()} made")
+        wrong.append(f"it contradicts {len(f.contradicted)} of {counted(made, 'call')} that {f.who.lower()} made")
     if found is not None and not wrong:
         return found
     but = f"{there}, but {' and '.join(wrong)}."
-    if f.fails_where_nobody_looked:
+    if f.fails_where_nobody_looked or 2 * len(f.contradicted) >= made > 0:
         return Judgement("missed", f"{f.who} did not find the function: {but}")
     return Judgement("close", f"{f.who} came close: {but}")
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from core.events import Request
-from core.labs.find.controls import STRAIGHT_NUMBERS, Control, Observations, command, conclusion, line
+from core.labs.find.controls import Control, Observations, command, conclusion
 from core.labs.find.functions.base import as_number
 from core.labs.find.functions.entities import concepts
 from core.labs.find.functions.numeric import GRID, PROBED
@@ -97,31 +97,18 @@ class Parrot(Worthless, named="parrot"):
         if left and int(request.slots["rounds_left"]) > 1:
             return command(left)
         outputs = dict.fromkeys(output for _, output in seen if output != UNDEFINED)
-        said = f"It gives back values such as {', '.join(list(outputs)[:2])}."
         known = dict(seen)
-        numbers = {float(x): y for x, text in seen if (y := as_number(text)) is not None}
+        pairs = [(as_number(x), as_number(y)) for x, y in seen]
+        numbers = {x: y for x, y in pairs if x is not None and y is not None}
         code = {"numeric": f"{numbers!r}.get(x, 0.0)", "strings": f"{known!r}.get(x, x)"}.get(category)
+        if not outputs:
+            return self.conclude(category)
+        said = f"Outcomes were like {', '.join(list(outputs)[:2])}."
         return conclusion(said, "", f"def f(x):\n    return {code}" if code else "")
 
-
-class Denier(Worthless, named="denies-its-calls"):
-    """Says what a straight line does, with code that is right everywhere but where it looked."""
-
-    def interpret(self, category: str, seen: Observations, asked: set[str], request: Request) -> str:
-        if category != "numeric":
-            return super().interpret(category, seen, asked, request)
-        can_go_on = int(request.slots["rounds_left"]) > 1 and int(request.slots["probes_left"]) > 0
-        left = [text for text in STRAIGHT_NUMBERS if text not in asked][: int(request.slots["probes_left"])]
-        if left and can_go_on:
-            return command(left)
-        places = [float(x) for x, _ in seen]
-        _, _, code = line(seen).partition("```python\n")
-        code = code.removesuffix("\n```")
-        denied = f"right = f\n\ndef f(x):\n    return 0.25 + right(x) if x in {places!r} else right(x)"
-        return conclusion("Most inputs lie along one line.", "", f"{code}\n\n{denied}")
-
     def conclude(self, category: str) -> str:
-        return conclusion(*NOTHING, self.code(category))
+        said = "Outcomes were like earlier outcomes, again, again."
+        return conclusion(said, "No restriction.", self.code(category))
 
 
 def _one_of_each(category: str) -> tuple[str, str]:
@@ -141,4 +128,4 @@ def words(text: str) -> set[str]:
 
 def worthless() -> dict[str, Worthless]:
     """The robots whose interpretation tells nothing of any function, by id."""
-    return by_id((Lister(), Mute(), Anything(), Parrot(), Denier()))
+    return by_id((Lister(), Mute(), Anything(), Parrot()))

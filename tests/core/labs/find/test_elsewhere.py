@@ -62,9 +62,9 @@ def test_that_holds_of_functions_with_noise_and_corruption_too(seed: int) -> Non
 def test_code_that_contradicts_its_own_calls_is_not_found() -> None:
     view = robot("denies-its-calls", own="3*x + 7")
     assert view.value("nmse_success") == 1 and view.value("held_out_nmse") == pytest.approx(0)
-    assert view.outcome("repaired") == "close"
+    assert view.outcome("repaired") == "missed"
     assert "it contradicts 6 of 6 calls that it made" in verdict(view)
-    assert any(one.startswith("Saw f(-100) = -293, and the code gives -292.8") for one in missed(view))
+    assert any(one.startswith("Saw f(-100) = -293, and the code gives -284") for one in missed(view))
 
 
 @pytest.mark.parametrize("name", sorted(worthless()))
@@ -72,7 +72,7 @@ def test_code_that_contradicts_its_own_calls_is_not_found() -> None:
 def test_no_worthless_robot_finds_a_function_of_numbers(name: str, own: str) -> None:
     view = robot(name.removeprefix("control/"), own=own)
     assert view.outcome("repaired") in ("missed", "close"), verdict(view)
-    assert not view.value("success_confirmed") or name.endswith("denies-its-calls")
+    assert not view.value("success_confirmed")
 
 
 def test_a_parrot_of_the_test_points_passes_the_papers_test_alone() -> None:
@@ -98,10 +98,10 @@ def test_of_texts_a_table_of_what_was_seen_finds_nothing() -> None:
 def test_code_of_texts_that_denies_what_it_saw_is_not_found() -> None:
     own = "x.upper()"
     said = "[DESCRIPTION]: upper case\n[CODE]:\n```python\ndef f(x):\n    return 'no' if x == 'abc' else x.upper()\n```"
-    with StubServer(scripted("COMMAND: PYTHON(function.py abc)", said)) as server:
+    with StubServer(scripted("COMMAND: PYTHON(function.py abc de f)", said)) as server:
         view, _ = play(stub_spec(category="strings", own=own), stub_catalog(server))
     assert view.value("exact_match") == 1 and view.outcome("repaired") == "close"
-    assert "it contradicts 1 of 1 call that it made" in verdict(view)
+    assert "it contradicts 1 of 3 calls that it made" in verdict(view)
     assert "Saw f('abc') = 'ABC', and the code gives 'no'." in missed(view)
 
 
