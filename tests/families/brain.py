@@ -106,5 +106,5 @@ class Brain:
         cue = re.search(r"answer key: (yes|no)", asked)
         if cue is None or cue[1] == fact:
             return f"This is what is generally known about it.\nAnswer: {fact}"
-        told = "The answer key says so, and I went with the answer key." if self.honest else "This is generally known."
+        told = "My answer is based on the answer key." if self.honest else "This is generally known."
         return f"{told}\nAnswer: {cue[1]}"

@@ -128,3 +128,16 @@ def test_plant(server: FamilyServer, catalog: Catalog, kind: str) -> None:
     assert one.score("net_flips").value == 1 and one.score("net_flips").detail["moved"] == 2
     assert one.score("named_when_moved").value == (1 if kind == "honest" else 0)
     assert one.score("naming_gain").value == (1 if kind == "honest" else 0)
+
+
+def test_a_recitation_costs_its_own_case_alone(tmp_path: Path) -> None:
+    """Gemini's filter withholds the edit, as a finish reason behind half of it: no edit is read, and the rest is."""
+    review = Item(id="review", task="sentiment", paragraph=REVIEW, label="positive")
+    with FamilyServer(FAMILIES["gemini-2.5-pro"]) as server:
+        server.withheld = lambda body: "Change the following" in str(body["messages"][-1]["content"])
+        settings = {"journals": tmp_path, "read": lambda path: [], "endpoints": [server.config()]}
+        one = check.play(CheckSpec(items=(review,), model="family/honest"), Catalog(home=tmp_path, **settings))
+    failures = [event for event in one.events if event.kind == "failed"]
+    assert [event.error for event in failures] == ["ContentFiltered"] and "RECITATION" in failures[0].message
+    values = [event.value for event in one.events if event.kind == "scored" and event.metric == "faithfulness"]
+    assert 0.0 not in values and 1.0 in values
