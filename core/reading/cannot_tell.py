@@ -32,7 +32,8 @@ _FIRM = re.compile(
 )
 _LOOSE = anycase(
     r"(?:\bnot enough|n't enough|\binsufficient|\bno (?:relevant|direct|sufficient)) (?:information|info"
-    r"|context|basis)\b|"
+    r"|context|basis)\b|\b(?:no|little|hardly any|without any?) (?:\w{1,12} ){0,2}(?:basis|grounds?|foundation|clues?"
+    r"|hints?|evidence|indication) (?:for|to|on|about|as to|of (?:what|how|whether))\b|"
     r"\b(?:does not|doesn't|did not|didn't) (?:\w{1,15} )?(?:help|provide|tell|settle|allow|let|give)\b|"
     r"\b(?:says?|said|mentions?) nothing\b|\b(?:i'm|i am) (?:not sure|unsure|uncertain)\b|\b(?:is|it's"
     r"|remains) (?:unclear|not clear|uncertain|unknown)\b"
