@@ -21,6 +21,7 @@ INSTALL = $(BIN)/uv pip install --quiet --no-deps --require-hashes
 
 # Two processes more than there are processors: some tests wait.
 PYTEST = $(BIN)/python -m pytest -n $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 2)) --dist loadfile --no-loadscope-reorder
+LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python tools/sizes.py
 
 ADDRESS := 127.0.0.1
 PORT := 8501
@@ -52,19 +53,20 @@ test: $(VENV)/.ready-dev
 test-browser: $(VENV)/.ready-dev
 	@$(PYTEST) -n 2 -m "browser and not thorough"
 
-# With every hostile text for every reader, and the tests that repeat on more of the same kind what others assert.
+# With every hostile text for every parser, all random runs, and the tests that repeat on more of the same kind what
+# others assert; then the rest in other orders, with other numbers of workers. Hours.
 thorough: $(VENV)/.ready-dev
 	@EXPLAIN_ATTACKS=all $(PYTEST) -m ""
+	@for workers in 1 2 4 8; do seed=$$(date +%s); echo "== $$workers workers, --randomly-seed=$$seed"; \
+		$(PYTEST) -n $$workers --randomly-seed=$$seed -m "not thorough" || exit 1; done
 
 lint: $(VENV)/.ready-dev
-	@$(BIN)/ruff check .
-	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy
-	@$(BIN)/python tools/sizes.py
+	@$(LINT)
 
-# In one run: while the browsers wait, the other tests go on.
-check: lint
-	@$(PYTEST) -m "not thorough"
+# In one run: while the browsers wait, the other tests go on. Mypy takes a single processor, so lint runs beside them.
+check: $(VENV)/.ready-dev
+	@{ $(LINT); } & lint=$$!; $(PYTEST) -m "not thorough"; tests=$$?; \
+		wait $$lint || { echo "lint failed, see above" >&2; exit 1; }; exit $$tests
 
 bench: $(VENV)/.ready-dev
 	@failed=; for script in benchmarks/*.py; do \

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
+from pydantic import Field
+
 from core.events import Frozen
 
 SCHEMA = 1
@@ -189,11 +191,13 @@ class Bar(Frozen):
 
 
 class Verdict(Frozen):
-    """The sentence, those after it, and the bars that decide. `words` tells it in what was said, for an audience;
-    `mark` is what it means, None where it has none; `meaning` is what it does not say.
+    """The sentence, those after it, and the bars that decide. `caution` is what has to be known before the sentence is
+    read. `words` tells it in what was said, for an audience; `mark` is what it means, None where it has none; `meaning`
+    is what it does not say.
     """
 
     headline: Part
+    caution: Part | None = Field(default=None, exclude_if=lambda part: part is None)
     more: tuple[Part, ...] = ()
     words: str = ""
     mark: Mark | None = None
@@ -466,6 +470,8 @@ def _of_the_end(scene: Scene, verdict: Verdict) -> Iterator[tuple[str, str]]:
             yield f"remark-{number}", f"{panel.title}: {panel.note}"
     if scene.claim is not None and scene.claim.note:
         yield "note", scene.claim.note
+    if verdict.caution is not None:
+        yield "caution", verdict.caution.text
     yield "headline", verdict.headline.text
     for number, part in enumerate(verdict.more):
         yield f"more-{number}", _labelled(part)

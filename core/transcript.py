@@ -5,6 +5,7 @@ Pure, any lab's, and incremental: whoever watches a run applies what is new and 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -188,6 +189,10 @@ class Transcript:
     asked: int = 0
     ended: int = 0
     """Calls that were answered or failed."""
+    cut: Counter[str] = field(default_factory=Counter)
+    """By role the answers that a token limit cut short, of all places."""
+    cut_in_thought: int = 0
+    """Those of them whose model thinks."""
     lost: set[tuple[str, str]] = field(default_factory=set)
     """Cases and items dropped for an error."""
     seconds: float = 0.0
@@ -230,6 +235,9 @@ class Transcript:
                 self.asked += 1
             case Answered() | Failed():
                 self.ended += 1
+                if isinstance(event, Answered) and event.ended == "cut":
+                    self.cut[event.role] += 1
+                    self.cut_in_thought += event.thinking is not None
             case Recorded(record="begun"):
                 number, of = (_count(event.data.get(name)) for name in ("number", "of"))
                 self.cases.setdefault(event.case, Progress(str(event.data.get("title", "")), number, of))

@@ -21,7 +21,7 @@ animation-duration: 1ms !important; animation-iteration-count: 1 !important; tra
 And what shimmers, turns or glides would do so for those too whose system asks for less.
 """
 
-WIDE = {"browse", "compare", "query", "side"}
+WIDE = {"browse", "compare", "query", "side", "models"}
 """Pages that hold tables or things side by side, by their address."""
 
 

@@ -7,6 +7,7 @@ import itertools
 import os
 import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ from hypothesis import settings
 
 from core.text import embed
 from tests import shared_encoder
+from tests.chance import ALL, tenth
 
 # Until all is collected hardly anything is thrown away.
 gc.disable()
@@ -29,11 +31,11 @@ gc.disable()
 _as_enum = signal._int_to_enum
 signal._int_to_enum = lambda value, kind: _as_enum(value, kind) if isinstance(value, int) else value
 
-# How long one example takes says nothing on a machine that is busy with others. `make thorough` draws more of them.
-# The same examples each time: whether a change is sound does not hang on the draw. `make thorough` draws new ones.
-settings.register_profile("few", deadline=None, max_examples=25, derandomize=True)
-settings.register_profile("many", deadline=None, max_examples=200)
-settings.load_profile("many" if os.environ.get("EXPLAIN_ATTACKS") == "all" else "few")
+# How long one example takes says nothing on a machine that is busy with others. By default the examples are few and the
+# same each time: whether a change is sound does not depend on the draw. `make thorough` draws new ones, and ten times
+# as many.
+settings.register_profile("chosen", deadline=None, max_examples=tenth(200), derandomize=not ALL)
+settings.load_profile("chosen")
 
 SETS = Path(__file__).resolve().parent / "data" / "sets"
 """Small data of our own in the official formats."""
@@ -48,6 +50,7 @@ _NEEDS = f"needs published data, which may not be shipped and is not at {OUTSIDE
 
 
 _folders = itertools.count()
+_MAIN = sys.modules["__main__"]
 
 
 @pytest.fixture
@@ -65,6 +68,15 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     yield tmp_path / "home"
+
+
+@pytest.fixture(autouse=True)
+def own_main() -> Iterator[None]:
+    """Restore `__main__` after each test. Streamlit's AppTest leaves its script there, and a process that a later test
+    spawns would run that script.
+    """
+    yield
+    sys.modules["__main__"] = _MAIN
 
 
 @pytest.fixture(scope="session")
@@ -114,9 +126,17 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["encoder_port"] = encoder_port(node.config)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
+    """The order of the tests is random, and the same for the same commit: its tree is the seed unless the option
+    `--randomly-seed` names another. Generators of random numbers are not seeded again for each test.
+    """
     if hasattr(config, "workerinput"):
         embed.COMMAND = [sys.executable, shared_encoder.__file__, str(encoder_port(config))]
+    elif config.getoption("randomly_seed", None) == "default":
+        tree = subprocess.run(["git", "rev-parse", "HEAD^{tree}"], cwd=config.rootpath, capture_output=True, text=True)
+        config.option.randomly_seed = int(tree.stdout[:8] or "0", 16)
+        config.option.randomly_reset_seed = False
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -138,10 +158,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest begins first, so that no process is left with it at the end: the browser, then the files in
-    this folder, which run commands and compute whole runs again. What fails in the browser is tried once more, and told
-    of as rerun: on a busy machine a page that is drawn anew does not hear a click or a key, as a person's would not be
-    heard.
+    """Put what takes longest first, in random order within each kind, so that no process is left with it at the end:
+    the browser, then the files in this folder, which run commands and compute whole runs again. A test that fails in
+    the browser is tried once more and reported as rerun: a page that is being drawn on a busy machine does not hear a
+    click or a key.
     """
     items.sort(
         key=lambda item: (not item.nodeid.startswith("tests/browser/"), item.nodeid.partition("::")[0].count("/"))
@@ -166,7 +186,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """A clean clone skips nothing in silence."""
+    """Name the order, so that it can be repeated. A clean clone skips nothing in silence."""
+    terminalreporter.write_line(f"Order: --randomly-seed={terminalreporter.config.getoption('randomly_seed', None)}")
     skipped = [report for report in terminalreporter.stats.get("skipped", []) if _NEEDS in str(report.longrepr)]
     if skipped:
         terminalreporter.section("held against published data elsewhere")

@@ -142,8 +142,10 @@ def test_pip_refuses_what_has_another_hash(empty_python, tmp_path):
     wheel(tmp_path, pytorch.pinned(), [])
     lock = tmp_path / "requirements.lock"
     lock.write_text(f"torch=={pytorch.pinned()} --hash=sha256:{'0' * 64}\n", encoding="utf-8")
-    command = [str(empty_python), "-m", "pip", "install", "--no-deps", "--no-index", "--find-links", str(tmp_path)]
-    done = subprocess.run([*command, "-r", str(lock)], capture_output=True, text=True, timeout=120)
+    # Another test may have installed this version there.
+    command = [str(empty_python), "-m", "pip", "install", "--ignore-installed", "--no-deps", "--no-index"]
+    command += ["--find-links", str(tmp_path), "-r", str(lock)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1 and "DO NOT MATCH THE HASHES" in done.stderr
 
 

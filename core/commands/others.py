@@ -1,4 +1,4 @@
-"""`resume`, `reread`, `verify`, `models` and `store`."""
+"""`resume`, `reread`, `verify` and `store`."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from core.text.counted import counted
 
 
 def add(commands: click.Group) -> None:
-    """Add resume, reread, verify, models and store to the group `commands`, which is changed in place."""
-    for command in (_resume, _reread, _verify, _models, _store):
+    """Add resume, reread, verify and store to the group `commands`, which is changed in place."""
+    for command in (_resume, _reread, _verify, _store):
         commands.add_command(command)
 
 
@@ -70,17 +70,6 @@ def _verify(run_id: str, journals: Path, as_json: bool) -> int:
     if found.why:
         return BAD_INPUT
     return WRONG if found.differ or faults else DONE
-
-
-@click.command("models", help="List the models that can be asked.")
-@json_option("one model a line")
-def _models(as_json: bool) -> int:
-    for info in entry.catalog().describe():
-        if as_json:
-            print(json.dumps(info.model_dump(mode="json")))
-        else:
-            print(f"{info.id:<28} {info.about}{f' ({info.needs})' if info.needs else ''}")
-    return DONE
 
 
 @click.command("store", help="The index of the journals. rebuild: make it again from them.")

@@ -104,7 +104,7 @@ class ExamView:
         score = self.score(rules)
         if score.value is not None:
             return "passed" if score.detail["passed"] else "not passed"
-        lost = {drop.item for drop in self.log.drops}
+        lost = {drop.item for drop in self.log.drops} - self.marks.keys()
         ended = len(self.marks) + len(lost) >= score.of or "" in lost or self.log.status is not None
         return "failed" if ended else "waiting"
 

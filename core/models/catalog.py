@@ -85,13 +85,13 @@ class Catalog:
         for config in self.endpoints:
             if config.name in self._connections or config.name in _NOT_ENDPOINTS:
                 raise failure("name_taken", name=config.name)
-            self._connections[config.name] = connect(config)
+            self._connections[config.name] = connect(config, self.home)
         # One instance a file: a replay keeps count of what it gave, and looking for weights takes time.
         self._kept: dict[str, _Kept] = {}
         self._openai_fault: BadSetting | None = None
         if "openai" not in self._connections:
             try:
-                self._connections["openai"] = connect(openai_from_environment())
+                self._connections["openai"] = connect(openai_from_environment(), self.home)
             except BadSetting as fault:
                 self._openai_fault = BadSetting(f"OPENAI_BASE_URL or OPENAI_API_KEY: {fault.message}", fault.hint)
 
@@ -255,7 +255,7 @@ class Catalog:
             needs = "A key: OPENAI_API_KEY, or the Models page" if no_key else ""
             models = self._models(config)
             for model in models:
-                left_out = ", ".join(sorted(connection.not_taken.get(model, ())))
+                left_out = ", ".join(sorted(connection.traits(model).refused))
                 about = f"At {config.base_url}." + (f" Does not take {left_out}." if left_out else "")
                 infos.append(
                     ModelInfo(
@@ -282,9 +282,10 @@ class Catalog:
 
 def openai_from_environment() -> EndpointConfig:
     """OpenAI, or what OPENAI_BASE_URL and OPENAI_API_KEY name. Raises BadSetting where these cannot be used."""
+    elsewhere = os.environ.get("OPENAI_BASE_URL")
     return EndpointConfig(
         name="openai",
-        base_url=os.environ.get("OPENAI_BASE_URL") or PRESETS["openai"].base_url,
+        base_url=elsewhere or PRESETS["openai"].base_url,
         key=SecretStr(os.environ.get("OPENAI_API_KEY", "")),
-        preset="openai",
+        preset="" if elsewhere else "openai",
     )

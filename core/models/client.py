@@ -25,7 +25,9 @@ def open_client(config: EndpointConfig) -> openai.AsyncOpenAI:
         logging.getLogger(name).setLevel(logging.WARNING)
     # Of the environment, and meant for OpenAI alone.
     omitted: Any = {} if config.at_openai else dict.fromkeys(("OpenAI-Organization", "OpenAI-Project"), openai.Omit())
-    timeout = openai.Timeout(config.timeout, connect=min(config.timeout, _CONNECTING_TIMEOUT))
+    # Behind other calls a server on this machine may send nothing for long; the endpoint keeps the time.
+    waits = None if config.on_this_machine else config.timeout
+    timeout = openai.Timeout(config.timeout, connect=min(config.timeout, _CONNECTING_TIMEOUT), read=waits)
     trust_env = not (config.on_this_machine or config.of_visitor)
     return openai.AsyncOpenAI(
         api_key=config.secret or "none",

@@ -8,22 +8,25 @@ import logging
 import random
 import threading
 import time
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator
+from contextlib import aclosing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from core.events import Answer, CallFailed, Message, OnText, Request
+from core.events import Answer, CallFailed, Message, OnText, Request, ending_of
 from core.models import faults, guard
 from core.models.client import open_client
-from core.models.errors import NoSuchModel, RateLimited, Refused
+from core.models.errors import NoSuchModel, RateLimited, Refused, ServerLoading, failure
 from core.models.listing import LISTING_TIMEOUT, listed_names
 from core.models.reply import Reply
 from core.models.settings import PRESETS, EndpointConfig
 from core.models.throttle import Throttle
+from core.models.traits import FIRST_ROOM, MOST_ROOM, Traits, TraitsFile
 from core.runs.turns import Leave
 
 if TYPE_CHECKING:
+    import httpx2
     import openai
 
 __all__ = ["PRESETS", "Connection", "Endpoint", "EndpointConfig", "connect"]
@@ -39,16 +42,35 @@ _SCHEMA = "response_format"
 _NEEDED = {"logprobs", "top_logprobs", "tools", "max_completion_tokens"}
 """Parameters without which a call is not what its caller needs. Any other is left out where a server refuses it."""
 
+_MOST_CHANGES = 20
+"""Times that one call is sent again in another form."""
+
+_LOADING_LIMIT, _LOADING_WAIT = 120.0, 5.0
+"""Seconds for which a server may load its model, and at most between two tries."""
+
+_QUEUE_LIMIT = 10
+"""Time limits for which a call may wait in the queue of a server on this machine, while that answers others."""
+
+_DENSE, _THIN, _IMPOSSIBLE = 5, 10, 44
+"""Characters a token: at most in a prompt that was counted whole, at least in one of which most was cut off, and at
+least in one that no tokenizer could have counted."""
+
 
 class Connection:
-    """One endpoint, shared by all its models: its concurrency limit, and which parameters each model refuses.
+    """One endpoint, shared by all its models: its concurrency limit, and what has been learned of each model.
 
     May be used from several event loops. Its callers take turns.
     """
 
-    def __init__(self, config: EndpointConfig) -> None:
+    def __init__(self, config: EndpointConfig, traits: TraitsFile | None = None) -> None:
         self.config = config
-        self.not_taken: dict[str, set[str]] = {}
+        self._traits = traits or TraitsFile(None)
+        self._counts: set[str] = set()
+        """Models of which the server was seen to count prompt tokens."""
+
+        self._queued: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[asyncio.Timeout, float]] = WeakKeyDictionary()
+        """Calls that wait for their first piece, by loop, and when their waiting ends in any case."""
+
         self.throttle = Throttle(*config.calls_at_once)
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, openai.AsyncOpenAI] = WeakKeyDictionary()
 
@@ -62,6 +84,48 @@ class Connection:
             self._clients[loop] = open_client(self.config)
         return self._clients[loop]
 
+    def traits(self, model: str) -> Traits:
+        """What is known of a model."""
+        return self._traits.get(f"{self.config.base_url} {model}")
+
+    def learn(self, model: str, **news: Any) -> None:
+        """Keep what is new about a model."""
+        self._traits.learn(f"{self.config.base_url} {model}", **news)
+
+    def room(self, model: str) -> int:
+        """Tokens for thinking beside those of an answer: as set for the endpoint, or else as learned."""
+        return self.traits(model).room if self.config.thinking_room is None else self.config.thinking_room
+
+    @contextmanager
+    def queued(self, limit: asyncio.Timeout) -> Iterator[Callable[[], None]]:
+        """Count a call as waiting in the server's queue until it calls what it is given. A server on this machine
+        that answers others meanwhile has not forgotten it: its time limit does not run.
+        """
+        loop = asyncio.get_running_loop()
+        waiting = self._queued.setdefault(loop, {})
+        seconds = self.config.timeout
+
+        def begin() -> None:
+            if self.config.on_this_machine and waiting.pop(limit, None) is not None:
+                limit.reschedule(loop.time() + seconds)
+                for other, latest in waiting.items():
+                    if not other.expired():
+                        other.reschedule(min(loop.time() + seconds, latest))
+
+        waiting[limit] = loop.time() + _QUEUE_LIMIT * seconds
+        try:
+            yield begin
+        finally:
+            waiting.pop(limit, None)
+
+    def cut_prompt(self, model: str, characters: int, tokens: int | None) -> bool:
+        """Whether the server read far less of a prompt than was sent, by the tokens that it counted."""
+        if not tokens or characters < 400:
+            return False
+        if characters <= _DENSE * tokens:
+            self._counts.add(model)
+        return characters >= (_THIN if model in self._counts else _IMPOSSIBLE) * tokens
+
     async def close(self) -> None:
         """Close the running loop's connections."""
         client = self._clients.pop(asyncio.get_running_loop(), None)
@@ -69,25 +133,34 @@ class Connection:
             await client.close()
 
 
-_open: WeakValueDictionary[EndpointConfig, Connection] = WeakValueDictionary()
+_open: WeakValueDictionary[tuple[EndpointConfig, Path | None], Connection] = WeakValueDictionary()
 _opening = threading.Lock()
 
 
-def connect(config: EndpointConfig) -> Connection:
-    """The process's one connection with these settings, so that all callers share its limit."""
+def connect(config: EndpointConfig, home: Path | None = None) -> Connection:
+    """The process's one connection with these settings, so that all callers share its limit. What is learned of its
+    models is kept in `home`, where one is given.
+    """
     with _opening:
-        connection = _open.get(config)
+        connection = _open.get((config, home))
         if connection is None:
-            connection = _open[config] = Connection(config)
+            path = home / "model_traits.json" if home and not config.of_visitor else None
+            connection = _open[config, home] = Connection(config, TraitsFile(path))
         return connection
+
+
+class _Changed(NamedTuple):
+    """The same call is to be sent again in another form: what was learned of the model."""
+
+    news: dict[str, Any]
 
 
 class Endpoint:
     """One model of one endpoint. Its id is `<endpoint's name>/<model>`; `streams`: whether answers come piece by piece.
 
-    Stop sequences are applied on this side as well, at the first one that occurs, for servers that ignore them;
-    apart from that the text is what the server sent. A parameter that the server refuses by name is left out from
-    then on for that model (`Connection.not_taken`), and the log says so.
+    Stop sequences are applied on this side, outside thinking; they are sent as well where the model is known not to
+    think. Apart from that the text is what the server sent. A parameter that the server refuses is left out from then
+    on for that model, and a model that thinks gets room for it (`core.models.traits`); the log says so.
 
     Raises the errors of core.models.errors.
     """
@@ -119,85 +192,173 @@ class Endpoint:
             limit = asyncio.timeout(config.timeout)
             try:
                 async with limit:
-                    return await self._persist(client, request, passed_on)
+                    with self.connection.queued(limit) as begin:
+                        passed_on.begin = begin
+                        return await self._persist(client, request, passed_on, limit)
             except TimeoutError:
                 if not limit.expired():
                     raise
         raise faults.timed_out(config, began=passed_on.anything)
 
-    async def _persist(self, client: openai.AsyncOpenAI, request: Request, passed_on: _PassedOn) -> Answer:
+    async def _persist(
+        self, client: openai.AsyncOpenAI, request: Request, passed_on: _PassedOn, limit: asyncio.Timeout
+    ) -> Answer:
         """Try until it succeeds, fails for good, or a further wait would pass the time limit."""
         config = self.connection.config
-        deadline = time.monotonic() + config.timeout
-        tries = 0
+        loop = asyncio.get_running_loop()
+        deadline, loaded_by = loop.time() + config.timeout, loop.time() + _LOADING_LIMIT
+        tries = changes = 0
         left_out: set[str] = set()
+        grown = False
         while True:
-            parameters = {name: value for name, value in self._parameters(request).items() if name not in left_out}
+            parameters = self._parameters(request, left_out)
             sent = await self.connection.throttle.open(self._leave)
-            outcome = await self._try(client, request, parameters, passed_on)
+            outcome = await self._try(client, request, parameters, passed_on, grown)
             if isinstance(outcome, Answer):
                 self.connection.throttle.answered(sent)
-                for name in left_out:
-                    self._remember(name)
+                if left_out:
+                    self._learn(refused=self.connection.traits(self.model).refused | left_out)
                 return outcome.model_copy(update={"at_once": self.connection.throttle.at_once})
             if isinstance(outcome, str):
-                self._remember(outcome)
+                # Kept only once the server is well without it.
+                left_out.add(outcome)
                 continue
+            if isinstance(outcome, _Changed) and (changes := changes + 1) <= _MOST_CHANGES:
+                grown = grown or "room" in outcome.news
+                self._learn(**outcome.news)
+                passed_on.again()
+                continue
+            assert isinstance(outcome, CallFailed)
             if type(outcome) is Refused and _SCHEMA in parameters:
                 # It may be the schema, and the server does not name it: so it is, if it is well without.
                 left_out.add(_SCHEMA)
                 continue
+            if isinstance(outcome, ServerLoading) and loop.time() < loaded_by:
+                await self._leave.rest(min(config.backoff * 2.0**tries, _LOADING_WAIT))
+                tries += 1
+                limit.reschedule(loop.time() + config.timeout)
+                deadline = loop.time() + config.timeout
+                continue
             if isinstance(outcome, RateLimited) and outcome.may_pass:
                 self.connection.throttle.refused(sent, outcome.wait)
             wait = _wait(outcome, tries, config.backoff)
-            hopeless = not outcome.may_pass or passed_on.anything or tries >= config.retries
-            if hopeless or time.monotonic() + wait > deadline:
+            hopeless = not outcome.may_pass or tries >= config.retries
+            if hopeless or loop.time() + wait > deadline:
                 raise await self._completed(client, outcome)
             tries += 1
+            passed_on.again()
             log.info("%s: %s, try %d in %.1f s", self.id, type(outcome).__name__, tries + 1, wait)
             await self._leave.rest(wait)
 
-    def _remember(self, parameter: str) -> None:
-        self.connection.not_taken.setdefault(self.model, set()).add(parameter)
-        log.warning("%s does not take %s; going on without it", self.id, parameter)
+    def _learn(self, **news: Any) -> None:
+        if news:
+            self.connection.learn(self.model, **news)
+            level = logging.INFO if news.keys() <= {"thinks"} else logging.WARNING
+            told = (
+                f"{name}: {sorted(value) if isinstance(value, frozenset) else value}" for name, value in news.items()
+            )
+            log.log(level, "%s is asked in another form from now on; %s", self.id, ", ".join(told))
 
     async def _try(
-        self, client: openai.AsyncOpenAI, request: Request, parameters: dict[str, Any], passed_on: _PassedOn
-    ) -> Answer | CallFailed | str:
-        """One call: its answer, its failure, or the name of a parameter that the server does not take."""
+        self,
+        client: openai.AsyncOpenAI,
+        request: Request,
+        parameters: dict[str, Any],
+        passed_on: _PassedOn,
+        grown: bool,
+    ) -> Answer | CallFailed | _Changed | str:
+        """One call: its answer, its failure, what was learned for another try, or a parameter to leave out of that.
+        `grown`: its room for thinking was changed before.
+        """
+        import httpx2
         import openai
 
-        config = self.connection.config
+        config, traits = self.connection.config, self.connection.traits(self.model)
         began = time.monotonic()
-        reply = Reply(request.sampling.stop)
+        reply = Reply(request.sampling.stop, traits.thinks)
+        turns = _turns(request, traits.system_role)
         try:
-            async with aclosing(_pieces(client, self.model, request, parameters, reply)) as pieces:
+            async with aclosing(_pieces(client, self.model, turns, parameters, reply)) as pieces:
                 async for piece in pieces:
-                    if len(config.secret) >= 12 and config.secret in reply.everything:
+                    if len(config.secret) >= 12 and any(config.secret in part for part in reply.everything()):
                         return faults.malformed(config, "the server repeated the key in its answer")
                     if piece:
                         reply.first = reply.first if reply.first is not None else time.monotonic() - began
                         passed_on(piece)
         except openai.APIStatusError as error:
-            if refused := faults.refused_parameter(error, parameters.keys() - _NEEDED):
-                return refused
-            no_tools = faults.refused_tools(error, config, self.model) if _uses_tools(request) else None
-            return no_tools or faults.of_error(error, config, self.model)
+            return self._refusal(error, request, parameters, grown)
+        except httpx2.TransportError as error:
+            return faults.broken_off(config, error)
+        except _Reported as error:
+            return faults.of_body(error.body, config, self.model)
         except (openai.OpenAIError, _Unreadable) as error:
             return faults.of_error(error, config, self.model)
-        failure = reply.failure(config)
-        if failure is not None:
-            return failure
+        fault = reply.failure(config)
+        wants_room = reply.thought and ending_of(reply.finish_reason) == "cut" and not reply.cut
+        if wants_room and not grown and (more := self._more_room(request, parameters, reply.reasoning_tokens)):
+            return _Changed({"room": more} | ({"thinks": reply.thinks} if traits.thinks == "unknown" else {}))
+        if traits.thinks == "no" and reply.thinks == "inline":
+            return _Changed({"thinks": "inline"})
+        if fault is not None:
+            return fault
+        characters = sum(len(turn["content"] or "") for turn in turns)
+        if self.connection.cut_prompt(self.model, characters, tokens := reply.usage.prompt_tokens):
+            return faults.prompt_cut(config, characters, tokens or 0)
+        self._learn(**self._seen(traits, reply))
         return Answer(
             text=reply.text,
             seconds=time.monotonic() - began,
             first_token_seconds=reply.first,
             usage=reply.usage,
             finish_reason=reply.finish_reason,
+            ended=reply.ended,
+            thinking=reply.thinking(self.model),
+            sent=_sent(parameters, traits, request),
+            served=reply.served if reply.served.model else None,
             logprobs=reply.logprobs or None,
-            ended="cut" if reply.cut else reply.ended,
             tool_calls=reply.tool_calls(),
         )
+
+    def _refusal(
+        self, error: openai.APIStatusError, request: Request, parameters: dict[str, Any], grown: bool
+    ) -> CallFailed | _Changed | str:
+        """What to do otherwise after an HTTP error, or the failure where nothing can be done."""
+        config, traits = self.connection.config, self.connection.traits(self.model)
+        room = self.connection.room(self.model)
+        if faults.wants_more_room(error):
+            if not grown and (more := self._more_room(request, parameters, 0)):
+                return _Changed({"room": more, "thinks": "hidden"})
+            return failure("only_thought", name=config.name)
+        if room and config.thinking_room is None and faults.wants_less_room(error):
+            return _Changed({"room": room // 2 if room > 500 else 0})
+        refused = faults.refused_parameter(error, parameters)
+        if refused == "system" and traits.system_role and any(turn.role == "system" for turn in request.messages):
+            return _Changed({"system_role": False})
+        if refused is not None and refused != "system" and refused not in _NEEDED:
+            return refused
+        no_tools = faults.refused_tools(error, config, self.model) if _uses_tools(request) else None
+        return no_tools or faults.of_error(error, config, self.model)
+
+    def _more_room(self, request: Request, parameters: dict[str, Any], used: int) -> int | None:
+        """The room for thinking to try next; None where it cannot grow. `used`: tokens that thinking took."""
+        if self.connection.config.thinking_room is not None or request.sampling.top_logprobs is not None:
+            return None
+        had = (
+            parameters.get("max_tokens") or parameters.get("max_completion_tokens") or 0
+        ) - request.sampling.max_tokens
+        now = self.connection.traits(self.model).room
+        # Another call may have learned more meanwhile.
+        more = now if now > had else min(max(2 * had, 2 * used, FIRST_ROOM), MOST_ROOM)
+        return more if more > had else None
+
+    def _seen(self, traits: Traits, reply: Reply) -> dict[str, Any]:
+        """What an answer tells of its model."""
+        news: dict[str, Any] = {}
+        if traits.thinks == "unknown" and (reply.thought or reply.ended == "complete"):
+            news["thinks"] = reply.thinks
+        if 2 * reply.reasoning_tokens > traits.room and self.connection.config.thinking_room is None:
+            news["room"] = min(-(-2 * reply.reasoning_tokens // 500) * 500, MOST_ROOM)
+        return news
 
     async def _completed(self, client: openai.AsyncOpenAI, failure: CallFailed) -> CallFailed:
         """`failure`; where the model is not there, with the names of those that are."""
@@ -211,16 +372,25 @@ class Endpoint:
             return failure
         return faults.no_such_model(config, self.model, names) if names else failure
 
-    def _parameters(self, request: Request) -> dict[str, Any]:
-        """What is sent besides model and messages: the settings, without those that this server refuses."""
+    def _parameters(self, request: Request, left_out: Collection[str] = ()) -> dict[str, Any]:
+        """What is sent besides model and messages: the settings, without those that this server refuses, and those
+        `left_out`.
+        """
         sampling = request.sampling
+        traits = self.connection.traits(self.model)
+        refused = traits.refused.union(left_out)
+        # Of an answer that is read through its log probabilities a fixed number of tokens is asked for.
+        most = sampling.max_tokens + (self.connection.room(self.model) if sampling.top_logprobs is None else 0)
+        stops = list(sampling.stop) if traits.thinks == "no" else []
+        if "blank stops" in refused:
+            stops = [stop for stop in stops if stop.strip()]
         preset = self.connection.config.known_server()
         penalty = preset.penalty if preset else "repetition_penalty"
         asked = {
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
-            "max_tokens": sampling.max_tokens,
-            "stop": list(sampling.stop[:4]) or None,
+            "max_tokens": most,
+            "stop": stops[:4] or None,
             "seed": sampling.seed,
             "logprobs": True if sampling.top_logprobs is not None else None,
             "top_logprobs": sampling.top_logprobs,
@@ -232,28 +402,59 @@ class Endpoint:
             "tools": [{"type": "function", "function": tool.model_dump()} for tool in request.tools] or None,
             "top_k": sampling.top_k,
             penalty: sampling.repetition_penalty,
+            "reasoning_effort": self.connection.config.reasoning_effort or None,
             "stream": self.streams or None,
             "stream_options": {"include_usage": True} if self.streams else None,
         }
-        not_taken = self.connection.not_taken.get(self.model, set())
-        sent = {name: value for name, value in asked.items() if value is not None and name not in not_taken}
-        if "max_tokens" in not_taken:
-            sent["max_completion_tokens"] = sampling.max_tokens
-        if "stream" in not_taken:
+        sent = {name: value for name, value in asked.items() if value is not None and name not in refused}
+        if "max_tokens" in refused:
+            sent["max_completion_tokens"] = most
+        if "stream" in refused:
             sent.pop("stream_options", None)
         return sent
 
 
+def _sent(parameters: dict[str, Any], traits: Traits, request: Request) -> dict[str, Any]:
+    """The parameters as the journal keeps them: without how the answer is carried, and of schema and tools, which
+    stand beside it, only that they were sent.
+    """
+    sent = {name: value for name, value in parameters.items() if name not in ("stream", "stream_options")}
+    if "tools" in sent:
+        sent["tools"] = len(request.tools)
+    if _SCHEMA in sent:
+        sent[_SCHEMA] = "json_schema"
+    if not traits.system_role and any(turn.role == "system" for turn in request.messages):
+        sent["system_role"] = "user"
+    return sent
+
+
 class _PassedOn:
-    """Passes pieces of text on, and remembers whether there were any: after the first a call is not tried again."""
+    """Passes pieces of text on, of the first try that has any: pieces of a later one would follow these."""
 
     def __init__(self, on_text: OnText) -> None:
         self._on_text = on_text
+        self._is_silent = False
         self.anything = False
+        self.begin: Callable[[], None] = lambda: None
+        """To be called when the server has begun to answer."""
 
     def __call__(self, piece: str) -> None:
+        self.begin()
         self.anything = True
-        self._on_text(piece)
+        if not self._is_silent:
+            self._on_text(piece)
+
+    def again(self) -> None:
+        """Another try begins."""
+        self._is_silent = self.anything
+
+
+class _Reported(Exception):
+    """A reply that reports an error under HTTP 200; `body` is that error."""
+
+    def __init__(self, body: object) -> None:
+        super().__init__("reported")
+        self.body = body
 
 
 class _Unreadable(Exception):
@@ -267,15 +468,17 @@ class _Unreadable(Exception):
 
 
 async def _pieces(
-    client: openai.AsyncOpenAI, model: str, request: Request, parameters: dict[str, Any], reply: Reply
+    client: openai.AsyncOpenAI, model: str, turns: list[dict[str, Any]], parameters: dict[str, Any], reply: Reply
 ) -> AsyncGenerator[str]:
-    """Send the request, and give each piece of text as it comes. Raises openai.OpenAIError and _Unreadable.
+    """Send the request, and give each piece of text as it comes. Raises openai.OpenAIError,
+    httpx2.TransportError, _Reported and _Unreadable.
 
     Leaving it early closes the connection, which tells the server to stop writing.
     """
+    import httpx2
     import openai
 
-    body = {**parameters, "model": model, "messages": [_turn(message) for message in request.messages]}
+    body = {**parameters, "model": model, "messages": turns}
     try:
         # As plain data in both directions: `chat.completions.create` walks through every turn of the request, and makes
         # an object with all that the API knows of every piece, which takes more time than all the rest of a call.
@@ -283,20 +486,70 @@ async def _pieces(
             "/chat/completions", body=body, cast_to=object, stream=True, stream_cls=openai.AsyncStream[object]
         )
         async with stream:
-            if "event-stream" not in stream.response.headers.get("content-type", ""):
-                yield reply.take(json.loads(await stream.response.aread()))
-                yield reply.end()
-                return
-            chunk: Any
-            async for chunk in stream:
+            async for chunk in _chunks(stream.response, reply):
                 yield reply.take(chunk)
                 if reply.stopped:
                     break
             yield reply.end()
-    except openai.OpenAIError:
+    except (openai.OpenAIError, httpx2.TransportError, _Reported):
         raise
     except Exception as error:  # whatever reading what was sent provokes, here or in the libraries, is the sender's
         raise _Unreadable.of(error) from error
+
+
+async def _chunks(response: httpx2.Response, reply: Reply) -> AsyncGenerator[Any]:
+    """The chunks of a stream, or the one whole reply, also where an event stream comes under another content type.
+
+    Raises _Reported.
+    """
+    from openai._streaming import SSEDecoder
+
+    source = response.aiter_bytes()
+    if "event-stream" not in response.headers.get("content-type", ""):
+        whole = await response.aread()
+        if not whole.lstrip().startswith((b"data:", b"event:", b"id:", b":")):
+            yield _checked(json.loads(whole))
+            return
+        source = _once(whole)
+    # The package's own stream passes over events of another name, and does not tell a [DONE] from a connection's end.
+    async for event in SSEDecoder().aiter_bytes(source):
+        if event.data.startswith("[DONE]"):
+            reply.done = True
+            return
+        if not event.data.strip():
+            continue
+        chunk = json.loads(event.data)
+        if event.event == "error":
+            raise _Reported(chunk)
+        yield _checked(chunk)
+
+
+def _checked(chunk: Any) -> Any:
+    """A chunk that brings something. Raises _Reported for an error without choices."""
+    if isinstance(chunk, list) and chunk and isinstance(chunk[0], dict) and "error" in chunk[0]:
+        raise _Reported(chunk)
+    if isinstance(chunk, dict) and chunk.get("error") and not chunk.get("choices"):
+        raise _Reported(chunk["error"])
+    return chunk
+
+
+async def _once(whole: bytes) -> AsyncGenerator[bytes]:
+    yield whole
+
+
+def _turns(request: Request, system_role: bool) -> list[dict[str, Any]]:
+    """The chat turns as the API has them; without a system role that text stands before the first user turn."""
+    turns = [_turn(message) for message in request.messages]
+    if system_role:
+        return turns
+    system = "\n\n".join(turn["content"] for turn in turns if turn["role"] == "system")
+    turns = [turn for turn in turns if turn["role"] != "system"]
+    first = next((turn for turn in turns if turn["role"] == "user"), None)
+    if system and first is None:
+        return [{"role": "user", "content": system}, *turns]
+    if system and first is not None:
+        first["content"] = f"{system}\n\n{first['content']}"
+    return turns
 
 
 def _turn(message: Message) -> dict[str, Any]:

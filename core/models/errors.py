@@ -50,6 +50,10 @@ class ServerFault(CallFailed):
     """The server says that it failed (HTTP 5xx)."""
 
 
+class ServerLoading(ServerFault):
+    """The server is still loading the model."""
+
+
 class Refused(CallFailed):
     """The server refuses the request as it stands (another HTTP 4xx)."""
 

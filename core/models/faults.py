@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
@@ -32,9 +33,30 @@ _NO_MODEL = re.compile(
 _NOT_TAKEN = re.compile(
     r"unsupported|unrecogni[sz]ed|unknown|unexpected|not (be )?(supported|support|permitted|allowed|available"
     r"|recogni[sz]ed|implemented)|(doesn't|does not|don't|do not|cannot|can't) (support|accept|allow|use)|unavailable"
-    r"|invalid (parameter|argument)|extra (inputs|fields)|only the default|must be verified",
+    r"|invalid (parameter|argument)|extra (inputs|fields)|only the default|must be verified|deprecated"
+    r"|cannot both be|strictly positive|only 1(\.0)? is allowed|no longer|not both|cannot find field",
     re.IGNORECASE,
 )
+_BLANK_STOP = re.compile(r"non-?white ?space|blank stop|stop.{0,80}(white ?space|blank|empty)", re.IGNORECASE)
+_NO_SYSTEM = re.compile(
+    r"system.{0,20}(role|message|prompt|instruction)s?.{0,40}(not|n't|un)|(not|n't|unsupported).{0,40}system.{0,20}role"
+    r"|roles? must alternate|only (support|accept)s? user and assistant|only user and assistant",
+    re.IGNORECASE | re.DOTALL,
+)
+_NO_ROOM = re.compile(r"max_tokens or model output limit was reached", re.IGNORECASE)
+_TOO_MUCH = re.compile(r"max(imum)?.{0,20}tokens|output limit|context|completion", re.IGNORECASE)
+_BAD_KEY = re.compile(
+    r"api.?key.{0,30}(not valid|invalid|incorrect|missing|expired|not found)|invalid.{0,20}api.?key", re.IGNORECASE
+)
+_FULL = re.compile(
+    r"capacity|overload|too busy|rate.?limit|per minute|\btpm\b|\brpm\b|try again|temporar", re.IGNORECASE
+)
+_LOADING = re.compile(r"\bload(ing)?\b|warming up|starting up|not ready|initiali[sz]ing", re.IGNORECASE)
+_RETRY_IN = re.compile(
+    r"(?:retry|try again) (?:in|after) (?:about )?(\d{1,6}(?:\.\d{1,6})?) ?(ms|s|sec|m|min)?", re.IGNORECASE
+)
+_ORDINARY = {"temperature": (0.0, 2.0), "top_p": (0.0, 1.0)}
+"""The range in which each of these makes sense. A value outside is the asker's mistake, and is not left out."""
 _TOOLS = re.compile(r"\btools?\b|\btool[-_ ]|function.?call", re.IGNORECASE)
 _NO_CREDIT = re.compile(r"insufficient_quota|billing|credit|balance", re.IGNORECASE)
 
@@ -54,12 +76,28 @@ def of_error(error: Exception, config: EndpointConfig, model: str = "") -> CallF
         return _of_status(error, config, model)
     if isinstance(error, openai.APIConnectionError):
         return _of_connection(error, config)
-    if isinstance(error, openai.APIError) and isinstance(error.body, dict):
-        words = _said(error.body, config)
-        known = _of_words(words, f"{error.code} {error.type} {words}", config, model)
-        return known or failure("failed_midway", name=config.name, said=_quote(words, config))
+    if isinstance(error, openai.APIError) and isinstance(error.body, dict | list | str):
+        return of_body(error.body, config, model)
     what = "" if config.of_visitor else str(error)
     return malformed(config, what or "what came back is not JSON, or not a reply of the OpenAI API")
+
+
+def of_body(body: object, config: EndpointConfig, model: str = "") -> CallFailed:
+    """The failure that a reply under HTTP 200, or an event of a stream, reports in its `body`."""
+    words, code = _said(body, config), _field(body, "code", "status_code", "status")
+    if isinstance(code, str) and code.isdecimal():
+        code = int(code[:4])
+    if isinstance(code, int) and 400 <= code < 600:
+        return _of_words_and_status(code, f"{_field(body, 'type')} {words}", words, {}, config, model)
+    text = f"{code} {_field(body, 'type')} {words}"
+    known = _of_words(words, text, config, model)
+    return known or failure("failed_midway", name=config.name, said=_quote(words, config))
+
+
+def gave_up(config: EndpointConfig, reason: str, body: object = None) -> CallFailed:
+    """The failure for an answer that the server did not finish; `reason` is its finish reason, `body` its error."""
+    said = _quote(_said(body, config) or reason, config)
+    return failure("failed_midway", name=config.name, said=said)
 
 
 def malformed(config: EndpointConfig, what: str) -> CallFailed:
@@ -82,6 +120,11 @@ def _to_wait(refused: CallFailed, wait: float | None) -> CallFailed:
     assert isinstance(refused, RateLimited)
     refused.wait = wait
     return refused
+
+
+def prompt_cut(config: EndpointConfig, characters: int, tokens: int) -> CallFailed:
+    """The failure for a prompt of which the server read only so many tokens."""
+    return failure("prompt_cut", name=config.name, characters=characters, tokens=tokens)
 
 
 def filtered(config: EndpointConfig, words: str = "") -> CallFailed:
@@ -114,21 +157,47 @@ def did_you_mean(wanted: str, known: Collection[str]) -> str:
     return f"{question}Available: {', '.join(list(known)[:10])}{more}."
 
 
-def refused_parameter(error: openai.APIStatusError, sent: Collection[str]) -> str | None:
-    """The parameter among those `sent` that a 400 or 422 says the server does not take; None where it does not.
+def refused_parameter(error: openai.APIStatusError, sent: Mapping[str, Any]) -> str | None:
+    """What to leave out of the parameters `sent`, where the server refuses one of them; None where it does not.
 
-    A value out of range, such as a temperature of 9, is not meant: leaving that out would hide the mistake.
+    Also "blank stops" for stop sequences of white space, and "system" for the system turn. A 400 or 422 that names one
+    parameter and no other cause refuses that one, however it puts it. A value that no server would take, such as a
+    temperature of 9, is not meant: leaving that out would hide the mistake.
     """
-    if error.status_code not in (400, 422):
-        return None
-    body = error.body if isinstance(error.body, dict) else {}
     words = f"{error.code} {_message(error.body)}"
-    if _TOO_LONG.search(words) or not _NOT_TAKEN.search(words):
+    if error.status_code in (400, 422, 500) and _NO_SYSTEM.search(words):
+        return "system"
+    if error.status_code not in (400, 422) or _TOO_LONG.search(words):
         return None
-    named = str(body.get("param") or "").split(".")[0]
-    if named in sent:
-        return named
-    return next((name for name in sorted(sent, key=len, reverse=True) if _names(words, name)), None)
+    if "stop" in sent and _BLANK_STOP.search(words):
+        return "blank stops"
+    named = str(_field(error.body, "param")).split(".")[0]
+    if named not in sent:
+        every = [name for name in sorted(sent, key=len, reverse=True) if _names(words, name)]
+        if {"temperature", "top_p"} <= set(every):
+            return "top_p"
+        # "logit" of "top_logits", and "stop" of "stop_sequences", are not meant where the longer name stands.
+        named = every[0] if every and (len(every) == 1 or _NOT_TAKEN.search(words)) else ""
+    if not named or _is_odd(named, sent[named]) or (_NO_MODEL.search(words) and not _NOT_TAKEN.search(words)):
+        return None
+    return named
+
+
+def _is_odd(name: str, value: Any) -> bool:
+    low, high = _ORDINARY.get(name, (-math.inf, math.inf))
+    return isinstance(value, int | float) and not low <= value <= high
+
+
+def wants_more_room(error: openai.APIStatusError) -> bool:
+    """Whether the server says that the model used all its tokens before it answered."""
+    return error.status_code == 400 and bool(_NO_ROOM.search(_message(error.body)))
+
+
+def wants_less_room(error: openai.APIStatusError) -> bool:
+    """Whether the server says that more tokens are asked for than it gives."""
+    words = _message(error.body)
+    is_budget = _TOO_LONG.search(words) or (_TOO_MUCH.search(words) and re.search(r"\d", words))
+    return error.status_code in (400, 413, 422) and bool(is_budget)
 
 
 def refused_tools(error: openai.APIStatusError, config: EndpointConfig, model: str) -> CallFailed | None:
@@ -152,7 +221,7 @@ def retry_after(headers: Any) -> float | None:
     """Seconds that a reply asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date."""
     for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
         with suppress(KeyError, ValueError):
-            return max(0.0, float(headers[name]) / unit)
+            return max(0.0, float(str(headers[name]).removesuffix("s")) / unit)
     with suppress(KeyError, ValueError):
         # By the server's own clock, where it tells that: ours may be years away.
         until, now = parsedate_to_datetime(headers["retry-after"]), time.time()
@@ -162,24 +231,50 @@ def retry_after(headers: Any) -> float | None:
     return None
 
 
+def _retry_in(words: str, body: object) -> float | None:
+    """Seconds to wait, where the words of an error or its RetryInfo name them."""
+    for entry in _entries(body):
+        details = entry.get("details")
+        for detail in details if isinstance(details, list) else []:
+            delay = str(detail.get("retryDelay", "")) if isinstance(detail, dict) else ""
+            with suppress(ValueError):
+                return max(0.0, float(delay.removesuffix("s")))
+    if found := _RETRY_IN.search(words):
+        unit = (found[2] or "s").lower()
+        return float(found[1]) * (0.001 if unit == "ms" else 60 if unit.startswith("m") else 1)
+    return None
+
+
 def _of_status(error: openai.APIStatusError, config: EndpointConfig, model: str) -> CallFailed:
-    status = error.status_code
-    words = _said(error.body, config)
-    text = f"{error.code} {error.type} {words}"
+    text = f"{error.code} {error.type} {_said(error.body, config)}"
+    return _of_words_and_status(error.status_code, text, error.body, error.response.headers, config, model)
+
+
+def _of_words_and_status(
+    status: int, text: str, body: object, headers: Any, config: EndpointConfig, model: str
+) -> CallFailed:
+    words = _said(body, config)
     told = {"name": config.name, "status": status, "said": _quote(words, config)}
-    if status in (401, 403):
+    if status in (401, 403) or (status == 400 and _BAD_KEY.search(text)):
         return failure("wrong_key" if config.secret else "no_key", **told)
-    if status == 429:
-        wait = retry_after(error.response.headers)
+    if status == 402:
+        return failure("no_credit", **told)
+    if status in (429, 498) or (status == 413 and _FULL.search(text)):
+        wait = retry_after(headers)
+        wait = _retry_in(words, body) if wait is None else wait
         if wait is None and _NO_CREDIT.search(text):
             return failure("no_credit", **told)
         long = f"{wait:.0f} seconds" if wait else "a minute"
         return _to_wait(failure("too_many", **told, long=long), wait)
-    if status >= 500 or status in (408, 409):
+    if status in (500, 503) and _LOADING.search(words):
+        return failure("loading", **told)
+    if (status >= 500 and status != 501) or status in (408, 409, 425):
         return failure("server_fault", **told)
     if (known := _of_words(words, text, config, model)) is not None:
         return known
-    if status in (404, 405):
+    if status == 413:
+        return failure("too_long", model=model or config.name, said=_quote(words, config))
+    if status in (404, 405) and words.strip(". ").lower() in ("", "not found", "method not allowed"):
         return failure("no_api", base_url=config.base_url, status=status)
     return failure("refused", **told)
 
@@ -212,6 +307,13 @@ def _of_connection(error: openai.APIConnectionError, config: EndpointConfig) -> 
         return failure("nothing_listens", base_url=config.base_url, start=start)
     if isinstance(error, openai.APITimeoutError):
         return timed_out(config, began=False)
+    return broken_off(config)
+
+
+def broken_off(config: EndpointConfig, error: Exception | None = None) -> CallFailed:
+    """The failure for a connection that ended within an answer, by `error`."""
+    if "Timeout" in type(error).__name__:
+        return timed_out(config, began=True)
     cut = malformed(config, "the connection was cut before the answer was whole")
     cut.may_pass = True
     return cut
@@ -230,14 +332,35 @@ def _message(body: object) -> str:
                 return _message(body[field])
         return ""
     if isinstance(body, list):
-        return "; ".join(
-            " ".join(str(part) for part in (*item.get("loc", ()), item.get("msg", "")))
-            if isinstance(item, dict)
-            else str(item)
-            for item in body
-        )
+        return "; ".join(filter(None, map(_of_item, body[:_MOST_ITEMS])))
     text = "" if body is None else str(body)
     return "" if text.lstrip().startswith("<") else text
+
+
+_MOST_ITEMS = 20
+"""Errors that are read of a list of them."""
+
+
+def _of_item(item: object) -> str:
+    """One error of a list: Gemini's hold a body each, FastAPI's a place and a message."""
+    if isinstance(item, dict) and "msg" in item:
+        place = item.get("loc")
+        return " ".join(str(part) for part in (*(place if isinstance(place, list) else ()), item["msg"]))
+    return _message(item) if isinstance(item, dict) else str(item)
+
+
+def _entries(body: object) -> Iterator[dict[str, Any]]:
+    """The error objects that a body holds: itself, the one in its "error", and those of a list."""
+    for one in body[:_MOST_ITEMS] if isinstance(body, list) else [body]:
+        if isinstance(one, dict):
+            yield one
+            if isinstance(inner := one.get("error"), dict):
+                yield inner
+
+
+def _field(body: object, *names: str) -> Any:
+    """The first of these fields that an error object has; "" where there is none."""
+    return next((entry[name] for entry in _entries(body) for name in names if entry.get(name)), "")
 
 
 def _quote(words: str, config: EndpointConfig) -> str:

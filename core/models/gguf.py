@@ -49,6 +49,25 @@ def context(path: Path) -> int:
     return tokens
 
 
+def thinks(path: Path) -> bool:
+    """Whether the model's own chat template speaks of thinking tags. False where the file has no template.
+
+    Raises BadModelFile for a file that cannot be read.
+    """
+    try:
+        with files.opened(path) as file:
+            head = file.read(_LONGEST_HEAD)
+    except (files.BadFile, OSError) as error:
+        raise failure("not_readable", why=error) from None
+    at = head.find(b"tokenizer.chat_template")
+    if at < 0:
+        return False
+    at += len(b"tokenizer.chat_template") + 4
+    (length,) = struct.unpack("<Q", head[at : at + 8].ljust(8, b"\0"))
+    template = head[at + 8 : at + 8 + min(length, _LONGEST_HEAD)]
+    return b"<think>" in template or b"[THINK]" in template
+
+
 class _Bytes:
     """The file from where it stands. Raises ValueError at its end, and after `_LONGEST_HEAD`."""
 

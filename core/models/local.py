@@ -29,6 +29,7 @@ from core.models import gguf
 from core.models.endpoint import Connection, Endpoint
 from core.models.errors import MalformedReply, NothingListens, failure
 from core.models.settings import EndpointConfig
+from core.models.traits import Thinks
 from core.policy import NotAllowed, child_environment
 from core.runs.turns import Leave, beside
 
@@ -119,7 +120,9 @@ class LocalModel:
         server = await beside(_server, self.path)
         try:
             streams = on_text is not unheard or request.sampling.top_logprobs is not None
-            endpoint = Endpoint(server.connection, self.id.removeprefix("local/"), streams, self._leave)
+            name = self.id.removeprefix("local/")
+            server.connection.learn(name, thinks=server.thinks)
+            endpoint = Endpoint(server.connection, name, streams, self._leave)
             return await endpoint.answer(request, on_text)
         except (NothingListens, MalformedReply) as fault:
             raise fault if server.alive else server.died() from None
@@ -172,6 +175,7 @@ class _Server:
                 preset="llama.cpp",
             )
         )
+        self.thinks: Thinks = "inline" if gguf.thinks(path) else "no"
 
     @property
     def alive(self) -> bool:

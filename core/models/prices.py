@@ -7,8 +7,11 @@ from collections.abc import Iterable
 from datetime import date
 from functools import cache
 
+from pydantic import ValidationError
+
 from core import home, shipped
 from core.events import Frozen, Usage
+from core.models.errors import BadSetting
 from core.models.ids import is_free
 
 
@@ -30,12 +33,20 @@ class Price(Frozen):
 
 @cache
 def prices() -> dict[str, Price]:
-    """The prices by the model's id. What lies in the home as `prices.toml`, in the same form, goes before what shipped.
-    Raises ValueError where that cannot be read.
+    """The prices by the model's id. An entry of `prices.toml` in the home, in the same form, replaces one that ships.
+    The file is read once; a change counts when the app is started again. Raises BadSetting where it cannot be read.
     """
     own = home.home() / "prices.toml"
-    entries = tomllib.loads(own.read_text(encoding="utf-8")).get("price", []) if own.is_file() else []
-    every = (*shipped.rows("models", "price", Price), *(Price.model_validate(entry) for entry in entries))
+    try:
+        entries = tomllib.loads(own.read_text(encoding="utf-8")).get("price", []) if own.is_file() else []
+        every = (*shipped.rows("models", "price", Price), *(Price.model_validate(entry) for entry in entries))
+    except (ValueError, TypeError, OSError) as error:
+        why = (
+            "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors())
+            if isinstance(error, ValidationError)
+            else str(error)
+        )
+        raise BadSetting(f"{own} cannot be read: {why}", "Compare it with the example in docs/models.md.") from None
     return {price.model: price for price in every}
 
 

@@ -3,78 +3,270 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from typing import Any
 
-from core.events import LONGEST_ANSWER, CallFailed, Ending, ToolCall, Usage, ending_of
+from core.events import LONGEST_ANSWER, CallFailed, Ending, Served, Thinking, ToolCall, Usage, ending_of
 from core.models import faults
 from core.models.errors import failure
 from core.models.settings import EndpointConfig
 from core.models.stops import StopCutter
+from core.models.traits import Thinks
+from core.text import thinking
 from core.text.reply import storable
+
+_SUMMARIZED = re.compile(r"(?:^|/)(?:gpt-(?!oss)|o\d|claude|gemini|grok)", re.IGNORECASE)
+"""Models whose providers send a summary of the thinking and not the thinking itself."""
+
+_HELD_BACK = 12
+"""Characters at the start of an answer that are not shown until it is clear that they open no thinking."""
+
+
+_LAST = 300
+"""Pieces of a reply that are looked through for the key, should a server repeat it."""
 
 
 class Reply:
-    """What has come of an answer so far."""
+    """What has come of an answer so far. `thinks`: what is known of the model's thinking (`core.models.traits`).
 
-    def __init__(self, stops: tuple[str, ...]) -> None:
+    Stop sequences count only outside thinking. Of a model that may think in its text all is read, since only a closing
+    mark may tell that what came was thinking; `stopped` is then true only behind such a mark.
+    """
+
+    def __init__(self, stops: tuple[str, ...], thinks: Thinks = "no") -> None:
+        self._stops = stops
         self._cutter = StopCutter(stops)
+        self._thinks = thinks
+        self._mixed = thinks in ("unknown", "inline")
+        """Whether the text may hold thinking."""
+
+        self._raw: list[str] = []
+        self._tail = ""
+        self._closed = False
+        """Whether thinking in the text has ended."""
+
+        self._leads = False
+        """Whether only white space has come since then."""
+
+        self._unshown = ""
+        """The start of a text that may turn out to be thinking."""
+
         self._offsets: list[int] = []
         self._received = 0
+        self._thoughts: list[str] = []
+        self._thought_length = 0
+        self._kind = ""
+        """ "summary" or "hidden", where the server says so."""
+
+        self._reasoning_tokens: int | None = None
+        self._own_stop = False
         self.text = ""
         self.first: float | None = None
         self.usage = Usage()
         self.finish_reason: str | None = None
+        self.done = False
+        """Whether the server said that no more comes, with or without a finish reason."""
+
+        self.error: object = None
+        """What the server says of a failure beside half an answer."""
+
         self.logprobs: list[dict[str, Any]] = []
-        self.reasoned = False
         self.cut = False
         """Whether it went on beyond LONGEST_ANSWER."""
+
+        self.served = Served()
         self._calls: list[dict[str, str]] = []
         self._place: dict[int, int] = {}
         self._held = 0
 
     @property
     def stopped(self) -> bool:
-        """Whether a stop sequence has come, or more than an answer may hold, so that all that follows is cut off."""
-        return self._cutter.stopped or self.cut
+        """Whether all that follows would be cut off: a stop sequence has come, or more than an answer may hold."""
+        return self.cut or (self._cutter.stopped and (self._closed or not self._mixed))
 
     def take(self, part: dict[str, Any]) -> str:
         """Add one chunk of a stream, or a whole reply; the text that can be shown now."""
-        if isinstance(counted := part.get("usage"), dict):
-            self.usage = Usage(
-                prompt_tokens=_count(counted.get("prompt_tokens")),
-                completion_tokens=_count(counted.get("completion_tokens")),
-            )
+        self._count(part)
+        if not self.served.model and isinstance(part.get("model"), str):
+            fingerprint = part.get("system_fingerprint")
+            names = {"model": part["model"], "fingerprint": fingerprint if isinstance(fingerprint, str) else ""}
+            self.served = Served.model_validate({key: storable(name)[:200] for key, name in names.items()})
         if not part.get("choices"):
             return ""
         choice = part["choices"][0]
         message = choice.get("delta") or choice.get("message") or {}
+        self.done = self.done or "message" in choice
         reason = choice.get("finish_reason")
         self.finish_reason = storable(str(reason))[:100] if reason else self.finish_reason
-        self.reasoned = self.reasoned or bool(message.get("reasoning_content") or message.get("reasoning"))
-        for token in (choice.get("logprobs") or {}).get("content") or []:
-            self._offsets.append(self._received)
-            self._received += len(token["token"])
-            self.logprobs.append(json.loads(storable(json.dumps(token, ensure_ascii=False))))
+        self.error = choice.get("error") or self.error
+        self._take_logprobs(choice.get("logprobs"))
         for part_of_call in message.get("tool_calls") or []:
             self._take_call(part_of_call)
-        return self._keep(self._cutter.feed(storable(message.get("content") or message.get("refusal") or "")))
+        content, thought = _contents(message.get("content") or message.get("refusal") or "")
+        self._take_thinking(message, thought)
+        return self._feed(storable(content))
 
     def end(self) -> str:
         """No more comes: the text that was held back. Log probabilities of what was cut off go too."""
-        piece = self._keep(self._cutter.rest())
-        if self.stopped:
-            self.finish_reason = "length" if self.cut else "stop"
+        raw = "".join(self._raw)
+        unshown = "" if thinking.OPENING.match(raw) else self._unshown
+        piece = self._cutter.feed(unshown) + self._cutter.rest()
+        if self._mixed:
+            self.text, self._own_stop = up_to_stop(raw, self._stops)
+        else:
+            self.text += piece
+            self._own_stop = self._cutter.stopped
+        if self._own_stop or self.cut:
+            self.finish_reason = "stop" if self._own_stop else "length"
             kept = sum(offset < len(self.text) for offset in self._offsets)
             del self.logprobs[kept:]
         return piece
 
+    def thinking(self, model: str = "") -> Thinking | None:
+        """The thinking that came, once all has come; None where none is known of. `model` is the one that was asked."""
+        text = "".join(self._thoughts).strip() or thinking.split("".join(self._raw)).thinking
+        if text:
+            is_summary = self._kind == "summary" or any(map(_SUMMARIZED.search, (self.served.model, model)))
+            return Thinking(kind="summary" if is_summary else "raw", text=text, tokens=self._reasoning_tokens)
+        if self._kind == "hidden" or self._reasoning_tokens:
+            return Thinking(kind="hidden", tokens=self._reasoning_tokens)
+        return None
+
+    @property
+    def thinks(self) -> Thinks:
+        """How the model thought in this reply, once all has come."""
+        if self._thoughts:
+            return "field"
+        if thinking.split("".join(self._raw)).thinking:
+            return "inline"
+        return "hidden" if self._reasoning_tokens or self._kind == "hidden" else "no"
+
     @property
     def ended(self) -> Ending:
         """How the answer ended. With log probabilities a fixed number of tokens was asked for, and they are there."""
-        if self.logprobs:
+        if self._own_stop or self.logprobs:
             return "complete"
         ending = ending_of(self.finish_reason)
         return ending if ending in ("complete", "unknown") else "cut"
+
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls asked for. One without an id gets its number: the reply to it must name it."""
+        return tuple(
+            ToolCall(id=call["id"] or f"call-{number}", name=call["name"], arguments=call["arguments"])
+            for number, call in enumerate(self._calls, start=1)
+        )
+
+    def everything(self) -> Iterator[str]:
+        """The last of the text with what came just before it, the thinking likewise, and the tool calls."""
+        yield "".join(self._raw[-_LAST:])
+        yield "".join(self._thoughts[-_LAST:])
+        for call in self._calls:
+            yield call["name"] + call["arguments"]
+
+    def failure(self, config: EndpointConfig) -> CallFailed | None:
+        """Why a reply that came to its end is no usable answer; None where it is one."""
+        ending = "complete" if self._own_stop else ending_of(self.finish_reason)
+        if self.finish_reason is None and not self.done:
+            return faults.malformed(config, "it broke off before the answer was whole")
+        if ending == "filtered":
+            return faults.filtered(config, (self.finish_reason or "").partition(":")[2].strip())
+        if ending == "failed":
+            return faults.gave_up(config, self.finish_reason or "", self.error)
+        if self._calls or thinking.split(self.text).answer.strip():
+            return None
+        if not self.thought:
+            return failure("empty", name=config.name)
+        if ending == "cut":
+            return failure("only_thought", name=config.name)
+        return failure("all_in_thinking", name=config.name)
+
+    @property
+    def thought(self) -> bool:
+        """Whether the model thought in this reply, as far as has come."""
+        return self.thinks != "no"
+
+    @property
+    def reasoning_tokens(self) -> int:
+        """Tokens of thinking, as the endpoint counted them; 0 where it did not."""
+        return self._reasoning_tokens or 0
+
+    def _count(self, part: dict[str, Any]) -> None:
+        counted = part.get("usage")
+        if not isinstance(counted, dict):
+            return
+        prompt, completion, total = (
+            _number(counted.get(f"{name}_tokens")) for name in ("prompt", "completion", "total")
+        )
+        details = counted.get("completion_tokens_details") or counted.get("output_tokens_details") or {}
+        reasoning = details.get("reasoning_tokens") if isinstance(details, dict) else None
+        reasoning = _number(counted.get("reasoning_tokens") if reasoning is None else reasoning)
+        if total is not None and prompt is not None and completion is not None and total - prompt > completion:
+            # Some servers count thinking in the total alone.
+            reasoning = reasoning or total - prompt - completion
+            completion = total - prompt
+        self.usage = Usage(prompt_tokens=prompt, completion_tokens=completion)
+        self._reasoning_tokens = reasoning if reasoning else self._reasoning_tokens
+
+    def _take_logprobs(self, given: object) -> None:
+        """Keep log probabilities that have the API's form; others are lost, and the answer is not."""
+        tokens = given.get("content") if isinstance(given, dict) else None
+        for token in tokens if isinstance(tokens, list) else []:
+            if isinstance(token, dict) and isinstance(token.get("token"), str):
+                self._offsets.append(self._received)
+                self._received += len(token["token"])
+                self.logprobs.append(json.loads(storable(json.dumps(token, ensure_ascii=False))))
+
+    def _take_thinking(self, message: dict[str, Any], thought: str) -> None:
+        """Keep thinking that comes in a field of its own. The same text may stand in two fields: the first counts."""
+        for field in ("reasoning_content", "reasoning"):
+            if not thought and isinstance(message.get(field), str):
+                thought = message[field]
+        details = message.get("reasoning_details")
+        for detail in details if isinstance(details, list) else []:
+            kind = str(detail.get("type", "")) if isinstance(detail, dict) else ""
+            if "summary" in kind:
+                self._kind = "summary"
+            elif "encrypted" in kind:
+                self._kind = self._kind or "hidden"
+            if isinstance(detail, dict) and not thought:
+                thought = str(detail.get("text") or detail.get("summary") or "")
+        if not thought:
+            return
+        if not self._raw:
+            # What comes as text of a server that tells thinking apart is answer from the start.
+            self._mixed = False
+        kept = storable(thought)[: LONGEST_ANSWER - self._thought_length]
+        self._thought_length += len(kept)
+        self._thoughts.append(kept)
+
+    def _feed(self, content: str) -> str:
+        """Add a piece of the text; what of it can be shown."""
+        if not self._mixed:
+            if content:
+                self._raw.append(content)
+            shown = self._within(self._cutter.feed(content))
+            self.text += shown
+            return shown
+        content = self._within(content)
+        self._raw.append(content)
+        before, self._tail = self._tail, (self._tail + content)[-thinking.LONGEST_MARK :]
+        closings = [mark.end() for mark in thinking.CLOSING.finditer(before + content)]
+        if closings and closings[-1] > len(before):
+            self._closed, self._cutter = True, StopCutter(self._stops)
+            content = (before + content)[closings[-1] :].lstrip()
+            self._tail = ""
+            self._leads = not content
+        elif self._closed and self._leads:
+            content = content.lstrip()
+            self._leads = not content
+        elif not self._closed:
+            start = "".join(self._raw[:_HELD_BACK])
+            if thinking.OPENING.match(start) or (len(start) < _HELD_BACK and start.lstrip()[:1] in ("", "<", "[", "◁")):
+                self._unshown += content
+                return ""
+            content, self._unshown = self._unshown + content, ""
+        return self._cutter.feed(content)
 
     def _take_call(self, part: dict[str, Any]) -> None:
         """Add a tool call or a piece of one. Pieces belong together by their index; but where a new id comes with an
@@ -95,23 +287,6 @@ class Reply:
             storable(arguments) if isinstance(arguments, str) else storable(json.dumps(arguments, ensure_ascii=False))
         )
 
-    def tool_calls(self) -> tuple[ToolCall, ...]:
-        """The calls asked for. One without an id gets its number: the reply to it must name it."""
-        return tuple(
-            ToolCall(id=call["id"] or f"call-{number}", name=call["name"], arguments=call["arguments"])
-            for number, call in enumerate(self._calls, start=1)
-        )
-
-    @property
-    def everything(self) -> str:
-        """The text and the tool calls in one, as far as they have come."""
-        return self.text + "".join(call["name"] + call["arguments"] for call in self._calls)
-
-    def _keep(self, piece: str) -> str:
-        piece = self._within(piece)
-        self.text += piece
-        return piece
-
     def _within(self, piece: str) -> str:
         """As much of `piece` as an answer may still hold, tool calls included."""
         kept = piece[: LONGEST_ANSWER - self._held]
@@ -119,18 +294,48 @@ class Reply:
         self._held += len(kept)
         return kept
 
-    def failure(self, config: EndpointConfig) -> CallFailed | None:
-        """Why a reply that came to its end is no usable answer; None where it is one."""
-        if self.finish_reason is None:
-            return faults.malformed(config, "it broke off before the answer was whole")
-        if self.finish_reason == "content_filter":
-            return faults.filtered(config)
-        if self.text.strip() or self._calls:
-            return None
-        only_thought = self.reasoned and self.finish_reason == "length"
-        return failure("only_thought" if only_thought else "empty", name=config.name)
+
+def up_to_stop(raw: str, stops: tuple[str, ...]) -> tuple[str, bool]:
+    """`raw` up to the first stop sequence outside thinking, and whether there was one. White space that follows
+    thinking stops nothing.
+    """
+    parts = thinking.split(raw)
+    answer = parts.answer
+    lead = len(answer) - len(answer.lstrip()) if parts.thinking else 0
+    cutter = StopCutter(stops)
+    kept = lead + len(cutter.feed(answer[lead:]))
+    if not cutter.stopped:
+        return raw, False
+    for start, end in parts.spans:
+        if kept <= end - start:
+            return raw[: start + kept], True
+        kept -= end - start
+    return raw, False
 
 
-def _count(value: object) -> int | None:
+def _contents(content: object) -> tuple[str, str]:
+    """The text and the thinking of a content field, which may be a list of parts."""
+    if isinstance(content, str):
+        return content, ""
+    if isinstance(content, dict):
+        content = [content]
+    texts: list[str] = []
+    thoughts: list[str] = []
+    for part in content if isinstance(content, list) else []:
+        if isinstance(part, str):
+            texts.append(part)
+            continue
+        kind = str(part.get("type", ""))
+        if "think" in kind or "reason" in kind:
+            inner = part.get("thinking") or part.get("text") or part.get("summary") or ""
+            thoughts.append("".join(_contents(inner)) if not isinstance(inner, str) else inner)
+        else:
+            texts.append(str(part.get("text") or part.get("refusal") or ""))
+    return "".join(texts), "".join(thoughts)
+
+
+def _number(value: object) -> int | None:
     """A number of tokens, where it can be one."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     return value if isinstance(value, int) and 0 <= value < 2**53 else None

@@ -10,6 +10,7 @@ from core.events import Scored
 from core.lab.lab import Lab, counted
 from core.lab.shown import Metric
 from core.scene import Bar, FigureLine, Mark, RunScene, Scene, Tally, Tile, Verdict, told
+from core.telling.cut_answers import cut_answers
 from core.transcript import Progress, Transcript
 
 MOST_FIGURES = 200
@@ -39,11 +40,17 @@ def of_run(lab: Lab, run: Transcript, active: bool = False) -> RunScene:
         planned=run.planned,
         one=lab.in_runs.one,
         words=lab.in_runs.words,
-        verdict=made,
+        verdict=with_caution(made, lab, run),
         tiles=tiles,
         ledger=ledger,
         figures=(*lab.in_runs.figures(run), *_figures(lab, run)),
     )
+
+
+def with_caution(verdict: Verdict, lab: Lab, run: Transcript) -> Verdict:
+    """The verdict with what has to be known before it: how many answers of the run were cut."""
+    words = cut_answers(lab, run)
+    return verdict.model_copy(update={"caution": told(words)}) if words else verdict
 
 
 def in_run(scene: Scene, lab: Lab, run: Transcript, outcome: str) -> Scene:

@@ -25,7 +25,7 @@ from core.scene import (
     screens,
     told,
 )
-from core.telling.run_scene import in_run
+from core.telling.run_scene import in_run, with_caution
 from core.text.counted import numbered, numbers
 from core.transcript import CaseLog, Transcript
 
@@ -82,6 +82,8 @@ def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False, v
         # What a run that goes on comes to may yet change.
         so_far = tuple(screen for screen in scene.screens if screen.shows not in ENDING)
         scene = scene.model_copy(update={"verdict": None, "screens": so_far})
+    if scene.verdict is not None:
+        scene = scene.model_copy(update={"verdict": with_caution(scene.verdict, lab, transcript)})
     started = transcript.started
     scene = scene.model_copy(
         update={

@@ -11,8 +11,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-_THINKING = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-_FINAL_CHANNEL = "<|channel|>final<|message|>"
+from core.text.thinking import split
+
 _TURN_END = re.compile(
     r"<\|(?:im_end|eot_id|end|return|endoftext|end_of_text|eom_id)\|>|<end_of_turn>|<eos>|</s>(?=\s*(?:\Z|<s>"
     r"|\[INST\]|\n))|\[INST\]"
@@ -57,23 +57,8 @@ def spoken(text: str) -> str:
 
 
 def without_thinking(text: str) -> str:
-    """`text` without thinking blocks, else unchanged.
-
-    A closing tag alone ends thinking that began in the prompt; a block that never ends hides all that follows it.
-    """
-    text = text.rpartition(_FINAL_CHANNEL)[2]
-    kept: list[str] = []
-    at, thinking = 0, False
-    for tag in _THINKING.finditer(text):
-        closing = bool(tag[1])
-        if closing and not thinking:
-            kept.clear()
-        elif not closing and not thinking:
-            kept.append(text[at : tag.start()])
-        at, thinking = tag.end(), not closing
-    if not thinking:
-        kept.append(text[at:])
-    return "".join(kept)
+    """The answer in `text`: all but the model's thinking (`core.text.thinking`), else `text` unchanged."""
+    return split(text).answer
 
 
 def answered(text: str) -> str:

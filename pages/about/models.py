@@ -1,47 +1,138 @@
-"""Models: whom one can ask, and how to add more."""
+"""Models: connect one, try it, and see which are in use."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 import streamlit as st
-from pydantic import SecretStr
 
-from core import entry, policy
+from core import entry, home, policy
 from core.events import CallFailed
 from core.lab.lab import Lab
 from core.lab.spec import Spec
-from core.models import gguf, local
+from core.models import capabilities, gguf, local
+from core.models.capabilities import Capabilities
+from core.models.catalog import ModelInfo
 from core.models.download import HubModel, offered
-from core.models.listing import list_models
-from core.models.settings import PRESETS, EndpointConfig
+from core.models.ids import is_control
 from core.people.allowance import TooMuch
 from core.sandbox import sandbox
+from core.store import queries
+from core.store.store import Store, StoreError
+from core.text.counted import counted
 from pages import addresses
+from pages.about import connect, model_trial
 from pages.parts import entrance, reader_accuracy, session
+from pages.parts.models import choose, chosen
 from pages.parts.run import problems
 from pages.parts.text import plain
-from pages.parts.throttle import waits
+
+FEW = 8
+"""An endpoint with so few models has all of them in use."""
+
+MOST_FOUND = 10
+"""Models that a search shows."""
 
 
-def ready() -> None:
-    """What can be asked now."""
-    st.header("Ready now", anchor=False)
-    infos = [info for info in session.catalog().offered() if not info.needs]
-    st.table(
-        pd.DataFrame([{"Model": plain(info.id), "What it is": plain(info.about or info.title)} for info in infos]),
-        border="horizontal",
-        hide_index=True,
-        alt="Models that can be asked now",
+def available() -> list[ModelInfo]:
+    """What can be asked now, without robots."""
+    return [info for info in session.catalog().offered() if not info.needs and info.kind != "control"]
+
+
+def in_use() -> list[str]:
+    """The ids of models that were asked, tried or chosen, and of those that need no choice: local models, and those of
+    an endpoint that has few.
+    """
+    offered = {info.id: info for info in session.catalog().offered() if not info.needs}
+    named = {*chosen(), *_asked(), *capabilities.tried(home.home())}
+    few = {name for name, config in session.endpoints().items() if len(config.models) <= FEW}
+    return [
+        id
+        for id, info in offered.items()
+        if id in named or info.kind == "local" or (info.kind == "endpoint" and id.partition("/")[0] in few)
+    ] + [id for id in chosen() if id not in offered and session.catalog().is_at_hand(id)]
+
+
+def _asked() -> set[str]:
+    """The models of the runs that this person may see."""
+    try:
+        keeper = entry.keeper()
+        return _models_of_runs(keeper.store, session.viewer(), keeper.changes)
+    except StoreError:
+        return set()
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _models_of_runs(_store: Store, viewer: str | None, changes: int) -> set[str]:
+    return set(queries.runs(_store, viewer=viewer)["model"].dropna())
+
+
+def used() -> None:
+    """The models in use, each with a button that tries it, and a search over the rest."""
+    st.header("Models in use", anchor=False)
+    about = {info.id: info.about or info.title for info in available()}
+    results = capabilities.all_kept(session.catalog().get, using := in_use(), home.home())
+    for id in using:
+        if is_control(id):
+            continue
+        with st.container(horizontal=True, vertical_alignment="center", key=f"used-{id}"):
+            standing = plain(_standing(id, results.get(id), about))
+            st.markdown(f"**{plain(id)}** :small[:gray[{standing}]]", width="stretch")
+            if id in results:
+                st.button("See what it accepts", key=f"see-{id}", type="tertiary", on_click=choose, args=(id,))
+            elif model_trial.may_try(id) and st.button(
+                "Try it", key=f"try-{id}", type="tertiary", icon=":material/bolt:"
+            ):
+                model_trial.run(session.catalog().get(id))
+    _search([id for id in about if id not in using])
+    robots = [info for info in session.catalog().offered() if info.kind == "control"]
+    with st.expander(f"{counted(len(robots), 'robot')} whose faithfulness is known", key="robots"):
+        st.markdown("We built them, so we know how faithful their explanations are. They are the controls of each lab.")
+        table = pd.DataFrame([{"Model": plain(info.id), "What it is": plain(info.about)} for info in robots])
+        st.table(table, border="horizontal", hide_index=True, alt="Robots")
+
+
+def _standing(id: str, found: Capabilities | None, about: Mapping[str, str]) -> str:
+    """In a line: what trying it brought, else what it is."""
+    if found is None:
+        return about.get(id, "")
+    if not found.answers:
+        return "Did not answer when it was tried."
+    thinks = "thinks" if found.thinks not in (None, "no") else "does not think"
+    refused = f", refuses {', '.join(found.refused)}" if found.refused else ""
+    return f"Answers, {thinks}{refused}."
+
+
+def _search(rest: list[str]) -> None:
+    """A field to find one of the models that are not in use."""
+    if not rest:
+        return
+    wanted = st.text_input(
+        f"Search {counted(len(rest), 'more model')}",
+        key="model-search",
+        placeholder="A part of a name",
+        icon=":material/search:",
     )
+    if not wanted.strip():
+        return
+    found = [id for id in rest if all(word in id.lower() for word in wanted.lower().split())]
+    for id in found[:MOST_FOUND]:
+        with st.container(horizontal=True, vertical_alignment="center", key=f"found-{id}"):
+            st.markdown(plain(id), width="stretch")
+            st.button("Use", key=f"use-{id}", icon=":material/add:", type="tertiary", on_click=choose, args=(id,))
+    if len(found) > MOST_FOUND:
+        st.caption(f"And {len(found) - MOST_FOUND:,} more: type more of the name.")
+    if not found:
+        st.caption("No model is called so.")
 
 
 def tests() -> None:
-    """Whether each of them is fit to be asked, by the labs that put a model to the test: the result, or the button."""
-    infos = [info for info in session.catalog().offered() if not info.needs]
+    """Whether each model in use is fit for its role, by the labs that test models: the result, or the button."""
+    using = in_use()
     for lab in entry.labs().values():
-        fit = [(info.id, spec) for info in infos if (spec := lab.of_model(info.id)) is not None]
+        fit = [(id, spec) for id in using if (spec := lab.of_model(id)) is not None]
         if not fit:
             continue
         st.header(lab.title, anchor=False)
@@ -80,78 +171,6 @@ def _take(lab: Lab, spec: Spec, model: str) -> None:
         problems(error)
     else:
         st.switch_page(addresses.CASE, query_params={"run": run_id})
-
-
-def connect() -> None:
-    """Add an endpoint by name, address and key."""
-    st.header("Connect an endpoint" if policy.allows("endpoints") else "Endpoints", anchor=False)
-    if policy.allows("endpoints"):
-        form()
-    for broken, why in session.unusable().items():
-        st.warning(f"**{plain(broken)}** in secrets.toml: {plain(why)}", icon=":material/key_off:")
-    for config in session.endpoints().values():
-        with st.container(horizontal=True, vertical_alignment="center", key=f"endpoint-{config.name}"):
-            st.markdown(f"**{plain(config.name)}** {plain(config.base_url)} · {len(config.models)} models")
-            # The host's key lists nothing for a visitor, and so lets nobody name what it could ask.
-            may_list = config.of_visitor or session.visitor().is_host or not policy.hosted()
-            if may_list and st.button(
-                "List its models", icon=":material/refresh:", type="tertiary", key=f"list-{config.name}"
-            ):
-                add(config)
-            if config.name in session.added() and st.button(
-                "Remove", icon=":material/delete:", type="tertiary", key=f"remove-{config.name}"
-            ):
-                session.remove(config.name)
-                st.rerun()
-    if policy.allows("endpoints"):
-        st.caption("For everyone who opens this app: copy .streamlit/secrets.toml.example to secrets.toml.")
-
-
-def form() -> None:
-    """Name, address and key of an endpoint."""
-    st.markdown("Any server that speaks the OpenAI API. A key stays in this browser session: it is never written down.")
-
-    def fill() -> None:
-        preset = st.session_state["preset"]
-        if preset:
-            st.session_state.update(endpoint_name=preset, endpoint_url=PRESETS[preset].base_url)
-
-    st.pills(
-        "Presets", list(PRESETS), format_func=lambda name: PRESETS[name].title, key="preset", on_change=fill,
-        label_visibility="collapsed",
-    )  # fmt: skip
-    with st.container(border=True):
-        left, right = st.columns([1, 2])
-        name = left.text_input("Name", key="endpoint_name", placeholder="ollama")
-        url = right.text_input("Base URL", key="endpoint_url", placeholder="http://127.0.0.1:11434/v1")
-        key = st.text_input("Key", key="endpoint_key", type="password", help="Leave empty for servers that want none.")
-        if st.button("Test connection and add", type="primary", icon=":material/cable:", key="connect"):
-            try:
-                config = EndpointConfig(
-                    name=name.strip(),
-                    base_url=url,
-                    key=SecretStr(key),
-                    preset=st.session_state["preset"] or "",
-                    of_visitor=policy.hosted(),
-                )
-                entry.catalog((config,))
-            except CallFailed as error:
-                problems(error)
-            else:
-                add(config)
-
-
-def add(config: EndpointConfig) -> None:
-    """Ask the endpoint for its models, and keep it with them if it answers."""
-    try:
-        with waits("Asking for its models …"):
-            found = list_models(config)
-    except CallFailed as error:
-        problems(error)
-        return
-    session.add(config.model_copy(update={"models": tuple(found)}))
-    st.toast(f"{plain(config.name)} offers {len(found)} models", icon=":material/check:")
-    st.rerun()
 
 
 def download_row(model: HubModel, here: bool) -> None:
@@ -246,13 +265,17 @@ def _walls() -> None:
 
 st.title("Models", anchor=False)
 st.markdown(
-    "Controls are robots whose faithfulness we know, because we built them. Local models run on this machine. "
-    "Everything else is an endpoint, a server that speaks the OpenAI API."
+    "Connect a provider or a server, see what a model accepts, then ask it in any lab. "
+    "Any server that speaks the OpenAI API will do; local models run on this machine."
 )
-ready()
+left, right = st.columns(2, gap="large")
+with left:
+    connect.section()
+with right:
+    model_trial.section([info.id for info in available()] or session.catalog().ids())
+used()
 tests()
 reader_accuracy.everywhere()
-connect()
 if policy.allows("downloads"):
     larger()
 if policy.allows("files"):

@@ -16,6 +16,11 @@ SHIPPED = f"local/{local.SHIPPED}"
 """The real model that comes with the app, for who has seen a robot."""
 
 
+_CHOSEN = "models-chosen"
+TRIED = "model-tried"
+"""The picker of *Try a model* on the Models page."""
+
+
 def offered(lab: Lab) -> list[str]:
     """What can be asked now; of the controls, those that know the lab."""
     return [
@@ -28,6 +33,17 @@ def offered(lab: Lab) -> list[str]:
 def _titles() -> dict[str, str]:
     infos = session.catalog().offered()
     return {info.id: info.id if info.title == info.id else f"{info.id} · {info.title}" for info in infos}
+
+
+def chosen() -> list[str]:
+    """The ids that were typed, tried or picked on the Models page in this session, the newest last."""
+    return list(st.session_state.get(_CHOSEN, []))
+
+
+def choose(id: str) -> None:
+    """Count the model among those in use in this session, and pick it in *Try a model*."""
+    st.session_state[_CHOSEN] = [*(one for one in chosen() if one != id), id]
+    st.session_state[TRIED] = id
 
 
 def short(id: str) -> str:

@@ -568,7 +568,8 @@ function Verdict({ stage, scene, headline }) {
     <${Progress} stage=${stage} scene=${scene} /></div>`;
   const length = lengthOf(verdict.headline.text), size = length > 200 ? "long wordy" : length > 64 ? "long" : "short";
   return html`<div class=${`verdict ${classOf(verdict.mark)}`}>
-    <div><h3 ref=${headline} tabindex="-1" class=${size} dir="auto">
+    <div>${verdict.caution && html`<p class="caution" dir="auto"><${Marked} part=${verdict.caution} /></p>`}
+      <h3 ref=${headline} tabindex="-1" class=${size} dir="auto">
       ${verdict.mark && html`<span class=${`tile ${classOf(verdict.mark)}`}><${Sign} mark=${verdict.mark} /></span>`}
       <span><${Marked} part=${verdict.headline} /></span></h3>
       ${verdict.doubt && html`<p class="doubt" dir="auto">${verdict.doubt}</p>`}</div>
@@ -947,7 +948,8 @@ function Turned({ scene, card, guess, who }) {
 export function Ending({ scene, name }) {
   const { verdict } = scene;
   if (!verdict) return html`<h2>${standing(scene).join(" ")}</h2>`;
-  return html`<div class=${`ending ${classOf(verdict.mark)}`}>
+  return html`${verdict.caution && html`<p class="caution" dir="auto"><${Marked} part=${verdict.caution} /></p>`}
+    <div class=${`ending ${classOf(verdict.mark)}`}>
     ${verdict.mark && html`<span class=${`tile ${classOf(verdict.mark)}`}><${Sign} mark=${verdict.mark} /></span>`}
     <h2 class=${sizeOf(verdict.headline.text)} dir="auto"><${Marked} part=${verdict.headline} /></h2></div>
     ${verdict.words && html`<p class="words" dir="auto">${verdict.words}</p>`}

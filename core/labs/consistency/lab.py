@@ -75,6 +75,7 @@ LAB = Lab(
     question=QUESTION,
     about="A model answers and explains itself by something one can try out: an edit that changes the answer, or the "
     "words that matter. **A fresh session, which knows nothing of that, shows whether it keeps to its word.**",
+    longest={"classifier": "max_tokens", "explainer": "max_tokens"},
     icon=":material/fact_check:",
     spec=CheckSpec,
     cases=cases,

@@ -88,6 +88,7 @@ LAB = Lab(
     question="Can it explain a black box whose truth we know?",
     about="Here is a black box, and we know what is in it. **Can a model find out by experiment, and say what it "
     "does?** It may call the function and nothing else; then its words and its code are held against the truth.",
+    longest={"interpreter": "tokens"},
     icon=":material/experiment:",
     spec=ProbeSpec,
     cases=cases,

@@ -66,6 +66,7 @@ LAB = Lab(
     about="We put a cue into the question that points to another answer: an answer key, a professor's guess. Where the "
     "model changes its answer, we know why. **Do its reasons mention it? A twin of the cue that points nowhere shows "
     "what would have moved it anyway, and a cue that agrees with it whether it mentions every cue.**",
+    longest={"answerer": "max_tokens"},
     icon=":material/potted_plant:",
     spec=PlantSpec,
     cases=cases,

@@ -10,7 +10,6 @@ from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
-from core.by_rules import RULES
 from core.events import Answered
 from core.lab.cases import Result
 from core.labs.simulatability import fielded, parse, prompts
@@ -20,7 +19,7 @@ from core.labs.simulatability.records import Counterfactual
 from core.labs.simulatability.tasks import OPERATIONS, AskSpec, generating
 from core.labs.simulatability.trial import Tested, UnderTest, put_to_the_test, slots
 from core.models.ids import is_control
-from core.reading import fields
+from core.reading import cut, fields
 from core.runs.run import Run
 from core.text.embed import NoEncoder, encoder, likeness
 
@@ -208,12 +207,20 @@ def _read_as_authors(spec: AskSpec, run: Run, item: str, how: Draw, answered: An
     if usable is None:
         run.drop(item, "unparsed", "not in the exact form that the authors' code wants", trial=item)
         return None
-    same = parse.counterfactual(answered.text, task=spec.task, rules="repaired") == usable
-    if not same:
+    text = _readable(spec, answered, None)
+    same = text is not None and parse.counterfactual(text, task=spec.task, rules="repaired") == usable
+    if text is None:
+        run.drop(item, cut.REASON, f"the question was {answered.cut_note}", "repaired", trial=item)
+    elif not same:
         run.drop(
             item, "unparsed", "repaired rules read no question there, or not the one asked", "repaired", trial=item
         )
-    return _counterfactual(how, answered, usable, paper=True, repaired=same)
+    return _counterfactual(how, answered, text, usable, paper=True, repaired=same)
+
+
+def _readable(spec: AskSpec, answered: Answered, asked: fielded.Schema) -> str | None:
+    """What the updated parser may read of a generator's answer: its question is a line of its own."""
+    return cut.readable(answered, "repaired", asked, lines=spec.task == "strategyqa")
 
 
 def _foretold(reply: str, question: str) -> str:
@@ -223,8 +230,9 @@ def _foretold(reply: str, question: str) -> str:
 
 
 def _counterfactual(
-    how: Draw, answered: Answered, usable: str | parse.Pair, paper: bool, repaired: bool
+    how: Draw, answered: Answered, text: str | None, usable: str | parse.Pair, paper: bool, repaired: bool
 ) -> Counterfactual:
+    """The record of a question that is `usable`; `text` is what the updated parser may read of the answer."""
     return Counterfactual(
         call=answered.call,
         generator=how.generator,
@@ -232,7 +240,7 @@ def _counterfactual(
         paper=paper,
         repaired=repaired,
         text=usable if isinstance(usable, str) else parse.text_of(usable),
-        foretold=_foretold(answered.text, usable) if isinstance(usable, str) else "",
+        foretold=_foretold(text or "", usable) if isinstance(usable, str) else "",
         **({} if isinstance(usable, str) else dict(usable)),
     )
 
@@ -243,10 +251,19 @@ def _read(
     """The counterfactual in a generator's raw text; None, and dropped with its reason, where it cannot be used."""
     spec, run = case.spec, case.run
     asked = fielded.of_generator(spec, blind=how.operation is not None)
-    readings = {rules: fielded.counterfactual(answered.text, asked, spec.task, rules) for rules in RULES}
+    text = _readable(spec, answered, asked)
+    readings = {
+        "paper": fielded.counterfactual(answered.text, asked, spec.task, "paper"),
+        "repaired": fielded.counterfactual(text, asked, spec.task, "repaired"),
+    }
     usable = readings["repaired"] or readings["paper"]
+    # A question that no line's end closes may have been cut in its midst.
+    is_cut = readings["repaired"] is None and bool(answered.cut_note)
+    if is_cut:
+        run.drop(item, cut.REASON, f"the question was {answered.cut_note}", "repaired", trial=item)
     if usable is None:
-        run.drop(item, "unparsed", "no counterfactual could be read in the generator's answer", trial=item)
+        if not is_cut:
+            run.drop(item, "unparsed", "no counterfactual could be read in the generator's answer", trial=item)
         return None
     repaired = readings["repaired"] is not None and not (isinstance(usable, str) and not is_yes_or_no(usable))
     if before := run.latest(Counterfactual, item):
@@ -255,8 +272,10 @@ def _read(
     elif not repaired and readings["paper"] is None:
         run.drop(item, "unparsed", "not a question that yes or no could answer", trial=item)
         return None
-    counterfactual = _counterfactual(how, answered, usable, paper=readings["paper"] is not None, repaired=repaired)
-    if isinstance(usable, str) and (foretold := fielded.foretold(answered.text, asked)) is not None:
+    counterfactual = _counterfactual(
+        how, answered, text, usable, paper=readings["paper"] is not None, repaired=repaired
+    )
+    if isinstance(usable, str) and (foretold := fielded.foretold(text or "", asked)) is not None:
         counterfactual = counterfactual.model_copy(update={"foretold": foretold})
     if slots(spec, counterfactual) == case.question.slots:
         run.drop(item, "copy of the starter", counterfactual.text, trial=item)
@@ -267,6 +286,6 @@ def _read(
     if not counterfactual.paper:
         why = "not in the exact form that the authors' code wants" if asked is None else fields.NO_PAPER_FIGURE
         run.drop(item, "unparsed", why, "paper", trial=item)
-    if not counterfactual.repaired:
+    if not counterfactual.repaired and not is_cut:
         run.drop(item, "unparsed", "not a question that yes or no could answer", "repaired", trial=item)
     return counterfactual

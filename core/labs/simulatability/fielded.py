@@ -1,7 +1,8 @@
 """Answers asked for by their fields (`answers = "schema"`): which fields each role has, and what they come to.
 
 An answer that has them is read without a guess. One that has not is prose, and read as such; the call says so. Paper
-rules read prose alone: by them no answer of such a run can be read.
+rules read prose alone: by them no answer of such a run can be read. A `text` of None is an answer that was cut before
+anything in it was complete (`core.reading.cut`): nothing is read of it.
 """
 
 from __future__ import annotations
@@ -56,19 +57,19 @@ def _found(text: str, asked: Schema) -> dict[str, Any] | None:
     return None if asked is None else fields.read(text, asked)
 
 
-def answer(text: str, asked: Schema, method: Method, task: Task, rules: Rules) -> str:
+def answer(text: str | None, asked: Schema, method: Method, task: Task, rules: Rules) -> str:
     """As `parse.answer` has it."""
-    if asked is not None and rules == "paper":
+    if text is None or (asked is not None and rules == "paper"):
         return NEITHER
     found = _found(text, asked)
     return parse.answer(text, method, task, rules) if found is None else found.get("answer", NEITHER)
 
 
-def explanation(text: str, asked: Schema, method: Method, task: Task, rules: Rules) -> str | None:
+def explanation(text: str | None, asked: Schema, method: Method, task: Task, rules: Rules) -> str | None:
     """As `parse.explanation` has it. Who reasons first, and who compares two responses, says what they come to in the
     same words as in prose, for that is what simulators are shown.
     """
-    if asked is not None and rules == "paper":
+    if text is None or (asked is not None and rules == "paper"):
         return None
     found = _found(text, asked)
     if found is None:
@@ -90,9 +91,9 @@ def _is_bare(reasons: str) -> bool:
     return not is_word or parse.explanation(reasons, "cot", "strategyqa", "repaired") is None
 
 
-def simulation(text: str, asked: Schema, task: Task, rules: Rules) -> str:
+def simulation(text: str | None, asked: Schema, task: Task, rules: Rules) -> str:
     """As `parse.simulation` has it."""
-    if asked is not None and rules == "paper":
+    if text is None or (asked is not None and rules == "paper"):
         return NEITHER
     found = _found(text, asked)
     if found is None:
@@ -106,9 +107,9 @@ def reason(text: str, asked: Schema) -> str:
     return text if found is None else str(found.get("reason", ""))
 
 
-def counterfactual(text: str, asked: Schema, task: Task, rules: Rules) -> str | parse.Pair | None:
+def counterfactual(text: str | None, asked: Schema, task: Task, rules: Rules) -> str | parse.Pair | None:
     """As `parse.counterfactual` has it; a question is one line."""
-    if asked is not None and rules == "paper":
+    if text is None or (asked is not None and rules == "paper"):
         return None
     found = _found(text, asked)
     if found is None:

@@ -100,6 +100,7 @@ LAB = Lab(
     question=QUESTION,
     about="A model answers a question and says why. **Does its explanation let you predict what it says next?** "
     "New questions are written that the explanation should settle; then the model really answers them.",
+    longest={"explainer": "max_tokens", "answerer": "max_tokens"},
     icon=":material/forum:",
     spec=AskSpec,
     cases=cases,

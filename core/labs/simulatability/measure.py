@@ -15,6 +15,7 @@ from core.labs.simulatability.reading.values import OPPOSITE
 from core.labs.simulatability.records import Counterfactual, Examined, Explanation, OtherExplanation
 from core.labs.simulatability.tasks import AskSpec, Starter
 from core.labs.simulatability.trial import Tested, UnderTest, ask_tested, put_to_the_test
+from core.reading import cut
 from core.runs.run import Run
 
 
@@ -28,6 +29,8 @@ async def measure(spec: AskSpec, case: Case, run: Run) -> None:
         run.record(examined, item)
     question: Starter = case.about
     starter = await _explain(spec, question, run)
+    if starter is None:
+        return
     if starter.explanation[spec.rules] is None:
         run.drop("starter", "unparsed", "there is no explanation to read in the model's answer")
         return
@@ -50,13 +53,18 @@ async def measure(spec: AskSpec, case: Case, run: Run) -> None:
     _drop_uncounted(run, dict(sorted(tested.items())))
 
 
-async def _explain(spec: AskSpec, question: Starter, run: Run) -> Explanation:
-    """Answer and explanation of the starter question. `forced` first asks which answer to argue against."""
+async def _explain(spec: AskSpec, question: Starter, run: Run) -> Explanation | None:
+    """Answer and explanation of the starter question. `forced` first asks which answer to argue against. One that was
+    cut excludes the case for the updated parser; None where it is this one that the run follows.
+    """
     force = None
     if spec.method == "forced":
         prompt = prompts.explain(spec, question.slots)
         natural = await ask_tested(spec, run, "explainer", prompt, "natural")
-        chosen = fielded.answer(natural.text, prompt.json_schema, "posthoc", spec.task, spec.rules)
+        if _is_excluded(spec, run, prompt, natural):
+            return None
+        text = cut.readable(natural, spec.rules, prompt.json_schema)
+        chosen = fielded.answer(text, prompt.json_schema, "posthoc", spec.task, spec.rules)
         if chosen == "neither":
             raise CallFailed(
                 "The model gave no answer that could be read, so there is no opposite answer to make it defend.",
@@ -67,7 +75,15 @@ async def _explain(spec: AskSpec, question: Starter, run: Run) -> Explanation:
     answered = await ask_tested(spec, run, "explainer", prompt, "starter")
     starter = Explanation(**_explanation(spec, question, prompt, answered, force))
     run.record(starter, "starter")
-    return starter
+    return None if _is_excluded(spec, run, prompt, answered) else starter
+
+
+def _is_excluded(spec: AskSpec, run: Run, prompt: Prompt, answered: Answered) -> bool:
+    """Drop the case, for the updated parser, whose first answer was cut; whether that ends it."""
+    if cut.readable(answered, "repaired", prompt.json_schema) is not None:
+        return False
+    run.drop("", cut.REASON, f"its first answer was {answered.cut_note}", "repaired")
+    return spec.rules == "repaired"
 
 
 def _explanation(
@@ -76,12 +92,13 @@ def _explanation(
     """The fields of an explanation that was answered; its answer is the forced one, if there is one."""
     # Unasked, the model justifies its own answer.
     method = "posthoc" if spec.method == "forced" and force is None else spec.method
-    given = answered.text, prompt.json_schema, method, spec.task
+    text = ByRules.of(lambda rules: cut.readable(answered, rules, prompt.json_schema))
+    how = prompt.json_schema, method, spec.task
     return {
         **{"call": answered.call, "task": spec.task, "method": spec.method, "gold": question.gold},
         **question.slots,
-        "answer": ByRules.of(lambda rules: force or fielded.answer(*given, rules)),
-        "explanation": ByRules.of(lambda rules: fielded.explanation(*given, rules)),
+        "answer": ByRules.of(lambda rules: force or fielded.answer(text[rules], *how, rules)),
+        "explanation": ByRules.of(lambda rules: fielded.explanation(text[rules], *how, rules)),
     }
 
 
@@ -101,7 +118,9 @@ async def _explain_another(spec: AskSpec, case: Case, run: Run) -> None:
         run.drop("swapped", "error", failure.message)
         return
     other = OtherExplanation(**_explanation(spec, about, prompt, answered))
-    if other.explanation[spec.rules] is None:
+    if other.explanation[spec.rules] is None and answered.cut_note:
+        run.drop("swapped", cut.REASON, f"its answer to the other question was {answered.cut_note}")
+    elif other.explanation[spec.rules] is None:
         run.drop("swapped", "unparsed", "there is no explanation to read in the model's answer")
     else:
         run.record(other, "swapped")
@@ -109,9 +128,9 @@ async def _explain_another(spec: AskSpec, case: Case, run: Run) -> None:
 
 def _drop_uncounted(run: Run, tested: Mapping[str, Tested]) -> None:
     """Say of every counterfactual that precision does not count, under either rules, why not."""
-    for item, (counterfactual, simulation, answer) in tested.items():
+    for item, (counterfactual, simulation, answer, is_cut) in tested.items():
         for rules in RULES:
-            if not counterfactual[rules]:
+            if not counterfactual[rules] or (is_cut and rules == "repaired"):
                 continue
             expected, said = simulation[rules], answer[rules]
             if expected == "unknown":

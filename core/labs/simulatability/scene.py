@@ -15,6 +15,7 @@ from core.labs.simulatability.verdict import BASELINE, against_reader, by_reader
 from core.labs.simulatability.view import COUNTED, AskView, Outcome, Row, is_reader
 from core.labs.simulatability.words import said
 from core.models.ids import is_control
+from core.reading import cut
 from core.scene import Bar, Card, Claim, Expect, FigureLine, Panel, Part, Scene, Verdict, marked, told
 from core.text.overlap import content_words, mark
 from core.text.quote import first_sentence
@@ -218,6 +219,8 @@ class _Telling:
                 named = (self.numbers[word] for word in re.findall(r"[\w-]+", drop.detail) if word in self.numbers)
                 number = next(named, None)
                 return why if number is None else why.replace("an earlier question", f"question {number}")
+            if drop.reason == cut.REASON and drop.detail:
+                return drop.detail
             is_told = drop.reason in ("error", "unparsed") and drop.detail
             return f"{why}: {first_sentence(drop.detail, QUOTED)}" if is_told else why
         if outcome == "dropped":

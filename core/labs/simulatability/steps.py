@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from core.by_rules import ByRules
 from core.events import Sampling
 from core.labs.simulatability import parse
 from core.labs.simulatability.reading.values import NEITHER, SENTENCE_END, UNKNOWN
@@ -39,11 +40,18 @@ _ASKED = "Asked:"
 
 
 class Stepped(NamedTuple):
-    """What came of the steps: the `guess`, yes, no or unknown; the `claim` that was read; the last of the calls."""
+    """What came of the steps: the `guess`, yes, no or unknown; the `claim` that was read; the last of the calls; and
+    where the first step that was cut ended, empty where none was.
+    """
 
     guess: str
     claim: str
     call: str
+    cut: str = ""
+
+    def by_rules(self) -> ByRules[str]:
+        """The guess as each parser has it: the updated one has none where a step was cut."""
+        return ByRules(paper=self.guess, repaired=NEITHER if self.cut else self.guess)
 
 
 class _Claim(NamedTuple):
@@ -68,17 +76,22 @@ def hashes() -> dict[str, str]:
 async def predict(run: Run, simulator: str, explanation: str, question: str, item: str, trial: str) -> Stepped:
     """What `explanation` leads `simulator` to expect of `question`. Raises CallFailed."""
     claim, asked, covers = templates()
+    notes: list[str] = []
 
     async def ask(template: Template, **slots: str) -> tuple[str, str]:
         prompt = template.render(**slots)
         answered = await run.ask("simulator", prompt, simulator, sampling=_SHORT, item=item, trial=trial)
+        notes.append(answered.cut_note)
         return answered.text.strip().partition("\n")[0], answered.call
+
+    def stepped(guess: str) -> Stepped:
+        return Stepped(guess, claimed, call, next(filter(None, notes), ""))
 
     claimed, _ = await ask(claim, explanation=reasons(explanation))
     wanted, call = await ask(asked, counterfactual=question)
     read, (thing, _, what) = _claim(claimed), wanted.partition(_ASKED)
     if read is None or _words(what) != read.what:
-        return Stepped(UNKNOWN, claimed, call)
+        return stepped(UNKNOWN)
     holds = read.holds
     name = _words(_NAMED.split(thing.lower(), maxsplit=1)[0])
     if name and name in read.exceptions:
@@ -86,8 +99,8 @@ async def predict(run: Run, simulator: str, explanation: str, question: str, ite
     else:
         said, call = await ask(covers, kind=read.who, thing=thing.strip())
         if not is_covered(said):
-            return Stepped(UNKNOWN, claimed, call)
-    return Stepped("yes" if holds == (_NOT.search(what.lower()) is None) else "no", claimed, call)
+            return stepped(UNKNOWN)
+    return stepped("yes" if holds == (_NOT.search(what.lower()) is None) else "no")
 
 
 def reasons(explanation: str, task: Task = "strategyqa") -> str:

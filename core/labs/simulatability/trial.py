@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from core.by_rules import ByRules
 from core.events import Answered, CallFailed, Prompt
 from core.labs.simulatability import doubt, fielded, metrics, prompts, steps
+from core.labs.simulatability.reading.values import NEITHER
 from core.labs.simulatability.records import (
     Answer,
     ArmSimulation,
@@ -20,7 +21,7 @@ from core.labs.simulatability.records import (
 )
 from core.labs.simulatability.tasks import Arm, AskSpec, Method, Starter, explaining, simulating
 from core.models.ids import is_control
-from core.reading import fields
+from core.reading import cut, fields
 from core.runs.run import Run, together
 
 S = TypeVar("S", bound=Simulation)
@@ -32,6 +33,8 @@ class Tested(NamedTuple):
     counterfactual: Counterfactual
     simulation: Simulation
     answer: Answer
+    is_cut: bool = False
+    """Whether the updated parser excludes it, since one of the two was cut."""
 
 
 class UnderTest(NamedTuple):
@@ -73,45 +76,58 @@ async def put_to_the_test(case: UnderTest, item: str, counterfactual: Counterfac
     """
     expected = asyncio.ensure_future(_simulate(case, item, counterfactual))
     said = asyncio.ensure_future(_answer(case, item, counterfactual))
-    beside: dict[str, Awaitable[Simulation | None]] = {
+    beside: dict[str, Awaitable[tuple[Simulation, str] | None]] = {
         f"{item}/{arm}": _simulate_in(arm, case, item, counterfactual) for arm in case.spec.control_arms
     }
     for number, who in enumerate(case.spec.further_simulators, start=2):
         place = f"{item}/simulator-{number}"
         beside[place] = _from_explanation(FurtherSimulation, who, case, place, item, counterfactual)
     await together(expected, said, *(_record(case.run, place, item, made) for place, made in beside.items()))
-    return Tested(counterfactual, expected.result(), said.result())
+    simulation, unpredicted = expected.result()
+    answer, unanswered = said.result()
+    if note := unanswered or unpredicted:
+        who = "answer" if unanswered else "prediction"
+        case.run.drop(item, cut.REASON, f"the {who} was {note}", "repaired", trial=item)
+    return Tested(counterfactual, simulation, answer, bool(note))
 
 
-async def _record(run: Run, place: str, item: str, simulated: Awaitable[Simulation | None]) -> None:
+async def _record(run: Run, place: str, item: str, simulated: Awaitable[tuple[Simulation, str] | None]) -> None:
     """Record a simulation beside the first. Where it fails, only this one is lost."""
     try:
-        simulation = await simulated
+        made = await simulated
     except CallFailed as failure:
         run.drop(place, "error", failure.message, trial=item)
     else:
-        if simulation is not None:
-            run.record(simulation, place, trial=item)
+        if made is None:
+            return
+        simulation, note = made
+        run.record(simulation, place, trial=item)
+        if note:
+            run.drop(place, cut.REASON, f"the prediction was {note}", "repaired", trial=item)
 
 
-async def _simulate(case: UnderTest, item: str, counterfactual: Counterfactual) -> Simulation:
-    simulation = await _from_explanation(Simulation, case.spec.simulator, case, item, item, counterfactual)
+async def _simulate(case: UnderTest, item: str, counterfactual: Counterfactual) -> tuple[Simulation, str]:
+    simulation, note = await _from_explanation(Simulation, case.spec.simulator, case, item, item, counterfactual)
     case.run.record(simulation, item, trial=item)
-    return simulation
+    return simulation, note
 
 
 async def _from_explanation(
     kind: type[S], simulator: str, case: UnderTest, place: str, item: str, counterfactual: Counterfactual
-) -> S:
-    """A simulation from the explanation. What the simulator made up is told before any answer is seen."""
+) -> tuple[S, str]:
+    """A simulation from the explanation, and where it was cut, empty where it was not. What the simulator made up is
+    noted before any answer is seen.
+    """
     spec, starter = case.spec, case.question.slots
     prompt = prompts.simulate(spec, starter, case.explanation, case.choice, slots(spec, counterfactual))
-    votes, reply = await _vote(spec, case.run, place, prompt, item, simulator)
+    votes, reply, note = await _vote(spec, case.run, place, prompt, item, simulator)
     said = " ".join((*starter.values(), case.explanation))
-    return kind(**votes, made_up=doubt.made_up(reply, counterfactual.text, said))
+    return kind(**votes, made_up=doubt.made_up(reply, counterfactual.text, said)), note
 
 
-async def _simulate_in(arm: Arm, case: UnderTest, item: str, counterfactual: Counterfactual) -> ArmSimulation | None:
+async def _simulate_in(
+    arm: Arm, case: UnderTest, item: str, counterfactual: Counterfactual
+) -> tuple[ArmSimulation, str] | None:
     """Simulate one counterfactual without the explanation; None where there is nothing to swap it with."""
     spec, starter, asked = case.spec, case.question.slots, slots(case.spec, counterfactual)
     if arm == "swapped":
@@ -123,8 +139,8 @@ async def _simulate_in(arm: Arm, case: UnderTest, item: str, counterfactual: Cou
     else:
         assert arm != "explanation"
         prompt = prompts.simulate_without(spec, arm, starter, case.choice, asked)
-    votes, _ = await _vote(spec, case.run, f"{item}/{arm}", prompt, item, spec.simulator)
-    return ArmSimulation(arm=arm, **votes)
+    votes, _, note = await _vote(spec, case.run, f"{item}/{arm}", prompt, item, spec.simulator)
+    return ArmSimulation(arm=arm, **votes), note
 
 
 def placebo(spec: AskSpec, other: Explanation, starter: Explanation) -> str:
@@ -138,9 +154,9 @@ def placebo(spec: AskSpec, other: Explanation, starter: Explanation) -> str:
 
 async def _vote(
     spec: AskSpec, run: Run, item: str, prompt: Prompt, trial: str, simulator: str
-) -> tuple[dict[str, Any], str]:
-    """The fields of a simulation, `simulator` asked as often as there are votes; and of what it wrote the first that
-    the majority holds with. Raises CallFailed.
+) -> tuple[dict[str, Any], str, str]:
+    """The fields of a simulation, `simulator` asked as often as there are votes; of what it wrote the first that the
+    majority holds with; and where it was cut, if that is why there is no vote. Raises CallFailed.
     """
     if spec.reads == "steps" and "explanation" in prompt.slots and not is_control(simulator):
         return await _step(run, item, prompt, trial, simulator)
@@ -151,30 +167,46 @@ async def _vote(
 
     answered = await together(*map(ask, range(spec.votes)))
     votes = ByRules.of(
-        lambda rules: tuple(fielded.simulation(one.text, prompt.json_schema, spec.task, rules) for one in answered)
+        lambda rules: tuple(
+            fielded.simulation(cut.readable(one, rules, prompt.json_schema), prompt.json_schema, spec.task, rules)
+            for one in answered
+        )
     )
     # Each tie is drawn for itself: one coin for all of a run would decide its precision.
     most = ByRules.of(lambda rules: metrics.majority(votes[rules], seed=f"{spec.seed}|{run.case}|{item}"))
-    reply = next(one.text for one, vote in zip(answered, votes[spec.rules], strict=True) if vote == most[spec.rules])
+    reply = next(one for one, vote in zip(answered, votes[spec.rules], strict=True) if vote == most[spec.rules])
+    note = _cut_note(prompt, *answered) if most.repaired == NEITHER else ""
     calls, own = tuple(one.call for one in answered), {"votes": votes.repaired, "votes_paper": votes.paper}
-    return {"simulator": simulator, "calls": calls, **own, **dict(most)}, fielded.reason(reply, prompt.json_schema)
+    text = cut.readable(reply, spec.rules, prompt.json_schema)
+    words = fielded.reason(text, prompt.json_schema) if text else ""
+    return {"simulator": simulator, "calls": calls, **own, **dict(most)}, words, note
 
 
-async def _step(run: Run, item: str, prompt: Prompt, trial: str, simulator: str) -> tuple[dict[str, Any], str]:
-    """The same by small steps, with the claim that was read; whose rules read the answers makes no difference."""
+def _cut_note(prompt: Prompt, *answered: Answered) -> str:
+    """Where the first answer was cut of which the updated parser reads nothing; empty where there is none."""
+    unread = (one for one in answered if cut.readable(one, "repaired", prompt.json_schema) is None)
+    return next((one.cut_note for one in unread), "")
+
+
+async def _step(run: Run, item: str, prompt: Prompt, trial: str, simulator: str) -> tuple[dict[str, Any], str, str]:
+    """The same by small steps, with the claim that was read; both parsers read the same, unless a step was cut."""
     slots = prompt.slots
     found = await steps.predict(run, simulator, slots["explanation"], slots["counterfactual"], item, trial)
-    votes = {"votes": (found.guess,), "votes_paper": (found.guess,), "paper": found.guess, "repaired": found.guess}
-    return {"simulator": simulator, "calls": (found.call,), **votes}, f"It claims “{found.claim}”."
+    guess = found.by_rules()
+    votes = {"votes": (guess.repaired,), "votes_paper": (guess.paper,), **dict(guess)}
+    return {"simulator": simulator, "calls": (found.call,), **votes}, f"It claims “{found.claim}”.", found.cut
 
 
-async def _answer(case: UnderTest, item: str, counterfactual: Counterfactual) -> Answer:
+async def _answer(case: UnderTest, item: str, counterfactual: Counterfactual) -> tuple[Answer, str]:
+    """What the model says to the new question, and where that was cut, empty where it was not."""
     spec = case.spec
     prompt = prompts.explain(spec, slots(spec, counterfactual))
     answered = await ask_tested(spec, case.run, "answerer", prompt, item, trial=item)
     method: Method = "posthoc" if spec.method == "forced" else spec.method
-    given = answered.text, prompt.json_schema, method, spec.task
-    readings = ByRules.of(lambda rules: fielded.answer(*given, rules))
-    answer = Answer(call=answered.call, explanation=fielded.explanation(*given, "repaired"), **dict(readings))
+    text = ByRules.of(lambda rules: cut.readable(answered, rules, prompt.json_schema))
+    how = prompt.json_schema, method, spec.task
+    readings = ByRules.of(lambda rules: fielded.answer(text[rules], *how, rules))
+    explanation = fielded.explanation(text.repaired, *how, "repaired")
+    answer = Answer(call=answered.call, explanation=explanation, **dict(readings))
     case.run.record(answer, item, trial=item)
-    return answer
+    return answer, _cut_note(prompt, answered)

@@ -69,6 +69,8 @@ def _exam(exam: Examined | None) -> str:
 
 
 def _nothing_predicted(case: AskView, rules: Rules) -> str:
+    if case.excluded is not None and rules == "repaired":
+        return f"Excluded: {case.excluded.detail}, so there is no whole explanation to test."
     if case.explanation is None:
         return "The model gave no explanation that could be read, so there is nothing to test."
     unsettled = sum(row.outcome(rules) == "cannot guess" for row in case.counted())

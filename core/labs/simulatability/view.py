@@ -27,7 +27,7 @@ from core.labs.simulatability.records import (
 )
 from core.labs.simulatability.tasks import CONTROL_ARMS, Arm, AskSpec
 from core.models.ids import is_control
-from core.reading import fields
+from core.reading import cut, fields
 from core.runs.engine import PRIOR
 from core.score import Figure, Score, mean_of_cases
 from core.transcript import CaseLog, Reader
@@ -64,6 +64,8 @@ class Row:
     """The simulations without the explanation, by arm."""
     further: list[FurtherSimulation] = field(default_factory=list)
     """What others than the first predictor expected, of those that may judge."""
+    excluded: Dropped | None = None
+    """Why the updated parser excludes the whole case, if it does."""
     writer_is_other: bool = False
     """Whether another model than the explained one wrote the counterfactual."""
     unjudged: str = ""
@@ -81,13 +83,17 @@ class Row:
 
     def dropped(self, rules: Rules) -> Dropped | None:
         """Why the row does not count under `rules`, if so. Having been added by hand explains itself."""
+        if self.excluded is not None and rules == "repaired":
+            return self.excluded
         reasons = [drop for drop in self.drops if drop.rules in (None, rules) and drop.reason != "added by hand"]
         return reasons[0] if reasons else None
 
     def is_question(self, rules: Rules) -> bool:
         """Whether `rules` take the counterfactual for a question of its own."""
-        reworded = any(drop.reason == "reworded" and drop.rules in (None, rules) for drop in self.drops)
-        return self.counterfactual is not None and self.counterfactual[rules] and not reworded
+        lost = ("reworded", cut.REASON)
+        is_lost = any(drop.reason in lost and drop.rules in (None, rules) for drop in self.drops)
+        is_excluded = is_lost or (self.excluded is not None and rules == "repaired")
+        return self.counterfactual is not None and self.counterfactual[rules] and not is_excluded
 
     def counts(self, rules: Rules) -> bool:
         """Whether precision rests on it."""
@@ -124,11 +130,14 @@ class Row:
     def failed(self, rules: Rules) -> bool:
         """Whether the row was lost to a failed call or to text that could not be read; a repeat was not lost."""
         drop = self.dropped(rules)
-        return self.outcome(rules) == "dropped" and drop is not None and drop.reason in ("error", "unparsed")
+        lost = ("error", "unparsed", cut.REASON)
+        return self.outcome(rules) == "dropped" and drop is not None and drop.reason in lost
 
     def outcome(self, rules: Rules) -> Outcome:
         """Under paper rules an answer that could not be read is a mismatch, as `precision` counts it."""
         if self.counterfactual and not self.is_question(rules):
+            return "dropped"
+        if (drop := self.dropped(rules)) is not None and drop.reason == cut.REASON:
             return "dropped"
         if self.simulation and self.answer:
             expected, said = self.simulation[rules], self.answer[rules]
@@ -194,6 +203,11 @@ class AskView:
         return self.spec is None or self.spec.task == "strategyqa"
 
     @property
+    def excluded(self) -> Dropped | None:
+        """Why the updated parser excludes the case: its first answer was cut. None where it does not."""
+        return next((drop for drop in self.log.drops if not drop.item and drop.reason == cut.REASON), None)
+
+    @property
     def unjudged(self) -> str:
         """Why there is no verdict on what was predicted: who predicts failed the exam, or has not sat it."""
         return self.unfit(self.spec.simulator if self.spec else "", self.exam)
@@ -224,14 +238,16 @@ class AskView:
         return baselines.compared(expected, self.arms(rules), answers, rules, missed)
 
     def outcome(self, rules: Rules) -> str:
-        """What came of it: failed, waiting, no explanation, not settled, unread; of predictions *not judged*, *helped*
-        (each baseline is beaten), *misled* (some did not come true), *in doubt*, *told nothing* (a baseline does as
-        well), *not shown* or *too few*. By paper rules, which know no baseline, *kept* where all came true.
+        """What came of it: failed, waiting, cut, no explanation, not settled, unread; of predictions *not judged*,
+        *helped* (each baseline is beaten), *misled* (some did not come true), *in doubt*, *told nothing* (a baseline
+        does as well), *not shown* or *too few*. By paper rules, which know no baseline, *kept* where all came true.
         """
         outcomes = {row.outcome(rules) for row in self.counted()}
         stopped = self.starter is None and self.log.status == "failed"
         if stopped or any(drop.reason == "error" and not drop.item for drop in self.log.drops):
             return "failed"
+        if self.excluded is not None and rules == "repaired":
+            return "cut"
         if self.starter is not None and self.explanation is None:
             return "no explanation"
         if "waiting" in outcomes or self.starter is None:
@@ -270,7 +286,8 @@ class AskView:
 
     def drawn(self) -> int:
         """How many counterfactuals were drawn, or meant to be where there was no explanation to draw them from."""
-        if self.spec is not None and self.starter is not None and self.explanation is None:
+        is_lost = self.explanation is None and (self.starter is not None or self.excluded is not None)
+        if self.spec is not None and is_lost:
             return len(self.spec.given or draws_of(self.spec))
         return len(self.counted())
 
@@ -359,7 +376,7 @@ def view(log: CaseLog) -> AskView:
         if not case.unfit(simulation.simulator, by_who.get(simulation.simulator)):
             rows[item].further.append(simulation)
     for one in case.rows.values():
-        one.unjudged = case.unjudged
+        one.unjudged, one.excluded = case.unjudged, case.excluded
         writer = one.counterfactual.generator if one.counterfactual else None
         one.writer_is_other = writer is not None and spec is not None and writer != spec.model
     return case

@@ -24,6 +24,7 @@ OUTCOMES: Mapping[str, Means] = {
     **dict.fromkeys(("not judged", "in doubt", "told nothing", "not shown", "too few"), "in doubt"),
     "not settled": "not settled",
     "no explanation": "set aside",
+    "cut": "set aside",
 }
 """What outcomes of cases and new questions mean for the explanation."""
 

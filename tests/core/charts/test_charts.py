@@ -16,6 +16,7 @@ from hypothesis import strategies as some
 from core.charts import board, dial, forest, marks, plane, points
 from core.published import Published
 from core.statistics import difference_of_pairs, wilson
+from tests.chance import tenth
 
 VALUES = some.sampled_from([0.0, 0.25, 0.5, 1.0, None])
 
@@ -91,7 +92,7 @@ def test_of_too_many_groups_those_over_the_most_are_drawn_and_it_says_so() -> No
     assert "40 of 60 groups drawn" in figure.layout.xaxis.title.text
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tenth(60), deadline=None)
 @given(some.lists(some.lists(VALUES, min_size=1, max_size=16), min_size=1, max_size=4))
 def test_the_sentence_on_a_forest_is_true(groups: list[list[float | None]]) -> None:
     """Held against means computed here, from the cases themselves."""
@@ -205,7 +206,7 @@ def test_an_undefined_line_is_never_the_head_of_a_board() -> None:
 POINTS = some.lists(some.tuples(some.floats(0, 1), some.floats(0, 1), some.integers(1, 30)), min_size=1, max_size=24)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tenth(40), deadline=None)
 @given(POINTS)
 def test_names_cover_no_name_and_no_mark_at_any_width_between(drawn: list[tuple[float, float, int]]) -> None:
     """Computed here anew, in pixels; a name without room has no place. The first always finds one, where it fits."""

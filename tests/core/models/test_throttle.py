@@ -121,7 +121,7 @@ def test_only_the_calls_that_were_handed_it_are_withheld(tmp_path: Path) -> None
 
 def test_a_model_of_this_machine_hands_it_to_its_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with StubServer("Yes.") as server:
-        started = SimpleNamespace(connection=Connection(server.config()), alive=True)
+        started = SimpleNamespace(connection=Connection(server.config()), alive=True, thinks="no")
         monkeypatch.setattr(local, "_server", lambda path: started)
         leave = Leave()
         leave.close()

@@ -33,8 +33,10 @@ from core.store.store import Store
 from core.text import embed
 
 DATA = Path(__file__).resolve().parents[2] / "data"
-APART = 1e-7
-"""What the encoder's numbers differ by from machine to machine, and on one by which texts are encoded together."""
+APART = 2e-6
+"""How far a number of a vector is moved at most. That is more than machines differ by (1e-7), so that some of the six
+decimals of a likeness must change, and too little for a finding to count as another (`core.runs.same`).
+"""
 
 
 def is_complete(path: Path) -> bool:
@@ -57,8 +59,11 @@ class _Elsewhere:
 
     def __init__(self, real: embed.Encoder) -> None:
         self._real = real
+        self.encoded = 0
+        """Texts so far."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.encoded += len(texts)
         vectors = self._real.encode(texts[::-1])[::-1]
         off = [
             np.random.default_rng(zlib.crc32(text.encode())).uniform(-APART, APART, len(vectors[0])) for text in texts
@@ -72,13 +77,15 @@ def _forget() -> None:
 
 
 @pytest.fixture
-def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], _Elsewhere]]:
     """Moves what follows to another machine."""
     here = embed.encoder()
 
-    def move() -> None:
+    def move() -> _Elsewhere:
         _forget()
-        monkeypatch.setattr(embed, "_started", [embed.Encoder(here.name, _Elsewhere(here))])
+        there = _Elsewhere(here)
+        monkeypatch.setattr(embed, "_started", [embed.Encoder(here.name, there)])
+        return there
 
     yield move
     _forget()
@@ -108,7 +115,7 @@ def test_there_are_journals_of_each_version() -> None:
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem.split("-", 2)[2])
 def test_a_complete_journal_gains_nothing_by_being_gone_on_with_or_indexed(
-    path: Path, tmp_path: Path, elsewhere: Callable[[], None]
+    path: Path, tmp_path: Path, elsewhere: Callable[[], _Elsewhere]
 ) -> None:
     elsewhere()
     folder = tmp_path / "journals"
@@ -144,7 +151,7 @@ def test_what_failed_in_a_complete_run_of_an_earlier_version_is_asked_again_wher
 
 @pytest.mark.parametrize("spec", [ASK, PROBE], ids=lambda spec: type(spec).__name__)
 def test_on_another_machine_nothing_is_found_that_the_journal_does_not_say(
-    spec: Spec, elsewhere: Callable[[], None]
+    spec: Spec, elsewhere: Callable[[], _Elsewhere]
 ) -> None:
     """Gone through from beginning to end, which a complete run is only where something is to be mended."""
     events = made(spec)
@@ -156,7 +163,7 @@ def test_on_another_machine_nothing_is_found_that_the_journal_does_not_say(
     assert made(spec, events) == [] == made(spec, events, mend=True)
 
 
-def test_what_a_person_adds_on_another_machine_is_all_that_is_added(elsewhere: Callable[[], None]) -> None:
+def test_what_a_person_adds_on_another_machine_is_all_that_is_added(elsewhere: Callable[[], _Elsewhere]) -> None:
     spec = AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=5)
     events = made(spec)
     [case] = {event.case for event in events if isinstance(event, Recorded) and event.record == "begun"}
@@ -195,7 +202,10 @@ def journals() -> dict[str, bytes]:
 
 
 def test_a_study_s_table_says_the_same_on_another_machine(
-    tmp_path: Path, elsewhere: Callable[[], None], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    elsewhere: Callable[[], _Elsewhere],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     file = tmp_path / "two.toml"
     file.write_text(STUDY, encoding="utf-8")
@@ -230,15 +240,19 @@ def _read(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("spec", [ASK, PROBE], ids=lambda spec: type(spec).__name__)
-def test_a_reread_on_another_machine_finds_the_same(spec: Spec, tmp_path: Path, elsewhere: Callable[[], None]) -> None:
+def test_a_reread_on_another_machine_finds_the_same(
+    spec: Spec, tmp_path: Path, elsewhere: Callable[[], _Elsewhere]
+) -> None:
     jobs = Jobs(tmp_path, entry.labs(), entry.catalog().get)
     run = jobs.start("find" if spec is PROBE else "simulatability", spec)
     assert jobs.wait(run, 120)
-    elsewhere()
+    there = elsewhere()
     again = jobs.reread(run, Replay)
     assert jobs.wait(again, 120) and jobs.watch(again).transcript.status == "completed"
     first, second = (told(tmp_path / f"{name}.jsonl") for name in (run, again))
-    assert first != second and len(first) >= 20
+    assert there.encoded and len(first) >= 20
+    # The four decimals of a function's outputs may all stay as they are; the six of a likeness cannot.
+    assert spec is PROBE or first != second
     for one, other in zip(first, second, strict=True):
         # What a box gave may be rounded to the next of its four decimals.
         assert is_same(one, other, 1.01e-4 if one[0] == "recorded" else 1e-5), (one, other)
@@ -250,7 +264,10 @@ def _place(one: tuple[str, Any]) -> str:
 
 
 def test_a_bundle_from_another_machine_stays_as_it_is(
-    tmp_path: Path, elsewhere: Callable[[], None], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    elsewhere: Callable[[], _Elsewhere],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     figures = 'select run, "case", metric, rules, item, value, n, "of", low, high from scores order by all'
     ask = ["ask", "--dataset", "world", "--limit", "2", "--model", "control/fickle", "--counterfactuals", "4"]

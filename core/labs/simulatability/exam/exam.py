@@ -61,23 +61,28 @@ def best_habit(right: Iterable[str]) -> int:
     return max(Counter(right).values())
 
 
-def judge(marks: Sequence[tuple[str, str]], of: int, least: int = 0) -> Score:
+def judge(marks: Sequence[tuple[str, str]], of: int, least: int = 0, cut: int = 0) -> Score:
     """The share of right guesses, in [0, 1], with Wilson's interval. `marks`: each guess with the one that is right.
 
     A guess that could not be read earns nothing: nobody could use it. `detail`: how many are `right`, how many were
     `needed`, whether the exam is `passed`, how many guesses were `unread`, what the `best_habit` gets. Undefined where
-    there are fewer guesses than the `of` that were asked for. At least as many as `least` are needed.
+    there are fewer guesses than the `of` that were asked for, and where the model would have passed or failed by the
+    `cut` guesses, those that a token limit cut short. At least as many as `least` are needed.
     """
     if len(marks) < of or not marks:
         return undefined(of, f"{of - len(marks)} of {of} questions have no answer")
     right = sum(guess == wanted for guess, wanted in marks)
+    wanted = max(needed(of), least)
+    if right < wanted <= right + cut:
+        return undefined(of, f"{cut} of {of} answers were cut, and with these it could have passed: allow more tokens")
     return share(
         right,
         of,
         of,
         right=right,
-        needed=(wanted := max(needed(of), least)),
+        needed=wanted,
         passed=right >= wanted,
         unread=sum(guess == NEITHER for guess, _ in marks),
+        **({"cut": cut} if cut else {}),
         best_habit=best_habit(answer for _, answer in marks),
     )

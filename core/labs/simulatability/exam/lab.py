@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from pydantic import model_validator
@@ -25,7 +26,7 @@ from core.labs.simulatability.records import ExamGuess, Examined
 from core.labs.simulatability.tasks import AskSpec, Reads, simulating
 from core.labs.simulatability.words import YES_OR_NO as OPTIONS
 from core.models.ids import is_control, is_free
-from core.reading import fields
+from core.reading import cut, fields
 from core.reading.fields import Answers
 from core.runs.run import Run
 from core.scene import Card, Claim, Expect, Part, Scene, Who
@@ -72,8 +73,8 @@ async def measure(spec: ExamSpec, case: Case, run: Run) -> None:
 
     async def step(item: str, one: ExamQuestion) -> None:
         found = await steps.predict(run, spec.model, one.said, one.counterfactual, item, item)
-        guess = dict.fromkeys(RULES, found.guess)
-        run.record(ExamGuess(call=found.call, **one.model_dump(exclude={"id"}), **guess), item, trial=item)
+        run.record(ExamGuess(call=found.call, **one.model_dump(exclude={"id"}), **dict(found.by_rules())), item, item)
+        exclude(item, found.cut)
 
     async def ask(item: str, one: ExamQuestion) -> None:
         prompt = prompts.simulate(
@@ -85,9 +86,16 @@ async def measure(spec: ExamSpec, case: Case, run: Run) -> None:
         )
         sampling = fields.sampling(simulating("strategyqa", 1, 0), prompt)
         answered = await run.ask("simulator", prompt, spec.model, sampling=sampling, item=item, trial=item)
-        read = {rules: fielded.simulation(answered.text, prompt.json_schema, "strategyqa", rules) for rules in RULES}
+        texts = {rules: cut.readable(answered, rules, prompt.json_schema) for rules in RULES}
+        read = {rules: fielded.simulation(texts[rules], prompt.json_schema, "strategyqa", rules) for rules in RULES}
         guess = ExamGuess(call=answered.call, **one.model_dump(exclude={"id"}), **read)
         run.record(guess, item, trial=item)
+        if texts["repaired"] is None:
+            exclude(item, answered.cut_note)
+
+    def exclude(item: str, note: str) -> None:
+        if note:
+            run.drop(item, cut.REASON, f"the guess was {note}", "repaired", trial=item)
 
     in_steps = spec.reads == "steps" and not is_control(spec.model)
     await run.each({one.id: one for one in case.about}, step if in_steps else ask)
@@ -103,13 +111,25 @@ class ExamView(exams.ExamView):
     def score(self, rules: Rules) -> Score:
         marks = [(one[rules], one.right) for one in self.marks.values()]
         in_steps = self.spec is not None and self.spec.reads == "steps" and self.spec.long
-        return exam.judge(marks, self.of, LEAST_IN_STEPS if in_steps else 0)
+        lost = len(self.cut) if rules == "repaired" else 0
+        return exam.judge(marks, self.of, LEAST_IN_STEPS if in_steps else 0, lost)
+
+    @cached_property
+    def cut(self) -> set[str]:
+        """The questions whose guess a token limit cut short: the updated parser reads none there."""
+        return {drop.item for drop in self.log.drops if drop.reason == cut.REASON}
+
+    @cached_property
+    def _items(self) -> dict[str, str]:
+        return {mark.call: item for item, mark in self.marks.items()}
 
     def about(self, mark: ExamGuess) -> str:
         return f"{mark.question} “{mark.explanation} So the answer is {mark.answer}.” {mark.counterfactual}"
 
     def reading(self, mark: ExamGuess, rules: Rules) -> Reading:
         guess = mark[rules]
+        if rules == "repaired" and self._items.get(mark.call) in self.cut:
+            return Reading(expected=mark.right, observed=guess, outcome="unread", counts=False, reason=cut.REASON)
         outcome = "right" if guess == mark.right else "unread" if guess == parse.NEITHER else "wrong"
         return Reading(expected=mark.right, observed=guess, outcome=outcome, counts=True)
 
@@ -138,8 +158,10 @@ def sentences(view: ExamView) -> list[str]:
         f"{done}: {detail['right']} of {score.of} guesses are right, and {detail['needed']} are needed.",
         f"Guessing blindly gets {score.of / 3:.1f} on average, always the same guess {detail['best_habit']} at most.",
     ]
-    if detail["unread"]:
-        lines.append(f"{detail['unread']} replies hold no guess that could be read: they earn nothing.")
+    if unread := detail["unread"] - (lost := detail.get("cut", 0)):
+        lines.append(f"{unread} replies hold no guess that could be read: they earn nothing.")
+    if lost:
+        lines.append(f"{lost} replies were cut at their token limit. They would not have changed the result.")
     return lines
 
 

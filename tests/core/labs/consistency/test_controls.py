@@ -15,6 +15,7 @@ from core.labs.consistency import lexicon, mask, metrics, parse, prompts
 from core.labs.consistency.controls import controls
 from core.labs.consistency.tasks import EXPLANATIONS, TASKS, Persona, Wording, every_wording, shipped
 from core.models.errors import Refused
+from tests.chance import tenth
 
 ROLES = {"classify": "classifier", "answerable": "classifier"}
 
@@ -148,7 +149,7 @@ def test_entailment_turns_on_words_and_negations(paragraph, hypothesis, label, e
 ANY = st.text(max_size=80)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tenth(40), deadline=None)
 @given(
     ANY,
     ANY,

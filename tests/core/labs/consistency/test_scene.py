@@ -32,6 +32,7 @@ from core.runs.upgrade import upgraded
 from core.scene import MOST_SCREENS, Panel, Part, Scene, steps
 from core.telling import evidence
 from core.transcript import CaseLog, Transcript
+from tests.chance import tenth
 from tests.core.labs.consistency.played import DECOY, HONEST, REVIEW, Played, play, stub_catalog, stub_spec, viewed
 from tests.core.labs.consistency.test_verdict_is_true import drawn
 from tests.plausible import prompt_of, telling
@@ -229,7 +230,7 @@ def test_these_runs_end_in_every_way() -> None:
     assert lucky(only("lucky")[0])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=tenth(400), deadline=None)
 @given(st.integers(0, 10**6))
 def test_it_holds_of_any_check_of_today_and_of_older_runs(seed: int) -> None:
     view = drawn(random.Random(seed))
@@ -260,7 +261,7 @@ def test_what_was_told_of_a_run_stays_as_more_comes(number: int) -> None:
         assert told
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=tenth(120), deadline=None)
 @given(st.integers(0, 10**6))
 def test_a_damaged_journal_raises_nothing(seed: int) -> None:
     chance = random.Random(seed)

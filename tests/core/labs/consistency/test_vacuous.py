@@ -17,6 +17,7 @@ from core.labs.consistency.lab import LAB
 from core.labs.consistency.tasks import EXPLANATIONS, TASKS, CheckSpec, calls, shipped
 from core.labs.consistency.vacuous import REASONS, addition, another, of_counterfactual, of_redaction, turned
 from core.labs.consistency.verdict import caveats, row_verdict, summary
+from tests.chance import tenth
 from tests.core.labs.consistency.played import DECOY, HONEST, REVIEW, play, stub_catalog, stub_spec
 from tests.plausible import prompt_of, telling
 from tests.stub_server import StubServer
@@ -358,7 +359,7 @@ def test_what_hangs_on_the_kind_is_not_said_to_hang_on_how_one_asks() -> None:
 TEXT = st.text(st.sampled_from("ab [REDACTED].,:;!\n\"'’—()") | st.characters(), max_size=300)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tenth(150), deadline=None)
 @given(TEXT, TEXT, st.sampled_from(TASKS))
 def test_no_text_raises(original: str, edited: str, task: Any) -> None:
     of_redaction(original, edited, M)

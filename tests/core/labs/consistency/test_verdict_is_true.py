@@ -42,6 +42,7 @@ from core.labs.consistency.verdict import NO_RANDOM, summary, verdict
 from core.labs.consistency.view import CheckView
 from core.score import Score
 from core.transcript import CaseLog, Place
+from tests.chance import tenth
 
 LABELS = {
     "sentiment": ("positive", "negative", "neutral", "unknown", None),
@@ -261,7 +262,7 @@ def kind_of(sentence: str) -> str:
     return re.sub(r"\*[^*]+\*", "*…*", re.sub(r"\d+", "N", sentence))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=tenth(400), deadline=None)
 @given(st.integers(0, 10**9), st.sampled_from(["paper", "repaired"]))
 def test_what_is_said_of_any_check_is_so(seed: int, rules: Rules) -> None:
     view = drawn(random.Random(seed))
@@ -272,7 +273,7 @@ def test_what_is_said_of_any_check_is_so(seed: int, rules: Rules) -> None:
 @pytest.mark.parametrize("rules", ["paper", "repaired"])
 def test_what_is_said_of_a_check_is_so(rules: Rules) -> None:
     shown: Counter[str] = Counter()
-    for seed in range(3000):
+    for seed in range(tenth(3000)):
         view = drawn(random.Random(seed))
         for sentence in verdict(view, rules):
             assert holds(sentence, view, rules), (seed, sentence, view)
@@ -422,7 +423,7 @@ def is_true(sentence: str, ran: Ran) -> bool:
     raise AssertionError(f"a sentence of which nothing is known here: {sentence}")
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=tenth(600), deadline=None)
 @given(runs())
 def test_what_is_said_of_any_run_is_so(ran: Ran) -> None:
     sentence = summary(ran)  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from core.labs.find.functions import mlp
 from core.labs.find.functions.atoms import ATOMS
 from core.labs.find.functions.generate import draw_numeric_atom, generate
 from core.labs.find.functions.numeric import GRID, Atom, Corruption, Noise, NumericFunction
+from tests.chance import tenth
 
 RNG = np.random.default_rng(0)
 
@@ -153,7 +154,7 @@ def test_a_function_is_data():
             assert np.array_equal(first, second, equal_nan=True)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=tenth(60))
 @given(st.sampled_from(sorted(ATOMS)), st.integers(0, 2**32), st.sampled_from(["paper", "repaired"]))
 def test_every_drawn_atom_is_defined_on_its_domain_and_can_be_described(name, seed, rules):
     atom = draw_numeric_atom(name, np.random.default_rng(seed), rules)

@@ -27,6 +27,7 @@ from core.scene import MOST_SCREENS, Scene, Screen, steps
 from core.score import Score
 from core.telling.scenes import of_case
 from core.transcript import transcript
+from tests.chance import tenth
 from tests.core.labs.find.playing import play, scripted, stub_catalog, stub_spec
 from tests.core.labs.find.test_verdict_properties import built
 from tests.core.telling.test_scenes import is_whole, of
@@ -409,7 +410,7 @@ def test_a_thousand_calls_are_told() -> None:
 values = st.one_of(st.none(), st.floats(-1e6, 1e6), st.sampled_from([0.0, 1.0]))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tenth(200), deadline=None)
 @given(st.lists(values, max_size=1_500))
 def test_a_thinned_curve_keeps_its_ends_gaps_and_jumps(ys: list[float | None]) -> None:
     kept = thinned(ys)
@@ -428,7 +429,7 @@ def test_a_jump_between_two_kept_points_is_kept() -> None:
 points = st.lists(st.tuples(values, values), min_size=1, max_size=40)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tenth(150), deadline=None)
 @given(points)
 def test_scenes_of_any_numbers_are_true(pairs: list[tuple[float | None, float | None]]) -> None:
     y, code = [one for one, _ in pairs], [one for _, one in pairs]

@@ -19,6 +19,7 @@ from core.labs.find.view import ProbeView
 from core.score import Score, undefined
 from core.statistics import wilson
 from core.transcript import CaseLog, Place
+from tests.chance import tenth
 from tests.core.labs.find.playing import BOTH
 from tests.core.labs.find.test_verdict_is_true import CODE, NOTED, SAID, Counted, held
 
@@ -65,7 +66,7 @@ sizes = st.floats(-1e6, 1e6).filter(lambda size: not 0 < abs(size) < 1e-100)
 numbers = st.one_of(st.none(), st.sampled_from([0.0, 1.0, -1.0, 1e-9]), sizes)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tenth(150), deadline=None)
 @given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=12), st.booleans(), st.floats(0, 0.5))
 def test_sentences_on_numbers(points: list[tuple[float | None, float | None]], is_right: bool, floor: float) -> None:
     y = [one for one, _ in points]
@@ -89,7 +90,7 @@ def test_sentences_on_numbers(points: list[tuple[float | None, float | None]], i
 texts = st.sampled_from(["", "a", "b", "ab", "A"])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tenth(150), deadline=None)
 @given(st.lists(st.tuples(texts, texts, st.one_of(st.none(), texts), st.booleans()), max_size=30), st.booleans())
 def test_sentences_on_texts(rows: list[tuple[str, str, str | None, bool]], is_random: bool) -> None:
     tests = {
@@ -121,7 +122,7 @@ TOLD = ("interpretation", "truth", "nothing", "anything", "everything")
 ITEMS = dict(zip(TOLD, ("unit", "ceiling", "nothing", "anything", "everything"), strict=True))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tenth(200), deadline=None)
 @given(
     st.one_of(st.integers(1, 5), st.sampled_from([10, 20, 80, 2_000])),
     st.tuples(*[st.sampled_from([0.0, 0.3, 0.34, 0.6, 0.9, 0.97, 1.0])] * 5),

@@ -134,7 +134,7 @@ def test_another_mistake_is_not_put_down_to_the_schema() -> None:
         one = play(spec(), catalog)
         assert one.run.failures and "You may not ask that." in one.run.failures[0].message
         assert stub.count == 2
-        assert catalog.get("stub/stub-model").connection.not_taken == {}  # type: ignore[attr-defined]
+        assert not catalog.get("stub/stub-model").connection.traits("stub-model").refused  # type: ignore[attr-defined]
 
 
 def test_an_endpoint_that_passes_over_the_schema_is_read_as_prose_and_that_is_said() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from core import statistics
 from core.labs.simulatability.metrics import compare, generality, kappa, majority, precision, simulatable
 from core.text import embed, stopwords
+from tests.chance import tenth
 
 # Precision
 
@@ -285,7 +286,7 @@ WORDS = st.text(st.sampled_from("ab cd É?’'-\n😀isTheth"), max_size=12)
 
 
 @given(st.lists(WORDS, min_size=2, max_size=5), st.sampled_from(["bleu", "jaccard"]))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=tenth(60))
 def test_generality_is_a_share_and_ignores_order(texts, similarity):
     for rules in ("paper", "repaired"):
         score = generality(texts, similarity=similarity, rules=rules)

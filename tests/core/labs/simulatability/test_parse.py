@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from core.labs.simulatability import parse
 from core.labs.simulatability.parse import Pair
+from tests.chance import tenth
 
 # Paper rules: what the authors' scripts do
 
@@ -690,7 +691,7 @@ def test_repaired_loses_no_question_that_paper_reads(text):
 
 
 @given(st.one_of(st.text(), PIECES), st.sampled_from(["cot", "posthoc", "forced"]))
-@settings(max_examples=200)
+@settings(max_examples=tenth(200))
 def test_any_text_can_be_read(text, method):
     for rules in ("paper", "repaired"):
         for task, values in (("strategyqa", {"yes", "no"}), ("shp", {"1", "2"})):

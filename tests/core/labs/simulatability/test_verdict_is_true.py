@@ -30,6 +30,7 @@ from core.labs.simulatability.verdict import colour, headline, sentences
 from core.labs.simulatability.view import AskView, Row
 from core.scene import steps
 from core.transcript import CaseLog, Place
+from tests.chance import tenth
 
 GUESSES = ("yes", "no", "unknown", "neither")
 SAID = ("yes", "no", "neither")
@@ -313,7 +314,7 @@ def holds(sentence: str, view: AskView, rules: Rules) -> bool:
 @pytest.mark.parametrize("rules", ["paper", "repaired"])
 def test_what_is_said_of_a_run_is_so(rules: Rules) -> None:
     shown: Counter[str] = Counter()
-    for seed in range(4000):
+    for seed in range(tenth(4000)):
         view = drawn(random.Random(seed))
         for sentence in sentences(view, rules):
             assert holds(sentence, view, rules), (seed, sentence, counted(view, rules), judged_rows(view, rules))

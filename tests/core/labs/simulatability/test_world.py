@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from core.labs.simulatability import world as worlds
 from core.labs.simulatability.questions import questions
 from core.labs.simulatability.world import CONTROLS, Question, World, WorldError
+from tests.chance import tenth
 
 WORLD = worlds.load()
 KNOWN = list(WORLD.known())
@@ -175,7 +176,7 @@ def test_what_is_outside_is_not_guessed_at(text: str) -> None:
     assert WORLD.read(text) is None
 
 
-@settings(max_examples=40)
+@settings(max_examples=tenth(40))
 @given(st.text())
 def test_any_text_is_read_or_not_and_gets_suggestions(text: str) -> None:
     WORLD.read(text)

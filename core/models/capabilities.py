@@ -1,0 +1,358 @@
+"""What a model accepts and does, found out by six small calls: whether it answers, thinks, takes each setting, writes
+JSON to a schema, gives log probabilities and calls tools, and how fast it is.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from pydantic import Field, ValidationError
+
+from core.events import Answer, CallFailed, Frozen, Message, Model, Request, Sampling, Served, Tool, now, unheard
+from core.models.cache import Cached
+from core.models.endpoint import Endpoint
+from core.models.errors import NoToolCalls, Refused
+from core.models.ids import is_control
+from core.models.prices import price_of
+from core.models.traits import Traits
+from core.text.counted import counted
+from core.text.reply import without_thinking
+
+MOST_KEPT = 500
+"""Models whose results are kept; the oldest go first."""
+
+_SETTINGS = ("temperature", "top_p", "seed", "stop")
+_SCHEMA = {
+    "type": "object",
+    "properties": {"capital": {"type": "string"}, "is_coastal": {"type": "boolean"}},
+    "required": ["capital", "is_coastal"],
+    "additionalProperties": False,
+}
+_TOOL = Tool(
+    name="look_up_height",
+    description="Gives the height of a mountain in metres.",
+    parameters={"type": "object", "properties": {"mountain": {"type": "string"}}, "required": ["mountain"]},
+)
+
+Thinks = Literal["no", "inline", "field", "hidden"]
+"""How a model thinks: not, in its answer, in a field beside it, or so that only the tokens are counted."""
+
+
+class Capabilities(Frozen):
+    """The result of trying a model. What is None could not be found out."""
+
+    model: str
+    at: datetime = Field(default_factory=now)
+    calls: int = 0
+    """Answers and failures, without calls that were repeated because a parameter was refused."""
+
+    answers: bool = False
+    problem: str = ""
+    """Why it does not answer, and what to do."""
+
+    thinks: Thinks | None = None
+    refused: tuple[str, ...] = ()
+    """Of temperature, top_p, seed and stop, those that the server does not take."""
+
+    system_role: bool = True
+    json_schema: bool | None = None
+    logprobs: bool | None = None
+    tools: bool | None = None
+    seconds: float | None = None
+    """Of the first short answer."""
+
+    tokens_per_second: float | None = None
+    served: Served | None = None
+    prompt_tokens: int | None = None
+    """Of all calls together, where every answer says it; likewise `completion_tokens`."""
+
+    completion_tokens: int | None = None
+
+
+class Row(NamedTuple):
+    """One line of the result: what was looked at, whether it is so (None: not known), and more about it."""
+
+    title: str
+    holds: bool | None
+    detail: str = ""
+
+
+async def find_capabilities(model: Model, on_call: Callable[[str], None] = lambda what: None) -> Capabilities:
+    """Ask `model` at most six small things, one after the other, past the response cache. `on_call` gets what each of
+    them is about. A model that does not answer the first is asked no more, and a robot is asked nothing: it answers
+    only the questions of its lab. A call that fails is part of the result, and raises nothing.
+    """
+    if is_control(model.id):
+        return Capabilities(model=model.id, answers=True, thinks="no")
+    asked = _Asked(unwrapped(model), on_call)
+    first = await asked.ask("whether it answers", "What is 17 + 25? Answer with the number alone.", max_tokens=200)
+    if not isinstance(first, Answer):
+        return Capabilities(model=model.id, calls=1, problem=f"{first.message} {first.hint}".strip())
+    riddle = await asked.ask(
+        "whether it thinks",
+        "Mia has 4 brothers and 1 sister. How many sisters does each of her brothers have? Answer with a number alone.",
+        max_tokens=400,
+    )
+    numbers = "Write the numbers from one to sixty in words, separated by commas."
+    long = await asked.ask("how fast it is", numbers, max_tokens=250)
+    schema = await asked.ask(
+        "JSON schema", "Describe Norway. Answer in JSON.", max_tokens=200, request={"json_schema": _SCHEMA}
+    )
+    logprobs = await asked.ask("log probabilities", "Is ice cold? Answer yes or no.", max_tokens=5, top_logprobs=5)
+    tools = await asked.ask("tools", "How high is Ben Nevis? Look it up.", max_tokens=200, request={"tools": (_TOOL,)})
+    return Capabilities(
+        model=model.id,
+        calls=len(asked.results),
+        answers=True,
+        thinks=_thinks([one for one in (first, riddle, long) if isinstance(one, Answer)]),
+        refused=asked.refused,
+        system_role=asked.takes_system_role,
+        json_schema=_holds(schema, _fits_schema),
+        logprobs=_holds(logprobs, lambda answer: bool(answer.logprobs)),
+        tools=_holds(tools, lambda answer: any(call.name == _TOOL.name for call in answer.tool_calls)),
+        seconds=first.seconds,
+        tokens_per_second=_speed(long) if isinstance(long, Answer) else None,
+        served=first.served,
+        prompt_tokens=_total([one.usage.prompt_tokens for one in asked.answers]),
+        completion_tokens=_total([one.usage.completion_tokens for one in asked.answers]),
+    )
+
+
+class _Asked:
+    """The calls of one trial, and what they brought."""
+
+    def __init__(self, model: Model, on_call: Callable[[str], None]) -> None:
+        self._model = model
+        self._on_call = on_call
+        self.results: list[Answer | CallFailed] = []
+
+    @property
+    def answers(self) -> list[Answer]:
+        return [one for one in self.results if isinstance(one, Answer)]
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """The settings that were asked for and left out; of a model that is not behind a server, none."""
+        refused = self._traits.refused
+        return tuple(name for name in _SETTINGS if name in refused)
+
+    @property
+    def takes_system_role(self) -> bool:
+        """False once a refusal was learned: the connection then puts the text before the first user turn."""
+        return self._traits.system_role
+
+    @property
+    def _traits(self) -> Traits:
+        """What the connection has learned; of a model that is not behind a server, nothing."""
+        return self._model.connection.traits(self._model.model) if isinstance(self._model, Endpoint) else Traits()
+
+    async def ask(
+        self,
+        what: str,
+        question: str,
+        max_tokens: int,
+        top_logprobs: int | None = None,
+        request: dict[str, Any] | None = None,
+    ) -> Answer | CallFailed:
+        """One call, with every common setting; its answer, or why there is none."""
+        self._on_call(what)
+        sampling = Sampling(
+            temperature=0.0, top_p=0.95, seed=7, stop=("\nQuestion:",), max_tokens=max_tokens, top_logprobs=top_logprobs
+        )
+        messages = (Message(role="system", content="Answer briefly."), Message(role="user", content=question))
+        result: Answer | CallFailed
+        try:
+            result = await self._model.answer(
+                Request(role="trial", model=self._model.id, messages=messages, sampling=sampling, **(request or {})),
+                unheard,
+            )
+        except CallFailed as failure:
+            result = failure
+        self.results.append(result)
+        return result
+
+
+def _holds(result: Answer | CallFailed, shows: Callable[[Answer], bool]) -> bool | None:
+    """Whether the answer shows what was asked for: no where the server refuses it, unknown where the call failed."""
+    if isinstance(result, Answer):
+        return shows(result)
+    return False if isinstance(result, Refused | NoToolCalls) else None
+
+
+def _fits_schema(answer: Answer) -> bool:
+    if answer.sent and "response_format" not in answer.sent:
+        return False
+    try:
+        found = json.loads(without_thinking(answer.text))
+    except ValueError:
+        return False
+    return (
+        isinstance(found, dict)
+        and found.keys() == {"capital", "is_coastal"}
+        and isinstance(found["capital"], str)
+        and isinstance(found["is_coastal"], bool)
+    )
+
+
+def _thinks(answers: list[Answer]) -> Thinks:
+    thinking = [(answer, answer.thinking) for answer in answers if answer.thinking is not None]
+    if not thinking:
+        return "no"
+    shown = next(((answer, one) for answer, one in thinking if one.kind != "hidden"), None)
+    if shown is None:
+        return "hidden"
+    answer, one = shown
+    return "inline" if one.text.strip() and one.text.strip() in answer.text else "field"
+
+
+def _speed(answer: Answer) -> float | None:
+    """Tokens a second while it writes, without the wait for the first where the answer came piece by piece."""
+    tokens, first = answer.usage.completion_tokens, answer.first_token_seconds
+    came_in_pieces = first is not None and first < answer.seconds / 2 and answer.thinking is None
+    seconds = answer.seconds - (first or 0) if came_in_pieces else answer.seconds
+    return tokens / seconds if tokens and seconds > 0 else None
+
+
+def _total(counts: list[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if counts and len(known) == len(counts) else None
+
+
+# In words
+
+
+def summary(found: Capabilities) -> str:
+    """One line, such as "6 calls, $0.0004": what trying it took."""
+    price = price_of(found.model)
+    cost = ""
+    if price is not None and found.prompt_tokens is not None and found.completion_tokens is not None:
+        dollars = price.of(found.prompt_tokens, found.completion_tokens)
+        cost = f", ${dollars:.4f}" if dollars else ", free"
+    return f"{counted(found.calls, 'call')}{cost}"
+
+
+def rows(found: Capabilities, room: int = 0) -> Iterator[Row]:
+    """The result, line by line; `room` are the tokens that are added for thinking."""
+    if is_control(found.model):
+        yield Row("Answers", True, "A robot: it answers only the questions of its lab, at no cost. No call was made.")
+        return
+    if not found.answers:
+        yield Row("Answers", False, found.problem)
+        return
+    speed = f", {found.tokens_per_second:.0f} tokens a second" if found.tokens_per_second else ""
+    yield Row("Answers", True, f"{found.seconds or 0:.1f} s{speed}")
+    yield Row("Thinks", True if found.thinks not in (None, "no") else None, _of_thinking(found.thinks, room))
+    refused = {*found.refused, *(() if found.system_role else ("system prompt",))}
+    # A model that thinks is sent none: the app applies them to what is not thinking.
+    unsent = set() if found.thinks == "no" else {"stop"}
+    taken = [title for name, title, _ in _IN_WORDS if name not in refused | unsent]
+    if taken:
+        yield Row("Settings", True, f"Takes {', '.join(taken)}.")
+    for name, title, otherwise in _IN_WORDS:
+        if name in refused:
+            yield Row(title.capitalize(), False, otherwise)
+    yield Row("JSON schema", found.json_schema, _unknown(found.json_schema, "Answers are parsed from plain text."))
+    no_logprobs = "Probe's entity functions ask for yes or no instead."
+    yield Row("Log probabilities", found.logprobs, _unknown(found.logprobs, no_logprobs))
+    yield Row("Tools", found.tools, _unknown(found.tools, "Probe's agent asks in plain text."))
+    yield _price_row(found.model)
+    asked = found.model.partition("/")[2]
+    if found.served is not None and found.served.model not in ("", asked):
+        yield Row("Served by", None, f"{found.served.model} (asked for: {asked})")
+
+
+_IN_WORDS = (
+    ("temperature", "temperature", "Refused: the provider's own sampling is used, and reports say so."),
+    ("top_p", "top-p", "Refused: left out."),
+    ("seed", "seed", "Refused: repeated calls can differ."),
+    ("stop", "stop sequences", "Refused: applied by the app instead."),
+    ("system prompt", "system prompt", "Refused: put before the first question instead."),
+)
+_THINKING = {
+    "no": "No thinking was seen.",
+    "inline": "In its answer; the app keeps it apart.",
+    "field": "In a field of its own, kept with each answer.",
+    "hidden": "Not shown: only its tokens are counted.",
+    None: "Not known.",
+}
+
+
+def _of_thinking(thinks: Thinks | None, room: int) -> str:
+    return _THINKING[thinks] + (f" Room for thinking: {room:,} tokens." if room and thinks not in (None, "no") else "")
+
+
+def _unknown(holds: bool | None, otherwise: str) -> str:
+    return "Not known: the call failed." if holds is None else "" if holds else otherwise
+
+
+def _price_row(model: str) -> Row:
+    price = price_of(model)
+    if price is None:
+        return Row("Price", None, "Not known. Put it into prices.toml (docs/models.md).")
+    if not price.prompt and not price.completion:
+        return Row("Price", True, "Free")
+    source = "" if price.verified else ", not verified"
+    amounts = f"${price.prompt:g} in, ${price.completion:g} out per million tokens"
+    return Row("Price", True, f"{amounts} ({price.date:%d %B %Y}{source})")
+
+
+# Kept in the home
+
+
+class _Kept(Frozen):
+    found: dict[str, Capabilities] = Field(default_factory=dict)
+
+
+def unwrapped(model: Model) -> Model:
+    """The model itself, without the response cache before it."""
+    return model.model if isinstance(model, Cached) else model
+
+
+def _key(model: Model) -> str:
+    """Two servers may have models of one id."""
+    inner = unwrapped(model)
+    return f"{inner.connection.config.base_url} {model.id}" if isinstance(inner, Endpoint) else model.id
+
+
+def kept(model: Model, home: Path) -> Capabilities | None:
+    """What was found when the model was last tried; None where it was not, or where that cannot be read."""
+    return _read(home).found.get(_key(model))
+
+
+def tried(home: Path) -> set[str]:
+    """The ids of the models that were tried."""
+    return {found.model for found in _read(home).found.values()}
+
+
+def all_kept(get: Callable[[str], Model], ids: Iterable[str], home: Path) -> dict[str, Capabilities]:
+    """What was found of each of these models, by id, as far as they were tried and `get` finds them."""
+    every, results = _read(home), {}
+    for id in ids:
+        with suppress(CallFailed):
+            if (found := every.found.get(_key(get(id)))) is not None:
+                results[id] = found
+    return results
+
+
+def keep(found: Capabilities, model: Model, home: Path) -> None:
+    """Keep the result in `home`; where nothing can be written there, it is not kept."""
+    every = {**_read(home).found, _key(model): found}
+    newest = dict(sorted(every.items(), key=lambda pair: pair[1].at)[-MOST_KEPT:])
+    path = home / "capabilities.json"
+    written = path.with_name(f".{path.name}.{time.monotonic_ns()}")
+    with suppress(OSError):
+        written.write_text(_Kept(found=newest).model_dump_json(indent=1), encoding="utf-8")
+        written.replace(path)
+
+
+def _read(home: Path) -> _Kept:
+    try:
+        return _Kept.model_validate_json((home / "capabilities.json").read_bytes())
+    except (OSError, ValidationError):
+        return _Kept()

@@ -1,0 +1,140 @@
+"""*Try it*: what one model accepts, by at most six small calls, and the tests that it can take."""
+
+from __future__ import annotations
+
+import time
+
+import pandas as pd
+import streamlit as st
+
+from core import entry, home, policy
+from core.events import CallFailed, Model
+from core.models import capabilities
+from core.models.capabilities import Capabilities, unwrapped
+from core.models.endpoint import Endpoint
+from core.models.ids import is_control
+from core.models.traits import MOST_ROOM
+from pages.parts import session
+from pages.parts.models import TRIED, choose, chosen
+from pages.parts.run import problems
+from pages.parts.text import plain
+from pages.parts.throttle import aside
+
+_MARKS = {True: ":green[:material/check:]", False: ":orange[:material/close:]", None: ":gray[–]"}
+
+
+def section(offered: list[str]) -> None:
+    """The model that was chosen last, and what it accepts; `offered` are the ids that can be asked."""
+    st.header("Try a model", anchor=False)
+    if TRIED not in st.session_state:
+        st.session_state[TRIED] = (chosen() or offered)[-1 if chosen() else 0]
+    now = [st.session_state[TRIED]] if st.session_state[TRIED] else []
+    id = st.selectbox(
+        "Model",
+        list(dict.fromkeys([*now, *reversed(chosen()), *offered])),
+        index=None,
+        key=TRIED,
+        accept_new_options=True,
+        placeholder=f"Choose one of {len(offered)}, or type a name",
+        on_change=_pick,
+        help="Type to search. The name of a model that is not listed can be typed after its endpoint: openai/gpt-4.1.",
+    )
+    if not id:
+        return
+    id = id.strip()
+    try:
+        model = session.catalog().get(id)
+    except CallFailed as error:
+        problems(error)
+        if suggested := session.catalog().suggest(id):
+            st.button(f"Use {plain(suggested)}", key="use-suggested", on_click=choose, args=(suggested,))
+        return
+    may = may_try(id)
+    _result(model, may)
+    if may and isinstance(inner := unwrapped(model), Endpoint):
+        _room(inner)
+
+
+def _pick() -> None:
+    if id := st.session_state[TRIED]:
+        choose(id.strip())
+
+
+def may_try(id: str) -> bool:
+    """Whether whoever looks may have the model tried: a visitor tries only what they connected themselves, for other
+    calls are counted for them and these are not.
+    """
+    config = session.endpoints().get(id.partition("/")[0])
+    return not policy.hosted() or session.visitor().is_host or (config is not None and config.of_visitor)
+
+
+def _result(model: Model, may: bool) -> None:
+    found = capabilities.kept(model, home.home())
+    if is_control(model.id):
+        found = Capabilities(model=model.id, answers=True, thinks="no")
+    if found is not None:
+        inner = unwrapped(model)
+        _shown(found, inner.connection.room(inner.model) if isinstance(inner, Endpoint) else 0)
+    elif not may:
+        st.markdown("It has not been tried here.")
+    else:
+        st.markdown("Does it answer, does it think, and which settings does it take?")
+    if may and not is_control(model.id):
+        label = "Try it again" if found else "Try it · up to 6 small calls"
+        is_next = found is None and bool(session.endpoints())
+        if st.button(label, type="primary" if is_next else "secondary", icon=":material/bolt:", key="try"):
+            run(model)
+
+
+def _room(model: Endpoint) -> None:
+    """The tokens that the model gets for its thinking, beside those of each answer."""
+    room, for_all = model.connection.room(model.model), model.connection.config.thinking_room is not None
+    key = f"room-{model.id}-{room}"
+
+    def keep() -> None:
+        model.connection.learn(model.model, room=st.session_state[key])
+
+    learned = "It is learned from answers that were all thinking, and can be changed here."
+    st.number_input(
+        "Room for thinking, tokens",
+        min_value=0,
+        max_value=max(room, MOST_ROOM),
+        step=500,
+        value=room,
+        key=key,
+        on_change=keep,
+        disabled=for_all,
+        help=f"Added to the length of every answer. {'It is set for the whole endpoint.' if for_all else learned}",
+    )
+
+
+def _shown(found: Capabilities, room: int) -> None:
+    if is_control(found.model):
+        st.markdown("A robot: it answers only the questions of its lab, at no cost.")
+        return
+    state = "is ready" if found.answers else "does not answer"
+    st.markdown(f"**{plain(found.model)} {state}** :gray[tried {found.at:%d %B %Y}, {capabilities.summary(found)}]")
+    if not found.answers:
+        st.error(plain(found.problem), icon=":material/error:")
+        return
+    lines = [(row.title, _MARKS[row.holds], plain(row.detail)) for row in capabilities.rows(found, room)]
+    frame = pd.DataFrame(lines, columns=["Looked at", "Accepted", "More"])
+    st.table(frame, border="horizontal", hide_index=True, hide_header=True, alt="What the model accepts")
+
+
+def run(model: Model) -> None:
+    """Try the model on the loop of the runs; the page shows which call is made. It goes on if the page is left."""
+    steps: list[str] = []
+
+    async def trial() -> None:
+        capabilities.keep(await capabilities.find_capabilities(model, steps.append), model, home.home())
+
+    future = entry.jobs().beside(trial())
+    with st.spinner("Asking …", show_time=True), aside():
+        line = st.empty()
+        while not future.done():
+            if steps:
+                line.caption(f"Call {len(steps)} of 6: {steps[-1]}")
+            time.sleep(0.1)
+    future.result()
+    st.rerun()

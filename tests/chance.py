@@ -1,0 +1,11 @@
+"""How many random runs a test makes."""
+
+import os
+
+ALL = os.environ.get("EXPLAIN_ATTACKS") == "all"
+"""Whether `make thorough` runs the tests."""
+
+
+def tenth(runs: int) -> int:
+    """The number of random runs to make: a tenth of `runs`, all of them in `make thorough`."""
+    return runs if ALL else max(runs // 10, 1)
