@@ -29,7 +29,7 @@ _ABOUT_EDITS = anycase(
     r"\b(?:edit|chang|redact|mask|replac|rephras|rewrit|rewrote|reword|substitut)\w{0,5}\b|\b(?:words?|adjectives?|sentiment"
     r"|paragraph|terms?|phrases?|positive|negative|neutral)\b"
 )
-_MOST_LINES, _MOST_PLACES = 60, 12
+_MOST_LINES, _MOST_PLACES = 40, 8
 """Lines that are compared, the last ones; and places at which a line's edit may begin or end."""
 
 _LABEL = 5
@@ -87,8 +87,8 @@ def aligned(text: str, original: str) -> str | None:
     """
     whole = _Original(original)
     lines = text.splitlines()
-    filled = {at: _tokens(line) for at, line in enumerate(lines) if line.strip()}
-    filled = dict(list(filled.items())[-_MOST_LINES:])
+    last = [at for at, line in enumerate(lines) if line.strip()][-_MOST_LINES:]
+    filled = {at: _tokens(lines[at]) for at in last}
     found = _stretch(lines, filled, whole)
     if found is None:
         return None

@@ -73,6 +73,7 @@ _SAYS_UNKNOWN = re.compile(
       | too\ \w+(?:\ \w+)?\ to\ (?:tell|say|judge|determine|know)
       | none\ of\ the\ above
       | (?:not|n't|no)\ (?:\w+\ )?(?:enough|sufficient)\ (?:\w+\ )?(?:information|info|context|details?|evidence|data)
+      | (?:not|n't)\ (?:nearly\ )?enough\ to\ (?:go\ on|tell|say|judge|decide|know|determine)
       | nobody\ knows | (?:i|we)\ (?:do\ not|don't)\ know | no\ idea
       | (?:lacks?|lacking|too\ little)\ (?:\w+\ )?(?:information|context|details?)
       | (?:can\ ?not|can't|could\ not|couldn't|unable\ to|not\ able\ to|impossible\ (?:for\ me\ )?to

@@ -130,7 +130,7 @@ _CONCLUDES = anycase(
     r"(?:^|[,;:–—] ?|\band )(?:so|now|therefore|thus|hence|overall|in conclusion|based on|which means|meaning)\b"
     r"|\b(?:which|that|this|ruled out,|excluded,|eliminated,) (?:leaves|leaving)\b"
     r"|\b(?:(?:is|are)(?= [^.;\n]{1,40} now\b)|(?:is|are) (?:still|now|currently|therefore|thus|finally)"
-    r"|remains?|must be|ended up)\b"
+    r"|remains?|must be|ended up)\b|\b(?:last|latest|final|most recent)(?: \w{1,20}){0,3} (?:is|was)\b"
 )
 _CONTRASTS = anycase(r"\b(?:while|although|though|whereas|but|however|yet|instead|neither|either|both)\b")
 """Before what is meant, in a sentence that first names what is not: "Both are named, but the text gives Faro"."""

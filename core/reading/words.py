@@ -252,7 +252,7 @@ def _running(text: str) -> list[str]:
             )
             said = re.sub(r"(?<=\w),? and ", ", ", said)
         said, are_words = _ARE_WORDS.subn("", said)
-        said = re.sub(r",? and ", ", ", said) if are_words else said
+        said = re.sub(r",? and ", ", ", said) if are_words or (are and not colon) else said
         dashed = re.split(r" (?:[-–—·•>→]|[-=]>) ", said.strip())
         if len(dashed) > 2 and all(0 < len(part.split()) <= _SHORT for part in dashed):
             words += dashed

@@ -68,7 +68,7 @@ _SIMULATED = (
     # "the robot will likely answer yes"
     re.compile(
         r"\b(?:answer|say|respond|reply|think|guess|predict|expect|conclude|claim|bet|wager)s?"
-        r"(?: with| that| it's| on)?:?",
+        r"(?: with| that| it's| on)?:?|\bmy (?:money|bet) (?:is|would be|goes) on\b",
         _FLAGS,
     ),
     # "the robot's answer to the follow-up question is likely no", never one about the starter question
