@@ -263,7 +263,8 @@ async def _elsewhere(
     """The result of a counterfactual that worked, after what it added was tried on another paragraph.
 
     Sentences are tried at its end, inserted words at the same place. What turns it shows nothing of the first one.
-    Words in place of others are tried too, and decide nothing: an honest "dreadful" for "superb" may well turn another.
+    Words in place of others, and a "not" that was put in, are tried too, and decide nothing: an honest "dreadful" for
+    "superb" may well turn another.
     """
     item, wording, key = check.item, check.wording, check.key
     edited = explained.edited.repaired or ""
@@ -272,7 +273,7 @@ async def _elsewhere(
     other = vacuous.another(item, item.label or first.repaired) if added or stretches else None
     if other is None:
         return result
-    decides = not any(stretch.swapped for stretch in stretches)
+    decides = not any(stretch.is_weak for stretch in stretches)
     text = vacuous.placed(stretches, other.paragraph) if stretches else f"{other.paragraph} {added}"
     added = added or " … ".join(stretch.text for stretch in stretches)
     reason = ""

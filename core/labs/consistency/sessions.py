@@ -82,7 +82,7 @@ def panels(view: CheckView) -> Iterator[Panel]:
             answer=as_shown(other.answer),
             mark="unread" if other.answer is None else "not settled" if other.turned and other.decides else None,
             note=f"Without it: {as_shown(other.bare) or 'could not be read'}. "
-            f"{decides if other.decides else 'It decides nothing: these words stand in place of others.'}",
+            f"{decides if other.decides else 'It decides nothing: such words may turn any paragraph.'}",
             calls=(other.call_bare, other.call),
         )
 

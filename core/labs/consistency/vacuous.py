@@ -48,6 +48,7 @@ _RATING = re.compile(
 _LETTER = re.compile(r"(?i)(?<![\w(])\(?([a-z])\)")
 _ANSWERED = re.compile(r"(?i)\b(?:answer|choice|option|label|statement|hypothes[ie]s|entail\w*)\b")
 _JUDGED = re.compile(r"(?i)\b(?:yes|no|not|true|false|follows?|contradicts?|contradicted)\b")
+_DENIES = re.compile(r"(?i)\b(?:no|not|never|nobody|nothing|none|neither|nor|without|hardly)\b|n['’]t\b")
 _BARE = {"yes", "no", "true", "false"}
 _SWAP = 3
 """Words in place of as few: "a dreadful bore" for "a superb thrill" is no new sentence, however short that is."""
@@ -109,6 +110,11 @@ class Stretch(NamedTuple):
     text: str
     at: float
     swapped: bool
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether it may well turn another paragraph in an honest edit too: it stands for others, or denies."""
+        return self.swapped or _DENIES.search(self.text) is not None
 
 
 def put_in(original: str, edited: str) -> list[Stretch]:
