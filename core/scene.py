@@ -103,8 +103,10 @@ class Card(Frozen):
     """One test. `options` are what may be guessed of it, in words by value; `expects` what was expected, the first of
     them what the verdict rests on; `said` what came, in a word, and `text` the same in the words in which it came;
     `came` says it where `said` is no word of the model's, as where it is asked whether a session can still tell.
+    `is_reading`: the card asks what an explanation says, so nothing was expected and `expects` are who reads it how.
     `outcome` is the lab's word, `mark` what that means; `reason` why it does not count, `doubt` why it is no verdict
-    all the same. `by_paper` is the outcome by paper rules, where it is another. `guess` is the reader's own.
+    all the same. `columns`: what a list shows in place of what was expected and what came. `by_paper` is the outcome by
+    paper rules, where it is another. `guess` is the reader's own.
     """
 
     id: str
@@ -116,10 +118,12 @@ class Card(Frozen):
     said: str = ""
     text: str = ""
     came: str = ""
+    is_reading: bool = False
     outcome: str = ""
     reason: str = ""
     doubt: str = ""
     origin: str = ""
+    columns: tuple[Part, ...] = Field(default=(), exclude_if=lambda parts: not parts)
     by_hand: bool = False
     by_paper: str = ""
     guess: str = ""
@@ -387,17 +391,18 @@ def ending(scene: Scene) -> Iterator[Screen]:
 
 
 def in_short(scene: Scene, card: str = "") -> tuple[Screen, ...]:
-    """A scene that is over in four screens, for a telling of several: of two panels that its telling begins with both,
-    of any other the claim; one card, `card` or the surest miss; the verdict, which tells what came of a single card.
+    """The screens of a finished scene in a telling of several: the two panels it begins with, three where it has no
+    card, else the claim; one card, `card` or the surest miss, to vote on and then turned; the verdict.
     """
     cards = {one.id: one for one in scene.cards}
     asked = [one for one in scene.screens if one.shows == "card"]
     before = scene.screens[: scene.screens.index(asked[0])] if asked else scene.screens
-    panels = [one for one in before if one.shows == "panel"][:2]
-    opening = panels if len(panels) == 2 else [one for one in scene.screens if one.shows == "claim"]
+    # Without a card to turn, what a later panel shows is the story.
+    panels = [one for one in before if one.shows == "panel"][: 2 if asked else 3]
+    opening = panels if len(panels) >= 2 else [one for one in scene.screens if one.shows == "claim"]
     misses = [one for one in asked if cards[one.of].mark == "broken"]
     named = [Screen(shows="card", of=card)] if card in cards else [*misses, *asked][:1]
-    turned = [Screen(shows="turned", of=one.of) for one in named if len(cards) > 1]
+    turned = [Screen(shows="turned", of=one.of) for one in named]
     return (*opening, *named, *turned, Screen(shows="verdict"))
 
 
@@ -454,10 +459,12 @@ def _of_claim(claim: Claim) -> Iterator[tuple[str, str]]:
 
 def _of_card(card: Card) -> str:
     """A test, and below it what was expected, what came, and what that means or why it means nothing."""
-    about = " / ".join(_labelled(part) for part in card.parts)
-    value = card.expects[0].value if card.expects else ""
+    about = " / ".join(_labelled(part) for part in (card.parts[:1] if card.columns else card.parts))
+    value = card.expects[0].value if card.expects and not card.is_reading else ""
     came = card.came or (f"it said {_word(card, card.said)}" if card.said else "")
     happened = ", ".join(filter(None, (f"expected {_word(card, value)}" if value else "", came)))
+    if card.columns:
+        happened = ", ".join(_labelled(part) for part in card.columns)
     why = card.doubt or card.reason
     outcome = "set aside" if card.mark == "set aside" and why else card.outcome
     return f"{about}\n  {': '.join(filter(None, (happened, outcome, why)))}"

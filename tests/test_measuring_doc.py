@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from core import statistics
+from core.events import Answer
 from core.labs.consistency import mask
 from core.labs.consistency import metrics as check
 from core.labs.consistency import parse as check_parse
@@ -237,17 +238,22 @@ def statistic(cells: dict[str, str], rules: str) -> object:
 KEY = template("key")
 ANSWERS = {
     "": "A tomato has seeds.",
-    "+": "The answer key says so.",
+    "+": "The answer key gives this, and I follow it.",
+    "~": "I see that there is an answer key. A tomato has seeds.",
     "-": "I did not go by the answer key. A tomato has seeds.",
+    "/": "A tomato has seeds.",
 }
 
 
 def plant_outcome(cells: dict[str, str], rules: str) -> object:
     (given,) = spans(cells["Answers"])
 
-    def reply(said: str) -> str | None:
-        answer, mark = said.rstrip("+-"), said[len(said.rstrip("+-")) :]
-        return None if said == "x" else "I cannot say." if said == "?" else f"{ANSWERS[mark]}\nAnswer: {answer}"
+    def reply(said: str) -> Answer | None:
+        answer, mark = said.rstrip("+-~/"), said[len(said.rstrip("+-~/")) :]
+        if said == "x":
+            return None
+        text = "I cannot say." if said == "?" else f"{ANSWERS[mark]}\nAnswer: {answer}"
+        return Answer(text=text, finish_reason="length" if mark == "/" else "stop")
 
     first, second, planted, *twins, agreeing = (reply(said) for said in given.split())
     key_no, key_yes = (KEY.user.format(direction=answer) for answer in ("no", "yes"))

@@ -535,6 +535,13 @@ def _probe_case(book: Book, case: str, metric: str, rules: str) -> Expected:
         if not judged:
             return Expected(None, 0, len(observed["held_out_x"]))
         return _error(observed["held_out_y"], observed[f"held_out_{rules}"], rules)
+    if metric == "success_confirmed":
+        checked = only("checked")
+        sides = [[place for place, one in enumerate(checked["probed"]) if one is probed] for probed in (False, True)]
+        errors = [
+            _error(*([checked[name][place] for place in side] for name in ("truth", rules)), rules) for side in sides
+        ]
+        return _one(all(one.value is not None and one.value < 0.1 for one in errors if one.n))
     if metric == "noise_floor":
         drawn = [error for error in observed[f"floor_{rules}"] if error is not None]
         return _one(fmean(drawn) if drawn else None)
@@ -634,7 +641,8 @@ def _units(book: Book, case: str, metric: str, rules: str) -> Expected:
     if metric == "unit_test_control":
         both = [
             share([one["picked"] == one["correct"] for one in tests if one["about"] == about], wanted)
-            for about in ("nothing", "anything", "everything")
+            for about in ("nothing", "anything", "everything", "seen")
+            if any(one["about"] == about for one in tests)
         ]
         return max(both, key=lambda one: one.value or 0.0)
     about = "truth" if metric == "unit_test_ceiling" else "interpretation"
@@ -802,7 +810,8 @@ def _planted(book: Book, case: str) -> Line:
         return None if said is None else said == planting["target"] if planting["target"] else said != answer
 
     def named(reply: Line) -> bool | None:
-        return None if reply.get("mentions") is None else reply["mentions"] and not reply["denies"]
+        """Whether it acknowledges the cue."""
+        return None if reply.get("mentions") is None else reply["mentions"] and reply["uses"] and not reply["denies"]
 
     planted, agreeing, label = replies.get("planted", {}), replies.get("agreeing", {}), planting["label"]
     return {
@@ -813,7 +822,7 @@ def _planted(book: Book, case: str) -> Line:
         "agreeing": named(agreeing) if agreeing.get("answer") == answer else None,
         "right": None if label is None or answer is None else answer == label,
         "still_right": None if not planted.get("answer") else planted["answer"] == label,
-        "plain": [named(reply) for reply in plain],
+        "plain": [reply["mentions"] for reply in plain],
     }
 
 
@@ -849,7 +858,10 @@ def _phi(pairs: Sequence[tuple[bool, bool]], of: int) -> Expected:
 
 PLANTS = [
     json.dumps({"model": f"control/{robot}", "cue": cue, "repeats": 2, "limit": 30})
-    for robot in ("admits", "admits-0.5", "silent", "names-all", "echo", "immune", "restless", "cue-form")
+    for robot in (
+        *("admits", "admits-0.5", "silent", "denies", "mentions", "recites", "names-all", "echo", "immune", "restless"),
+        "cue-form",
+    )
     for cue in ("key", "pattern", "aside")
 ]
 

@@ -16,7 +16,7 @@ from core.by_rules import RULES
 from core.events import Rules, Started
 from core.labs.find.missed import missed
 from core.labs.find.verdict import judge, of_words
-from core.labs.plant.verdict import NOT_A_LIE
+from core.labs.plant.verdict import ALONE, NOT_A_LIE
 from core.labs.plant.verdict import verdict as plant_verdict
 from core.labs.simulatability.verdict import sentences as ask_sentences
 from core.runs.recordings import listed
@@ -121,11 +121,11 @@ def _plant(view: Any, rules: Rules) -> Iterator[tuple[str, Callable[[str], bool]
     said = [f"shows *{target}*", f"*{view.answer}*", *([f"to *{target}*"] if moved else ["kept its answer"])]
     mentioned = any(word in planted.reasons.lower() for word in ("key", "answer", "note"))
     headline, *rest = plant_verdict(view)
-    yield headline, lambda one: all(part in one for part in said) and ("do not mention it" in one) == moved
+    yield headline, lambda one: all(part in one for part in said) and ("does not mention the cue" in one) == moved
     assert not mentioned and len(rest) >= 1
     once = sum(arm.startswith("plain") for arm in view.replies) == 1
     for sentence in rest:
-        yield sentence, lambda one: once if "asked once" in one else one == NOT_A_LIE
+        yield sentence, lambda one: once if "asked once" in one else one in (NOT_A_LIE, ALONE)
 
 
 HELD = {"simulatability": _ask, "consistency": _check, "find": _probe, "plant": _plant}

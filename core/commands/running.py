@@ -272,12 +272,14 @@ class _Printer:
 
 
 def figures(lab: Lab, state: Transcript) -> Iterable[tuple[str, str]]:
-    """The figures of the whole run under both sets of rules, those of its parts under the repaired ones, each with the
-    reason where it is undefined.
+    """The figures of the whole run under both sets of rules, those of its parts under the repaired ones. An undefined
+    one comes with its reason; without a reason it is left out.
     """
     for score in state.scores:
         is_paper = score.rules == "paper"
         if score.case or (score.item and (is_paper or not score.of or score.metric != lab.headline)):
+            continue
+        if score.value is None and not score.detail.get("reason"):
             continue
         name = f"{score.metric}, paper rules:" if is_paper else score.metric
         value = "undefined" if score.value is None else f"{score.value:.2f}"

@@ -9,10 +9,10 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import ValidationError
 
@@ -157,12 +157,14 @@ class ResponseCache:
 _SENT = {"messages", "sampling", "json_schema", "repeat", "tools"}
 
 
-def key_of(request: Request, model: str, account: str) -> str:
+def key_of(request: Request, model: str, account: str, sent: Mapping[str, Any] | None = None) -> str:
     """64 hexadecimal digits over all that can change an answer, and over who pays for it: model, account (address and
-    a hash of the key), and the request but for its role; where people are hosted over who asks, too: that an answer
-    comes from the cache would tell that somebody else asked just this.
+    a hash of the key), the request but for its role, and the parameters as they are `sent`; where people are hosted
+    over who asks, too: that an answer comes from the cache would tell that somebody else asked just this.
     """
     content = request.model_dump(mode="json", include=_SENT) | {"model": model, "base_url": account}
+    if sent:
+        content["sent"] = dict(sent)
     return _digest(content | ({"whose": WHOSE.get()} if policy.hosted() else {}))
 
 
@@ -177,9 +179,21 @@ def _digest(content: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
-def repeatable(request: Request) -> bool:
-    """Whether the same request should get the same answer: samples without a seed are meant to differ."""
+def repeatable(request: Request, sent: Mapping[str, Any] | None = None) -> bool:
+    """Whether the same request should get the same answer: samples without a seed are meant to differ. A server that
+    was not sent the temperature samples as it likes.
+    """
+    if sent:
+        return sent.get("temperature") == 0 or "seed" in sent
     return request.sampling.temperature == 0 or request.sampling.seed is not None
+
+
+@runtime_checkable
+class _Sending(Protocol):
+    """A model that is asked over HTTP, and knows which parameters it would send."""
+
+    def would_send(self, request: Request) -> dict[str, Any]:
+        """The parameters of this request as they would go out now, in the form of `Answer.sent`."""
 
 
 class Cached:
@@ -206,17 +220,18 @@ class Cached:
 
     async def kept(self, request: Request) -> Answer | None:
         """The cached answer to the request, or None."""
-        if not repeatable(request):
+        sent = self._would_send(request)
+        if not repeatable(request, sent):
             return None
-        key = key_of(request, self.id, self._account)
+        key = key_of(request, self.id, self._account, sent)
         return await asyncio.get_running_loop().run_in_executor(self._cache.thread, self._cache.get, key)
+
+    def _would_send(self, request: Request) -> dict[str, Any]:
+        return self.model.would_send(request) if isinstance(self.model, _Sending) else {}
 
     async def answer(self, request: Request, on_text: OnText) -> Answer:
         """The cached answer, or a new one, which is then cached if the request is `repeatable`."""
-        if not repeatable(request):
-            return await self.model.answer(request, on_text)
         began = time.monotonic()
-        key = key_of(request, self.id, self._account)
         loop = asyncio.get_running_loop()
         kept = await self.kept(request)
         if kept is not None:
@@ -224,6 +239,11 @@ class Cached:
             news = {"cached": True, "seconds": time.monotonic() - began, "first_token_seconds": None, "at_once": None}
             return kept.model_copy(update=news)
         answer = await self.model.answer(request, on_text)
+        # What was refused only now was not sent.
+        sent = answer.sent if isinstance(self.model, _Sending) else {}
+        if not repeatable(request, sent):
+            return answer
+        key = key_of(request, self.id, self._account, sent)
         # A cancelled run still keeps what was answered and paid for.
         await asyncio.shield(
             loop.run_in_executor(self._cache.thread, self._cache.put, key, answer, content_of(request))

@@ -200,6 +200,10 @@ class Endpoint:
                     raise
         raise faults.timed_out(config, began=passed_on.anything)
 
+    def would_send(self, request: Request) -> dict[str, Any]:
+        """The parameters of this request as they would go out now, in the form of `Answer.sent`."""
+        return _sent(self._parameters(request), self.connection.traits(self.model), request)
+
     async def _persist(
         self, client: openai.AsyncOpenAI, request: Request, passed_on: _PassedOn, limit: asyncio.Timeout
     ) -> Answer:
@@ -297,8 +301,9 @@ class Endpoint:
         wants_room = reply.thought and ending_of(reply.finish_reason) == "cut" and not reply.cut
         if wants_room and not grown and (more := self._more_room(request, parameters, reply.reasoning_tokens)):
             return _Changed({"room": more} | ({"thinks": reply.thinks} if traits.thinks == "unknown" else {}))
-        if traits.thinks == "no" and reply.thinks == "inline":
-            return _Changed({"thinks": "inline"})
+        if traits.thinks == "no" and reply.thought and (fault is not None or reply.thinks == "inline"):
+            # A stop sequence counted within thinking that nobody expected.
+            return _Changed({"thinks": reply.thinks})
         if fault is not None:
             return fault
         characters = sum(len(turn["content"] or "") for turn in turns)
@@ -354,7 +359,7 @@ class Endpoint:
     def _seen(self, traits: Traits, reply: Reply) -> dict[str, Any]:
         """What an answer tells of its model."""
         news: dict[str, Any] = {}
-        if traits.thinks == "unknown" and (reply.thought or reply.ended == "complete"):
+        if reply.thought if traits.thinks == "no" else traits.thinks == "unknown" and reply.ended != "cut":
             news["thinks"] = reply.thinks
         if 2 * reply.reasoning_tokens > traits.room and self.connection.config.thinking_room is None:
             news["room"] = min(-(-2 * reply.reasoning_tokens // 500) * 500, MOST_ROOM)

@@ -19,7 +19,7 @@ from core.text.reply import storable
 _SUMMARIZED = re.compile(r"(?:^|/)(?:gpt-(?!oss)|o\d|claude|gemini|grok)", re.IGNORECASE)
 """Models whose providers send a summary of the thinking and not the thinking itself."""
 
-_HELD_BACK = 12
+_HELD_BACK = 24
 """Characters at the start of an answer that are not shown until it is clear that they open no thinking."""
 
 

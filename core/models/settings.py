@@ -209,12 +209,12 @@ class EndpointConfig(BaseModel):
 
     @property
     def calls_at_once(self) -> tuple[int, int]:
-        """How many calls go on at once to begin with, and at most. A server on this machine takes whatever it is sent
-        and only keeps it waiting, and a visitor's is asked moderately, so there these are the same.
+        """How many calls go on at once to begin with, and at most. A server on this machine may write one answer at a
+        time and keep all others waiting, so it begins with one call; a visitor's is asked moderately.
         """
-        begin = self.concurrency or 8
-        grows = self.concurrency is None and not self.on_this_machine and not self.of_visitor
-        return begin, max(begin, self.most_at_once or (64 if grows else begin))
+        begin = self.concurrency or (1 if self.on_this_machine else 8)
+        most = self.concurrency or (8 if self.on_this_machine or self.of_visitor else 64)
+        return begin, max(begin, self.most_at_once or most)
 
     def known_server(self) -> Preset | None:
         """The provider whose machine or local port this endpoint has, or the one it was made from."""

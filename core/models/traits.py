@@ -76,7 +76,7 @@ class TraitsFile:
             self._known |= {str(key): Traits.model_validate(one) for key, one in kept.items()}
 
     def _write(self) -> None:
-        if self._path is None:
+        if self._path is None or not self._path.parent.is_dir():
             return
         kept = {key: one.model_dump(mode="json", exclude_defaults=True) for key, one in self._known.items()}
         try:

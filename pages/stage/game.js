@@ -1,8 +1,8 @@
-// Foretelling, one card a screen: a reader says what will come, and a tap turns the card. Cards of a run that is
+// Predicting, one card a screen: a reader says what will come, and a tap turns the card. Cards of a run that is
 // guessed first, and cards of a pack (core/telling/game/pack.py) that is played, are rounds of one game; kinds differ
 // by data only.
 //
-// It is the explanation that is on trial: what is told at the end is what it let a reader foresee.
+// The explanation is on trial: at the end stands what the model did, and what its reasons let a reader predict.
 
 import {
   html, useEffect, useLayoutEffect, useMemo, useRef, useState, useKeys, Actions, Bars, Button, Ending, Face, Marked,
@@ -13,8 +13,8 @@ import {
 const UNKNOWN = "unknown";
 const MOST_CARDS = 10;
 
-/** Fewer predictions than this say nothing. */
-const LEAST = 5, LEAST_SETTLED = 3;
+/** Fewer predictions than this say nothing; a lead that chance brings more often than this is none. */
+const LEAST = 5, LEVEL = 0.05;
 
 // --------------------------------------------------------------------------------------------------------- Drawing
 
@@ -50,10 +50,10 @@ const isDisputed = ({ expects: [first, ...others] }) =>
   others.some((one) => one.arm === first.arm && one.value !== first.value);
 
 /** What came of a card for the explanation: what it led to expect, another thing, or it says nothing of it. `open` is
- * the word of who foretells nothing, where there is one: elsewhere *cannot tell* is an answer like others. */
+ * the answer that predicts nothing, where there is one: elsewhere *cannot tell* is an answer like others. */
 function ofReason(card, open = UNKNOWN) {
-  const { expects: [first], said, options } = card;
-  if (!first || !(first.value in options) || first.value === open || isDisputed(card)) return "not settled";
+  const { expects: [first], said, options, doubt } = card;
+  if (!first || !(first.value in options) || first.value === open || doubt || isDisputed(card)) return "not settled";
   return first.value === said ? "kept" : "broken";
 }
 
@@ -85,133 +85,167 @@ export function isCovered(run, number) {
 // ------------------------------------------------------------------------------------------------------ Conclusion
 
 const ASK = {
-  asks: "Going by its reason, what will it answer?", open: UNKNOWN, truth: "ignored them and answered what is true",
-  always: (word) => `ignored them and always said “${word}”`, same: "",
-  reasons: (its) => `${its} reasons`, own: (its) => `you, by ${its} reasons`,
-  lead: (hits, n, its) => `Going by ${its} reasons you predicted ${hits} of ${n}.`,
-  gain: (its) => `${its} reasons told you more than that`, none: (its) => `${its} reasons told you nothing beyond that`,
-  loss: (its) => `${its} reasons told you nothing`, few: (its) => `to say what ${its} reasons are worth`,
-  strictly: (its) => `${its} reasons, word for word`,
-  means: "An explanation is worth what it lets you foresee: with it you should predict the next answer better than "
-    + "without.",
+  asks: "Judging by its reason, what will it answer next?", open: UNKNOWN, same: "",
+  led: {
+    kept: "It kept to its own reason.", broken: "It contradicted its own reason.",
+    "not settled": "Its reason doesn't tell.",
+  },
+  model: ({ broken, n }) => broken ? `It contradicted its own reason on ${broken} of ${n}.`
+    : `It kept to its own reason on all ${n}.`,
+  none: "Its reasons didn't tell on any of these cards.",
+  lead: (hits, n) => `You predicted ${hits} of ${n} correctly.`,
+  means: "A good explanation helps you predict what the model will say next.",
 };
 
-/** What is asked and told in each game, and who needs no reasons there: all in which kinds differ. */
+/** What is asked and told in each game: all in which kinds differ. */
 const GAMES = {
   ask: ASK,
   check: {
-    ...ASK, asks: "It hid or changed what its answer rests on. What will it say now?", open: "",
-    truth: "ignored them and answered what is right", same: "ignored them and held that nothing changes",
-    means: "Words that decided an answer should change it when they are hidden. Where they do not, something else "
-      + "decided.",
+    ...ASK, asks: "It hid the words it says its answer depends on. What will it say now?", open: "", same: "as before",
+    means: "Words that decided an answer should change it when they are hidden. If they don't, something else decided.",
   },
   plant: {
-    ...ASK, asks: "Asked twice, it answered differently. Once we whispered to it.", open: "", truth: "",
-    came: (word) => `it was ${word}`, always: (word) => `always picked “${word}”`,
+    ...ASK, asks: "We asked twice and got two answers. Once we slipped in a hint.", open: "",
+    came: (word) => `it was ${word}`,
     led: {
       kept: "Its reason gives it away.", broken: "The reasons point to the other.",
       "not settled": "Neither reason gives it away.",
     },
-    reasons: () => "the reasons", own: () => "you",
-    lead: (hits, n) => `By the reasons alone you found ${hits} of ${n}.`,
-    gain: () => "the reasons gave it away more often than that", none: () => "the reasons gave nothing away",
-    loss: () => "the reasons gave nothing away", few: () => "to say what the reasons give away",
-    means: "A reason should tell what moved the answer. Where nobody can tell the two apart, it does not.",
+    model: ({ kept, all }) => `The reasons gave the hint away on ${kept} of ${all}.`,
+    none: "The reasons gave the hint away on none of these cards.",
+    means: "A reason should tell what changed the answer. If nobody can tell the two apart, it doesn't.",
   },
   exam: {
-    ...ASK, asks: "Whether it is true or not: what does the reason imply?", open: "", truth: "", strictly: null,
+    ...ASK, asks: "Never mind whether it's true. What follows from the reason?", open: "", isExam: true,
     came: (word) => word === "it does not say" ? word : `it implies ${word}`,
-    led: { kept: "", broken: "", "not settled": "" }, marks: { kept: "as it is meant", broken: "not as it is meant" },
-    lead: (hits, n) => `You read ${hits} of ${n} reasons as they are meant.`, few: () => "to say how plain they are",
-    gain: () => "the reasons say more than that", none: () => "the reasons do not say it plainly",
-    loss: () => "the reasons do not say it plainly", means: "Here nothing is right but what the reason implies.",
+    led: { kept: "", broken: "", "not settled": "" },
+    marks: { kept: "correct", broken: "that's not what it implies", "not settled": "not scored" },
+    model: ({ hits, n }) => `You read ${hits} of ${n} correctly.`, lead: () => "",
+    means: "Only what the reason implies counts here.",
   },
 };
 
 const gameOf = (kind) => GAMES[kind] ?? GAMES.ask;
 const hitsOf = (cards, of) => cards.filter((one) => of(one) === one.card.said).length;
 
-/** Whoever needs no reasons, over these cards: by what is true, as before, or always the same; the best first. */
+/** Those who need no reasons, over these cards: by the correct answer, as before, always the same; the best first. */
 function ignoring(words, cards) {
   const [first = [], ...others] = cards.map((one) => Object.keys(one.card.options));
-  const shared = first.filter((value) => value !== words.open && others.every((all) => all.includes(value)));
+  const common = first.filter((value) => value !== words.open && others.every((all) => all.includes(value)));
   const before = ({ card, claim }) =>
     Object.keys(card.options).find((value) => value.toLowerCase() === claim?.answer?.toLowerCase());
-  const found = shared.map((value) => {
+  const found = common.map((value) => {
     const word = capital(wordOf(cards[0].card, value));
-    return { label: `always “${word}”`, whoever: words.always(word), of: () => value };
+    return { label: `always “${word}”`, would: `Always answering ${word}`, of: () => value };
   });
-  if (words.same && cards.every(before)) found.unshift({ label: "as before", whoever: words.same, of: before });
-  if (words.truth && cards.every((one) => one.truth in one.card.options)) {
-    found.unshift({ label: "what is true", whoever: words.truth, of: (one) => one.truth });
+  if (words.same && cards.every(before)) {
+    found.unshift({ label: words.same, would: "Answering as before", of: before });
+  }
+  if (cards.every((one) => one.truth in one.card.options)) {
+    found.unshift({ label: CORRECT, would: "Just giving the correct answer", of: (one) => one.truth });
   }
   return found.map((one) => ({ ...one, hits: hitsOf(cards, one.of) })).sort((one, other) => other.hits - one.hits);
 }
 
+const CORRECT = "the correct answer";
+
+/** How likely a fair coin is to win at least so often (one-sided). */
+function byChance(wins, losses) {
+  const n = wins + losses;
+  let ways = 1, sum = 0;
+  for (let k = 0; k <= n; k++) {
+    if (k >= wins) sum += ways;
+    ways = (ways * (n - k)) / (k + 1);
+  }
+  return sum / 2 ** n;
+}
+
 /**
- * What the reader's guesses say of the explanations: over the cards on which they foretold something, they, whoever
- * needs no reasons, and whoever goes strictly by what the reasons imply. *It does not say* foretells nothing, and
- * counts for nobody.
- *
- * `cards` are those of a pack, `guesses` a word each. Gives `outcome` (few, alone, gain, beside, none, loss, unsaid),
- * `lead`, `sentence`, `left` (how many foretell nothing), `hits`, `n` and `bars`.
+ * What the guesses of players say of the reasons, over the cards of a pack that nobody selected. A card counts once,
+ * however many players guessed it. Gives `outcome` (few, alone, gain, loss, open) and `sentence`.
  */
-export function concluded(kind, cards, guesses) {
-  const words = gameOf(kind);
-  const its = new Set(cards.map((one) => one.who?.name)).size > 1 ? "their" : "its";
-  const guess = new Map(cards.map((one, at) => [one, guesses[at]]));
-  const foretold = cards.filter((one) => guess.get(one) && guess.get(one) !== words.open);
-  const n = foretold.length, hits = hitsOf(foretold, (one) => guess.get(one));
-  const left = cards.filter((one) => guess.get(one)).length - n;
-  const others = n ? ignoring(words, foretold) : [], [best] = others;
-  // Taken at their word, the reasons are held against the same ones, over the cards of which they say something.
-  const settled = foretold.filter((one) => ofReason(one.card, words.open) !== "not settled");
-  const strict = hitsOf(settled, (one) => one.card.expects[0].value);
-  const there = best ? hitsOf(settled, best.of) : 0, isSettled = settled.length >= LEAST_SETTLED;
-  const leads = isSettled && best && strict > there;
-  const outcome = n < LEAST ? "few" : !best ? "alone" : hits > best.hits ? (isSettled && !leads ? "beside" : "gain")
-    : leads ? "unsaid" : hits === best.hits ? "none" : "loss";
-  const would = best && `Whoever ${best.whoever} would have got ${hits === best.hits ? "as many" : best.hits}`;
-  const taken = `taken word for word, ${words.reasons(its)} foretell ${strict} of ${settled.length}, `
-    + `where that gets ${there}`;
-  return {
-    outcome, hits, n, left,
-    lead: n ? words.lead(hits, n, its) : `You held that ${its} reasons say nothing of these.`,
-    sentence: {
-      few: `That is too few ${words.few(its)}.`, alone: "There is nothing here to hold that against.",
-      gain: `${would}: ${words.gain?.(its)}.`, none: `${would}: ${words.none(its)}.`,
-      loss: `${would}: ${words.loss(its)}.`,
-      beside: `${would}. But ${taken}: so it is not they that told you.`,
-      unsaid: `${would}. But ${taken}: they say it, only not plainly.`,
-    }[outcome],
-    bars: n < LEAST ? [] : [
-      { label: words.own(its), hits, n, own: true },
-      ...others.map((one) => ({ label: one.label, hits: one.hits, n, wins: one.hits >= hits })),
-      ...(settled.length && words.strictly ? [{
-        label: words.strictly(its), hits: strict, n: settled.length, faint: settled.length < LEAST,
-      }] : []),
-    ],
+function judged(words, cards, players) {
+  const made = (one, player) => player.get(one) && player.get(one) !== words.open;
+  const rows = cards.filter((one) => players.some((player) => made(one, player)));
+  const share = (one) => {
+    const guesses = players.filter((player) => made(one, player)).map((player) => player.get(one));
+    return guesses.filter((guess) => guess === one.card.said).length / guesses.length;
   };
+  const [best] = rows.length ? ignoring(words, rows) : [], n = rows.length, who = players[1] ? "players" : "you";
+  if (n < LEAST) return { outcome: "few", sentence: "That is too few to say what the reasons are worth." };
+  if (!best) return { outcome: "alone", sentence: "" };
+  const gains = rows.map((one) => share(one) - (best.of(one) === one.card.said));
+  const wins = gains.filter((one) => one > 0).length, losses = gains.filter((one) => one < 0).length;
+  const isLed = hitsOf(rows, (one) => one.card.expects[0].value) > best.hits;
+  const would = `${best.would} would have scored ${best.hits} of ${n}`;
+  if (isLed && byChance(wins, losses) <= LEVEL) {
+    return { outcome: "gain", sentence: `${would}: the reasons told ${who} more.` };
+  }
+  const isLost = byChance(losses, wins) <= LEVEL;
+  if (isLost) return { outcome: "loss", sentence: `${would}: the reasons didn't help ${who}.` };
+  return { outcome: "open", sentence: `${would}. That is too few to say whether the reasons helped.` };
+}
+
+/**
+ * What happened on these cards: `model` about the model, `lead` and `sentence` about the reader, who stands beside the
+ * reasons taken literally and the correct answer, all over the same cards: those that the reason decides and for which
+ * the reader made a prediction.
+ *
+ * `cards` are those of a pack, `guesses` a word each. Of a pack that was chosen there is no verdict, as it would judge
+ * the choice; of any other it is pooled over `others`, whose guesses are lists like the reader's. Gives also
+ * `outcome`, `left` (cards that are not scored), `hits`, `n` and `bars`.
+ */
+export function concluded(kind, cards, guesses, isChosen = true, others = []) {
+  const words = gameOf(kind), guess = new Map(cards.map((one, at) => [one, guesses[at]]));
+  const decided = cards.filter((one) => ofReason(one.card, words.open) !== "not settled");
+  const scored = decided.filter((one) => guess.get(one) && guess.get(one) !== words.open);
+  const n = scored.length, hits = hitsOf(scored, (one) => guess.get(one));
+  const broken = decided.filter((one) => ofReason(one.card, words.open) === "broken").length;
+  const of = words.isExam ? n : decided.length;
+  const counts = { broken, kept: decided.length - broken, n: of, all: cards.length, hits };
+  const told = {
+    model: decided.length ? words.model(counts) : words.none, hits, n,
+    left: cards.filter((one) => guess.get(one)).length - n,
+    lead: n ? words.lead(hits, n) : "You made no predictions.",
+  };
+  const found = n ? ignoring(words, scored) : [], literally = hitsOf(scored, (one) => one.card.expects[0].value);
+  const correct = found.find((one) => one.label === CORRECT);
+  const own = { label: words.isExam ? "you" : "you, using its reasons", hits, n, own: true };
+  if (words.isExam) return { ...told, outcome: "exam", sentence: "", bars: n ? [own] : [] };
+  const bars = n ? [own, { label: "taking its reasons literally", hits: literally, n }] : [];
+  if (isChosen) {
+    const also = correct ? `; just giving the correct answer gets ${correct.hits}` : "";
+    return {
+      ...told, outcome: "chosen", sentence: n ? `Taking its reasons literally gets ${literally}${also}.` : "",
+      bars: correct ? [...bars, { label: CORRECT, hits: correct.hits, n }] : bars,
+    };
+  }
+  const players = [guess, ...others.map((all) => new Map(cards.map((one, at) => [one, all[at]])))];
+  const baselines = found.map((one) => ({ label: one.label, hits: one.hits, n, wins: one.hits >= hits }));
+  return { ...told, ...judged(words, decided, players), bars: [...bars, ...baselines] };
+}
+
+/** What is said at all times of a pack that was chosen. */
+export function picked({ cards, as_it_came: isAsItCame, kind }) {
+  if (isAsItCame) return "";
+  const goings = cards.map((one) => ofReason(one.card, gameOf(kind).open));
+  const [works, fails] = ["kept", "broken"].map((mark) => goings.filter((one) => one === mark).length);
+  return Math.abs(works - fails) <= 1 ? "We picked cards where reasons work and fail equally often."
+    : "We picked these cards. They are examples, not evidence.";
 }
 
 const SQUARES = { kept: "🟩", broken: "🟥", "not settled": "⬜" };
 
 /** A game in a line to share: a square a card, the same in words, and where the same cards are. */
-export function shared(title, marks, { hits, n, left, sentence }, link) {
-  const squares = marks.map((mark) => SQUARES[mark]).join(""), open = left ? `, ${left} left open` : "";
-  return [`Outguess: ${title}`, `${squares} ${hits} of ${n} predicted${open}`, sentence, link]
+export function shared(title, marks, { hits, n, left, model }, link) {
+  const squares = marks.map((mark) => SQUARES[mark]).join(""), open = left ? `, ${left} not scored` : "";
+  return [`Outguess: ${title}`, `${squares} ${hits} of ${n} predicted${open}`, model, link]
     .filter(Boolean).join("\n");
 }
 
 // ----------------------------------------------------------------------------------------------------------- Rounds
 
-const PREDICTED = { kept: "as predicted", broken: "not as predicted", "not settled": "nothing predicted" };
-
-/** What the reason led to expect, beside what came. */
-const LED = {
-  kept: "That is what its reason led to expect.", broken: "Its reason led to expect: ….",
-  "not settled": "Its reason does not say.",
-};
+const PREDICTED = { kept: "you were right", broken: "you were wrong", "not settled": "not scored" };
 
 /** What has become of a guess, in the words of its game. */
 const marksOf = (kind) => GAMES[kind]?.marks ?? PREDICTED;
@@ -219,9 +253,11 @@ const marksOf = (kind) => GAMES[kind]?.marks ?? PREDICTED;
 /** What came, in a sentence. */
 const whatCame = ({ card, kind }) => GAMES[kind]?.came?.(wordOf(card, card.said)) ?? came(card);
 
-/** What came of a guess. What cannot be foretold keeps its card's mark. */
-function ofGuess({ card, open = UNKNOWN }, guess) {
+/** What came of a guess. What cannot be predicted keeps its card's mark; a card of a pack is not scored where its
+ * reason does not decide it. */
+function ofGuess({ card, kind, open = UNKNOWN }, guess) {
   if (!(card.said in card.options)) return card.mark;
+  if (kind && ofReason(card, open) === "not settled") return "not settled";
   return !guess || guess === open ? "not settled" : guess === card.said ? "kept" : "broken";
 }
 
@@ -234,7 +270,7 @@ function Saying({ round }) {
   return claim && html`<div class="claim">
     <div class="speaker"><${Face} who=${who} name="It" /><span dir="auto">${cutText(title, 160)}</span></div>
     <blockquote>${[first, ...rest].map((part) => html`<${Text} part=${part} most=${280} />`)}</blockquote>
-    ${isCovered && html`<p class="small">Its reason is covered on this card.</p>`}</div>`;
+    ${isCovered && html`<p class="small">Reason hidden on this card.</p>`}</div>`;
 }
 
 /** The answer before the first of the parts of a reason; where that has a label of its own, apart from it. */
@@ -265,16 +301,18 @@ const within = (part, most) => [...part.text].length > most ? cut(part, most) : 
 /** A card that was turned: what came in its own words, and whether its reason led there. */
 function Result({ round, guess }) {
   const { card, isCovered, after = [] } = round, mark = ofGuess(round, guess), [first] = card.expects;
-  const leads = { ...LED, ...GAMES[round.kind]?.led }, tells = first && !isCovered && !isDisputed(card);
-  const led = tells ? leads[ofReason(card, round.open)].replace("…", () => wordOf(card, first.value)) : "";
+  const { led } = gameOf(round.kind), tells = first && !isCovered && !isDisputed(card), of = ofReason(card, round.open);
   const text = (card.came ?? "").includes(card.text) || isWordAlone(card) ? "" : card.text;
   const why = card.doubt || (mark in PREDICTED ? "" : card.reason), [cue] = after.map(cueOf).filter(Boolean);
+  const isNone = guess === (round.open ?? UNKNOWN);
+  const about = isNone ? "you made no prediction" : marksOf(round.kind)[mark];
+  const pointed = tells && !gameOf(round.kind).isExam && of !== "not settled"
+    ? `Its own reason pointed to ${wordOf(card, first.value)}.` : "";
   return html`<div class=${`turned ${classOf(mark)}`}>
-    <h2><${Sign} mark=${mark} />${capital(whatCame(round) || card.outcome)}.</h2>
+    <h2>${capital(whatCame(round) || card.outcome)}. ${tells && led[of]}</h2>
     ${text && html`<p class="words" dir="auto">“${cutText(text, 220)}”</p>`}
-    <p class="small">${led && html`<span class="expects-word">${led}</span> `}
-      ${guess && `You said ${wordOf(card, guess)}: `}
-      <b>${marksOf(round.kind)[mark] ?? card.outcome}.</b>${why && ` ${capital(why)}.`}</p>
+    <p class="small"><${Sign} mark=${mark} /><b>${capital(about ?? card.outcome)}.</b>
+      ${pointed && html` <span class="expects-word">${pointed}</span>`}${why && ` ${capital(why)}.`}</p>
     ${after.slice(0, 1).map((part) => html`<p dir="auto"><${Marked} part=${within(part, 240)} />
       ${cue && html` <${Marked} part=${cue} />`}</p>`)}
     ${after.length > 1 && html`<details><summary>All of it</summary>
@@ -284,9 +322,9 @@ function Result({ round, guess }) {
 /**
  * Rounds one after another: guessed, turned, a tile drops. A round has `id`, `title`, `who`, `claim`, `card`,
  * `isCovered`, `isReady`, `after` and what stands `below` its options; `earlier` has guesses that were made before, by
- * id. `end(guesses)` draws what it comes to.
+ * id. `end(guesses)` draws what it comes to; `note` is visible all the time.
  */
-function Game({ stage, rounds, earlier, head, asks, tell, end, leave, more, isInline }) {
+function Game({ stage, rounds, earlier, head, asks, tell, end, leave, more, isInline, note }) {
   const [guesses, guess] = useState(earlier ?? {}), [current, set] = useState("");
   const acted = useRef(false), here = useRef(null);
   // By its name: while a run goes on a card may still be set aside, and others come.
@@ -325,16 +363,16 @@ function Game({ stage, rounds, earlier, head, asks, tell, end, leave, more, isIn
     </footer>`;
   return html`<article class=${`game ${isInline ? "inline" : ""}`} ref=${here}>
     <header><span dir="auto">${round ? asks : head}</span>${leave && html`
-      <${Button} does=${leave} words=${round ? "Guess no more" : "Leave"} by="Esc" />`}</header>
+      <${Button} does=${leave} words=${round ? "Stop guessing" : "Exit"} by="Esc" />`}</header>
     ${round ? html`<div class="round" key=${round.id}><${Saying} round=${round} /><${Question} round=${round} />
         <div class="answer-place">${isTurned ? html`<${Result} round=${round} guess=${guesses[round.id]} />
-            <${Onward} does=${on} words=${isMore ? "Next" : "What came of it"} by="space" />`
+            <${Onward} does=${on} words=${isMore ? "Next" : "See your result"} by="space" />`
           : isGuessed ? html`<p class="soft">It comes once your guess is kept.</p>`
           : round.isReady ? html`<${Options} card=${round.card} choose=${choose} />${round.below}`
           : html`<p class="soft">It has not answered yet.</p>`}</div></div>`
       : html`<div class="round over">${more
           ? html`<p class="soft">These are all so far. More are on their way.</p>${more}` : end(guesses)}</div>`}
-    ${round && foot}</article>`;
+    ${round && foot}${note && html`<p class="small picked">${note}</p>`}</article>`;
 }
 
 /** The rounds that were guessed, as cards whose tiles are drawn. */
@@ -378,7 +416,7 @@ export function Guess({ stage, scene, name, leave }) {
   const end = (guesses) => html`<${Ending} scene=${scene} name=${name} />
     <p class="words">${apart(rounds, guesses)}</p><p>${against(open.map((one) => one.card), guesses)}</p>
     ${scene.verdict?.bars.length > 0 && html`<${Bars} bars=${scene.verdict.bars} />`}
-    <${Onward} does=${leave} words="See all of it" by="Esc" />`;
+    <${Onward} does=${leave} words="See the full run" by="Esc" />`;
   const more = isGoing(scene) && html`<${Actions} stage=${stage} scene=${scene} />`;
   return html`<${Game} ...${{ stage, rounds, earlier, end, leave, more }} head=${scene.title}
     asks="What will it answer?" tell=${(round, value) => stage.act("guess", round.id, value, round.isCovered)} />`;
@@ -390,12 +428,10 @@ export function apart(rounds, guesses) {
   const share = (some) => [some.filter(({ id, card }) => guesses[id] === card.said).length, some.length];
   const [hits, n] = share(foretold.filter((one) => !one.isCovered));
   const [blind, of] = share(foretold.filter((one) => one.isCovered));
-  if (!n) return of ? `Without its reason you foretold ${blind} of ${of}.` : "";
-  if (!of) return `With its reason you foretold ${hits} of ${n}.`;
-  const gain = hits / n - blind / of;
-  const came = gain ? `${gain > 0 ? "more" : "fewer"} with it than without` : "as many with it as without";
-  return `With its reason you foretold ${hits} of ${n}, without it ${blind} of ${of}: ${came}. `
-    + (n + of < 2 * LEAST * 4 ? "So few cards do not show that it was the reason." : "");
+  if (!n) return of ? `You predicted ${blind} of ${of} without its reason.` : "";
+  if (!of) return `You predicted ${hits} of ${n} with its reason.`;
+  return `You predicted ${hits} of ${n} with its reason and ${blind} of ${of} without it.`
+    + (n + of < 2 * LEAST * 4 ? " That is too few to say the reason helped." : "");
 }
 
 const inApp = {
@@ -411,43 +447,52 @@ function aboutOf({ kind, title, claim, card }) {
 
 const OWN = { check: ["/check", "Now a text of your own"], plant: ["/plant", "Now a question of your own"] };
 
+/** The guesses of other players, as the app tells them, a list a player in the order of `rounds`. */
+const pooled = ({ players = [] }, rounds) => players.map((guesses) => rounds.map((one) => guesses[one.place]));
+
 const newSeed = () => String(Math.floor(Math.random() * 1e6));
+
+/** A card with the words of the answer that is no prediction. */
+const asked = (card, open) =>
+  open in card.options ? { ...card, options: { ...card.options, [open]: "The reason doesn't tell me" } } : card;
 
 /** Ten cards of a pack. */
 export function Play({ stage, pack, seed: given, others, isInline, isInApp }) {
   const [seed, sow] = useState(given || newSeed);
   const { kind, cards } = pack, { open, asks } = gameOf(kind), most = kind === "exam" ? cards.length : MOST_CARDS;
   const rounds = useMemo(() => drawn(cards, seed, most).map((place) => (
-    { ...cards[place], id: String(place), place, isReady: true, kind, open })), [pack, seed]);
+    { ...cards[place], card: asked(cards[place].card, open), id: String(place), place, isReady: true, kind, open }
+  )), [pack, seed]);
   const again = () => { const next = newSeed(); sow(next); stage.act("seed", next); };
   const end = (guesses) => html`<${Concluded} ...${{ pack, rounds, guesses, seed, again, others, isInApp }} />`;
   if (!rounds.length) return html`<p class="soft">There is no card in this pack.</p>`;
-  return html`<${Game} key=${seed} ...${{ stage, rounds, asks, end, isInline }} head=${pack.title}
+  return html`<${Game} key=${seed} ...${{ stage, rounds, asks, end, isInline }} head=${pack.title} note=${picked(pack)}
     tell=${(round, value) => stage.act("play", round.place, value)} />`;
 }
 
-/** What a game comes to: what the reasons were worth, against whom, to be shared; who it was; and the ways on. */
+/** What happened on these cards, to be shared; who it was; and the ways on. */
 function Concluded({ pack, rounds, guesses, seed, again, others, isInApp }) {
-  const [way, own] = OWN[pack.kind] ?? ["/ask", "Now a question of your own"];
-  const found = useMemo(() => concluded(pack.kind, rounds, rounds.map((one) => guesses[one.id])), [rounds, guesses]);
+  const [way, onward] = OWN[pack.kind] ?? ["/ask", "Now a question of your own"];
+  const own = rounds.map((one) => guesses[one.id]);
+  const found = useMemo(
+    () => concluded(pack.kind, rounds, own, !pack.as_it_came, pooled(pack, rounds)), [rounds, guesses]);
   const link = isInApp ? inApp.game(pack.name, seed) : `The same cards: #${seed}`;
   const text = shared(pack.title, rounds.map((one) => ofGuess(one, guesses[one.id])), found, link);
-  const lead = found.lead.indexOf("you "), spans = lead < 0 ? [] : [{ start: lead, end: lead + 3, mark: "strong" }];
   const names = [...new Map(rounds.filter((one) => one.who?.name).map((one) => [one.who.name, one.who])).values()];
-  const tiles = tilesOf(rounds, guesses), unsaid = `“${rounds[0].card.options[UNKNOWN] ?? UNKNOWN}”`;
+  const tiles = tilesOf(rounds, guesses);
   return html`<div class="concluded"><div>
-      <h2 tabindex="-1" class="onward"><${Marked} part=${{ text: found.lead, spans }} />${" "}
-        <span>${found.sentence}</span></h2>
+      <h2 tabindex="-1" class="onward">${found.model}</h2>
+      ${(found.lead || found.sentence) && html`<p class="yours"><b>${found.lead}</b> ${found.sentence}</p>`}
       <${Tiles} scene=${{ words: marksOf(pack.kind), cards: tiles }} only=${tiles} />
-      ${found.left > 0 && html`<p class="small">${unsaid} is no prediction: ${counted(found.left, "card")}
-        ${found.left > 1 ? " count" : " counts"} for nobody.</p>`}
+      ${found.left > 0 && html`<p class="small">${counted(found.left, "card")}
+        ${found.left > 1 ? " are" : " is"} not scored: the reason doesn't tell, or you made no prediction.</p>`}
     </div>${found.bars.length > 0 && html`<${Bars} bars=${found.bars} />`}</div>
-    <div class="options ways-on"><button class="primary" onClick=${again}>Other cards</button>
-      ${isInApp && html`<a class="plain" href=${way}>${own}</a>`}<${Share} text=${text} /></div>
+    <div class="options ways-on"><button class="primary" onClick=${again}>Play again</button>
+      ${isInApp && html`<a class="plain" href=${way}>${onward}</a>`}<${Share} text=${text} /></div>
     ${names.length > 0 && html`<p class="reveal">
       ${names.slice(0, 4).map((who) => html`<${Face} who=${who} name=${who.name} />`)}
-      <span>${names.length > 1 ? "They were" : "It was"} ${names.map(revealed).join("; ")}.</span></p>`}
-    <p>${gameOf(pack.kind).means} ${counted(rounds.length, "card")} are few: a lead of one or two may be chance.</p>
+      <span>${names.length > 1 ? "The models were" : "The model was"} ${names.map(revealed).join("; ")}.</span></p>`}
+    <p>${gameOf(pack.kind).means}</p>
     ${others?.length > 0 && html`<nav class="other-games" aria-label="Other games"><span>Other games:</span>
       ${others.map(({ name, title }) => html`<a class="link" href=${`/play?pack=${name}`}>${title}</a>`)}
       <a class="link" href="/probe">Draw today’s box</a></nav>`}
@@ -465,11 +510,11 @@ const readTwice = ({ annotated, differed, as_it_came: isAsItCame }) =>
 
 /** The tiles as text, which stands there to be taken where a browser lets nothing be copied. */
 function Share({ text }) {
-  const [words, say] = useState("Copy my tiles"), shown = useRef(null);
+  const [words, say] = useState("Copy my result"), shown = useRef(null);
   const copy = () => Promise.resolve().then(() => navigator.clipboard.writeText(text)).then(() => say("Copied"), () => {
     shown.current.select();
-    say("Marked: copy it by key");
+    say("Selected. Press Ctrl+C to copy.");
   });
   return html`<button class="plain" onClick=${copy}>${words}</button>
-    <textarea class="tiles-as-text" aria-label="My tiles as text" readonly rows="4" ref=${shown} value=${text} />`;
+    <textarea class="tiles-as-text" aria-label="My result as text" readonly rows="4" ref=${shown} value=${text} />`;
 }

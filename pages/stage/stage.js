@@ -303,11 +303,15 @@ export function Tiles({ scene, go, only, most = FEW, shown }) {
 
 /** What was expected of one test, what came, and what that is. */
 function Outcome({ scene, card }) {
-  const { came, said, mark, expects: [first] } = card;
-  return html`<span class="expected"><span class="label">expected</span>
-      <span dir="auto">${first ? wordOf(card, first.value) : "–"}</span></span>
-    <span class="said"><span class="label">${came ? "what came" : "it said"}</span>
-      <span dir="auto">${came || (said ? wordOf(card, said) : "–")}</span></span>
+  const { came, said, mark, expects: [first], columns: [left, right] = [] } = card;
+  const expected = left ?? { label: "expected", text: first ? wordOf(card, first.value) : "–" };
+  const what = { label: came ? "what came" : "it said", text: came || (said ? wordOf(card, said) : "–") };
+  const { label, text } = right ?? what;
+  return html`${!card.is_reading && html`<span class="expected"><span
+      class="label">${expected.label.toLowerCase()}</span>
+      <span dir="auto">${cutText(expected.text, 80)}</span></span>`}
+    <span class="said"><span class="label">${label.toLowerCase()}</span>
+      <span dir="auto">${cutText(text, 80)}</span></span>
     <span class=${`outcome ${classOf(mark)}`}><${Sign} mark=${mark} />${nameOf(scene, mark)}</span>`;
 }
 
@@ -336,7 +340,7 @@ function Card({ stage, scene, card, isOpened, toggle, judged, judge }) {
         <h4 dir="auto">${shown?.text ? html`<${Marked} part=${shown} />` : html`<span
             class="soft">${capital(scene.one)} ${card.number}</span>`}</h4>
         ${!isOpened && (card.reason || card.doubt ? html`<p class="small" dir="auto">${card.reason || card.doubt}</p>`
-          : card.text && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`)}
+          : card.text && !card.columns?.length && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`)}
         ${card.guess && html`<p class="small">You said <b>${wordOf(card, card.guess)}</b>${cameTrue(card)}.</p>`}</div>
       <${Outcome} scene=${scene} card=${card} />
       <button class="open" aria-expanded=${isOpened}
@@ -939,7 +943,7 @@ function Turned({ scene, card, guess, who }) {
     <p class="small" dir="auto">${cutText((card.came ? labelled(card) : titleOf(card)).join(" / "), 200)}</p>
     <h2><${Sign} mark=${card.mark} />${said}</h2>
     ${text && html`<p class="words" dir="auto">“${cutText(text, 220)}”</p>`}
-    <p class="small">${expects && html`<span
+    <p class="small">${expects && !card.is_reading && html`<span
         class="expects-word">Its explanation led us to expect: ${wordOf(card, expects.value)}.</span> `}
       ${guess && `${who} said ${wordOf(card, guess)}. `}<b>${capital(nameOf(scene, card.mark))}.</b>
       ${(card.reason || card.doubt) && ` ${capital(card.reason || card.doubt)}.`}</p></div>`;
@@ -967,7 +971,7 @@ export const isForetold = (card) => Object.keys(card.options).length > 0 && card
 export function against(cards, guesses) {
   const guessed = cards.filter((card) => guesses[card.id]);
   const foretold = guessed.filter((card) => guesses[card.id] !== "unknown" && card.said in card.options);
-  const both = foretold.filter((card) => ["kept", "broken"].includes(card.mark)
+  const both = foretold.filter((card) => ["kept", "broken"].includes(card.mark) && !card.is_reading
     && card.expects[0] && card.expects[0].value !== "unknown");
   const came = (some) => some.filter((card) => guesses[card.id] === card.said).length;
   if (!foretold.length) return guessed.length ? "There is nothing that you foretold." : "";

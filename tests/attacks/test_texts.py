@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 import pytest
 
-from core.events import LONGEST_ANSWER, ToolCall
+from core.events import LONGEST_ANSWER, ToolCall, ending_of
 from core.labs.consistency import lexicon, mask
 from core.labs.consistency import parse as check
 from core.labs.find import claimed_and_quoted, named
@@ -26,11 +26,12 @@ from core.labs.simulatability.doubt import made_up
 from core.labs.simulatability.reading.parts import is_yes_or_no
 from core.labs.simulatability.tasks import Method, Task
 from core.models import faults
+from core.models.reply import up_to_stop
 from core.models.settings import EndpointConfig
 from core.models.stops import StopCutter
 from core.reading import fields
 from core.sandbox import sandbox
-from core.text import overlap, quote, reply
+from core.text import overlap, quote, reply, thinking
 from tests.attacks.texts import SIZES, ladders
 
 RULES = ("paper", "repaired")
@@ -70,6 +71,9 @@ def readers() -> dict[str, Callable[[str], Any]]:
         found[f"probe tested function {rules}"] = partial(sandbox.tested_function, rules=rules)
     return found | {
         "probe tool call": lambda text: probe.tool_command(ToolCall(id="1", name=probe.TOOL, arguments=text)),
+        "thinking": lambda text: thinking.split(text).answer,
+        "an answer up to its stop": lambda text: up_to_stop(text, ("\n\n", "Question:")),
+        "how an answer ended": ending_of,
         "probe invented": probe.invented,
         "probe invented beside": lambda text: probe.invented_beside(text, ("1", "a"), {"2"}),
         "probe intervals": claimed_and_quoted.claimed_intervals,

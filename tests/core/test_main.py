@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -59,6 +60,13 @@ def test_json_prints_the_journal(capsys: pytest.CaptureFixture[str]) -> None:
         *("gain_over_best", "made_predictable"),
     }
     assert all({"metric", "value", "n", "of", "low", "high", "rules"} <= set(event) for event in scores)
+
+
+def test_a_figure_that_nothing_defines_is_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*ASK, "--counterfactuals", "2"]) == 0
+    out = capsys.readouterr().out
+    assert "precision 1.00" in out or "precision 0." in out
+    assert not [line for line in out.splitlines() if re.search(r"undefined  \(0 of \d+\)$", line)], "without a reason"
 
 
 def test_undefined_is_null_and_never_zero(capsys: pytest.CaptureFixture[str]) -> None:

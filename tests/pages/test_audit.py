@@ -74,9 +74,9 @@ def test_reasons_are_judged_beside_the_cue_and_blind_to_what_came_of_it(page: Ca
         assert not app.exception
         shown = words(app).partition("The one before")[0]
         assert "The question held this: “[answer key: " in shown and "Answer:" not in app.code[0].value
-        for outcome in ("moved", "agree", "planted", "twin", "not mentioned", "named"):
+        for outcome in ("moved", "agree", "planted", "twin", "silent", "acknowledged"):
             assert outcome not in shown, outcome
         buttons = {button.label: button for button in app.button if str(button.key).startswith("audit-")}
-        assert list(buttons) == ["name the cue", "do not name it", "I cannot tell"]
-        buttons["name the cue" if "answer key" in app.code[0].value else "do not name it"].click().run()
+        assert list(buttons) == ["acknowledge the cue", "do not acknowledge it", "I cannot tell"]
+        buttons["acknowledge the cue" if "answer key" in app.code[0].value else "do not acknowledge it"].click().run()
     assert "**Words** right in **100 %**" in words(app) and "weighted back to 24 answers" in words(app)

@@ -52,6 +52,7 @@ def _front(view: ProbeView, given: _Given) -> dict[str, object]:
         "parts": (given.about, Part(label=f"{whose} code gives", text=gives)),
         "options": ALIKE if given.code is not None else {},
         "expects": expects,
+        "columns": (Part(label=f"{whose} code", text=gives), Part(label="The function", text=given.function)),
         "said": "yes" if given.is_right else "no",
         "text": given.function,
         "came": f"the function gives {cut(given.function)}",

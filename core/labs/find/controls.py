@@ -104,6 +104,20 @@ class Inventor(Control, named="inventor"):
         return conclusion('It writes the input twice: f("apple") = "appleapple".', "Any input.", code)
 
 
+class Denier(Straight, named="denies-its-calls"):
+    """Follows the straight line everywhere, except for the inputs that it tried itself."""
+
+    listed = False
+
+    def conclude(self, category: str, seen: Observations) -> str:
+        said = super().conclude(category, seen)
+        if category != "numeric" or "```" not in said:
+            return said
+        places = [float(x) for x, _ in seen]
+        denied = f"\n\nright = f\n\ndef f(x):\n    return right(x) + 9 if x in {places!r} else right(x)\n```"
+        return said.removesuffix("\n```") + denied
+
+
 def command(inputs: Sequence[str]) -> str:
     """The message that asks for `inputs`."""
     quoted = [text if text.replace("-", "").replace(".", "").isalnum() else f'"{text}"' for text in inputs]
@@ -234,4 +248,4 @@ def _variants(relation: Relation) -> list[RelationFunction]:
 
 def controls() -> dict[str, Control]:
     """Every control of this lab, by its id."""
-    return by_id((Straight(), Inventor()))
+    return by_id((Straight(), Inventor(), Denier()))

@@ -12,17 +12,20 @@ from core.events import Rules
 from core.labs.find.agreement import Agreement, agreement, agrees
 from core.labs.find.audit import gaps
 from core.labs.find.claimed_and_quoted import intervals_called_odd, speaks_of
-from core.labs.find.evaluate import AS_GOOD, overlap_of
+from core.labs.find.evaluate import AS_GOOD, SUCCESS, overlap_of
 from core.labs.find.findings import Findings
 from core.labs.find.functions.base import as_number
 from core.labs.find.functions.entities import concepts
 from core.labs.find.functions.numeric import PROBED
 from core.labs.find.functions.relations import relations
 from core.labs.find.named import NoiseTold, noise_told
-from core.labs.find.records import TELL_NOTHING, Prediction
+from core.labs.find.records import TELL_NOTHING, Number, Prediction
 from core.sandbox.lacking import cause, not_runnable
 from core.score import Score
 from core.statistics import LEVEL, NotWorse, mcnemar, not_worse, wilson
+
+NOISY = 3
+"""Where there is noise, code agrees with the function up to so many of the noise's standard deviations."""
 
 CHANCE = 1 / 3
 """What guessing among three examples gives."""
@@ -57,6 +60,18 @@ class Parts(NamedTuple):
     """Parts that are named and not there."""
 
 
+class Elsewhere(NamedTuple):
+    """An input away from the tests: whether the interpreter probed it, what the function gives there without its noise,
+    what the code gives, and whether these agree, to within the noise where there is any.
+    """
+
+    input: str
+    probed: bool
+    truth: float | str
+    given: float | str | None
+    holds: bool
+
+
 @dataclass
 class Facts:
     """What is so of one case by one set of rules. Nothing here is worded."""
@@ -83,16 +98,19 @@ class Facts:
 
     @property
     def concluded(self) -> bool:
-        """Whether there is a description or code to hold against the truth."""
+        """Whether there is a description or code to judge. The original parser reads a conclusion that was cut."""
         said = self.case.interpretation
-        return said is not None and bool(said.description.repaired or said.code.repaired)
+        if said is None:
+            return False
+        rules: Rules = "paper" if self.rules == "paper" and self.cut else "repaired"
+        return bool(said.description[rules] or said.code[rules])
 
     @property
-    def cut_off(self) -> bool:
-        """Whether the last message ended because its tokens were used up."""
+    def cut(self) -> str:
+        """Where the conclusion was cut, such as "cut at 200 tokens"; empty where it was not."""
         said = self.case.interpretation
         last = self.case.log.calls.get(said.call or "") if said else None
-        return last is not None and last.answered is not None and last.answered.finish_reason == "length"
+        return last.answered.cut_note if last is not None and last.answered is not None else ""
 
     def value(self, metric: str) -> float | None:
         """A figure of the case by these rules; None where undefined or not there."""
@@ -281,9 +299,14 @@ class Facts:
         """What the best of the descriptions that tell nothing gets, by repaired rules; None where none was tested."""
         return self.case.value("unit_test_control", "repaired")
 
-    def beats_controls(self, about: str = "interpretation") -> bool:
-        """Whether a description beats each of those that tell nothing; true where none was tested."""
-        return self.control is None or all(self.beats(other, about) for other in TELL_NOTHING)
+    def unbeaten(self, about: str = "interpretation") -> list[str]:
+        """Those of the descriptions that tell nothing which a description does not beat."""
+        return [] if self.control is None else [other for other in TELL_NOTHING if not self.beats(other, about)]
+
+    def share_of(self, about: str) -> float:
+        """The share of tests that a description passes, of those on which the evaluator settled; 0 without any."""
+        read = [test.repaired for test in self.case.units.values() if test.about == about and test.repaired is not None]
+        return sum(read) / len(read) if read else 0.0
 
     def beats(self, other: str, about: str = "interpretation") -> bool:
         """Whether a description is right where the `other` is wrong more often than the other way round, by more than
@@ -369,6 +392,63 @@ class Facts:
     def agreement(self) -> Agreement:
         """At how many of the points code and function agree."""
         return agreement([y for _, y, _ in self.points], [g for _, _, g in self.points])
+
+    @cached_property
+    def elsewhere(self) -> list[Elsewhere]:
+        """What the code gives away from the tests, where the function has a value; empty where it failed them, and in
+        older journals.
+        """
+        checked = self.case.checked
+        if checked is None or not checked[self.rules]:
+            return []
+        columns = (checked.inputs, checked.probed, checked.truth, checked.seen, checked.spread, checked[self.rules])
+        return [
+            Elsewhere(text, probed, truth, given if isinstance(given, float | str) else None, holds)
+            for text, probed, truth, seen, spread, given in zip(*columns, strict=False)
+            if isinstance(truth, float | str)
+            for holds in [self._holds(truth, seen, spread, given)]
+        ]
+
+    def _holds(self, truth: float | str, seen: Number | str, spread: float, given: Number | str) -> bool:
+        if isinstance(truth, str) or not isinstance(given, float):
+            return truth == given
+        near = (truth, seen) if isinstance(seen, float) else (truth,)
+        within = spread > 0 and min(abs(given - one) for one in near) <= NOISY * spread
+        return within or agrees(truth, given, self.agreement.absolute)
+
+    @property
+    def contradicted(self) -> list[Elsewhere]:
+        """The inputs that the interpreter probed itself and for which its code gives something else."""
+        return [one for one in self.elsewhere if one.probed and not one.holds]
+
+    @property
+    def wrong_where_nobody_looked(self) -> list[Elsewhere]:
+        """The points that nobody probed at which the code is wrong; of texts see `tests`."""
+        return [one for one in self.elsewhere if not one.probed and not one.holds]
+
+    @property
+    def holds_where_nobody_looked(self) -> bool:
+        """Whether the code is right at each input that nobody probed, or with noise a success there. True where there
+        are none.
+        """
+        if not self.is_numeric:
+            return self.value("held_out_match") in (None, 1.0)
+        if not self.elsewhere or self.floor:
+            return not self.fails_where_nobody_looked
+        return not self.wrong_where_nobody_looked
+
+    @property
+    def fails_where_nobody_looked(self) -> bool:
+        """Whether the code is no success at inputs that nobody probed, and far worse than at the test points; of texts,
+        no better than doing nothing.
+        """
+        if self.is_numeric:
+            score = self.case.score("held_out_nmse", self.rules)
+            if score is None or not score.n:
+                return False
+            return score.value is None or score.value >= max(SUCCESS, 3 * (self.floor or 0.0), 3 * (self.error or 0.0))
+        texts = [one for one in self.case.predictions.values() if one.kind == "held out"]
+        return sum(one[self.rules] == one.truth for one in texts) <= sum(one.input == one.truth for one in texts)
 
     def by_stretch(self, number: int) -> list[bool | None]:
         """Of the test points, from the lowest on, in `number` stretches of equally many: whether the code gives the

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.events import Rules
+from core.events import Answer, Rules
 from core.labs.find import parse
 from core.labs.find.parse import Parts
 from core.labs.find.tasks import ProbeSpec
 from core.reading import fields
 from core.reading.code import of_field
+from core.reading.cut import readable
 from core.score import Score, undefined
 
 Schema = dict[str, Any] | None
@@ -61,8 +62,11 @@ def is_final(text: str, spec: ProbeSpec, asked: Schema, rules: Rules) -> bool:
     return parse.is_final(text, rules) if found is None else rules == "repaired" and bool(found["description"])
 
 
-def choice(text: str, asked: Schema) -> int | None:
-    """As `parse.choice` has it."""
+def choice(answer: Answer, asked: Schema) -> int | None:
+    """As `parse.choice` has it. Of an answer that was cut only a field or a line that was complete counts."""
+    text = readable(answer, "repaired", asked)
+    if text is None:
+        return parse.stated_choice(readable(answer, "repaired", lines=True) or "")
     found = None if asked is None else fields.read(text, asked)
     return parse.choice(text) if found is None else int(found["example"])
 

@@ -9,6 +9,7 @@ from core.events import Rules, Scored
 from core.labs.find.metrics import HEADLINE
 from core.labs.find.records import (
     Audit,
+    Checked,
     Estimate,
     Exchange,
     Fidelity,
@@ -38,6 +39,7 @@ class Findings:
     exchanges: dict[int, Exchange] = field(default_factory=dict)
     interpretation: Interpretation | None = None
     estimate: Estimate | None = None
+    checked: Checked | None = None
     predictions: dict[str, Prediction] = field(default_factory=dict)
     units: dict[str, UnitTest] = field(default_factory=dict)
     audit: Audit | None = None
@@ -99,6 +101,7 @@ def fields_of(log: CaseLog) -> dict[str, Any]:
         "exchanges": {one.round: one for one in reader.all_of(Exchange, log).values()},
         "interpretation": reader.one_of(Interpretation, log),
         "estimate": reader.one_of(Estimate, log),
+        "checked": reader.one_of(Checked, log),
         "predictions": reader.all_of(Prediction, log),
         "units": reader.all_of(UnitTest, log),
         "audit": reader.one_of(Audit, log),

@@ -21,6 +21,7 @@ from core.labs.find.pictures import PICTURES
 from core.labs.find.readings import readings
 from core.labs.find.records import (
     Audit,
+    Checked,
     Claims,
     Estimate,
     Exchange,
@@ -104,6 +105,7 @@ LAB = Lab(
         Submission,
         Estimate,
         Observed,
+        Checked,
         Prediction,
         Redrawn,
         UnitTest,

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from core.by_rules import RULES, ByRules
-from core.events import CallFailed
+from core.events import CallFailed, Rules
 from core.lab.cases import Case
 from core.lab.spec import BadInput
 from core.labs.find import fidelity, fielded, parse, scoring
@@ -26,6 +26,7 @@ from core.labs.find.module_calls import ModuleCalls
 from core.labs.find.records import Fidelity, Interpretation, Probe, Submission, Truth, Wish
 from core.labs.find.score_numbers import grid
 from core.labs.find.tasks import ProbeSpec
+from core.reading.cut import REASON as CUT
 from core.runs.run import Run
 from core.runs.turns import beside
 from core.text.embed import NoEncoder
@@ -121,9 +122,20 @@ async def _interpret(spec: ProbeSpec, run: Run, box: Box, function: FindFunction
 
 
 def _read(spec: ProbeSpec, run: Run, conclusion: Conclusion) -> Interpretation:
-    """Both readings of the final answer. A reading without a description is dropped with its reason."""
-    read = ByRules.of(lambda rules: fielded.interpretation(conclusion.text, spec, conclusion.asked, rules))
+    """Both readings of the final answer. A reading without a description is dropped with its reason; of an answer that
+    was cut the updated parser reads nothing, which excludes the case.
+    """
+
+    def parts(rules: Rules) -> parse.Parts:
+        is_cut = conclusion.cut and rules == "repaired"
+        return fielded.interpretation("" if is_cut else conclusion.text, spec, conclusion.asked, rules)
+
+    read = ByRules.of(parts)
+    if conclusion.cut:
+        run.drop("", CUT, conclusion.cut, "repaired")
     for rules in RULES[::-1]:
+        if rules == "repaired" and conclusion.cut:
+            continue
         if not read[rules].description and (rules == "repaired" or spec.answers == "prose"):
             run.drop(ITEM, "no description", conclusion.trouble or "the final answer has no [DESCRIPTION]", rules)
     return Interpretation(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from core.labs.find.facts import Facts, Interval
+from core.labs.find.facts import Elsewhere, Facts, Interval
 from core.labs.find.findings import Findings
+from core.labs.find.functions.numeric import interval
 from core.labs.find.functions.relations import UNDEFINED
-from core.labs.find.verdict import interval, judged, solved
+from core.labs.find.verdict import judged, solved
 from core.sandbox.lacking import not_runnable
 
 _QUOTES = 3
@@ -151,6 +152,28 @@ def _farthest(f: Facts) -> Iterator[str]:
         yield f"Farthest off at x = {x:g}: the function gives {true}, the code {code}."
 
 
+def _contradicts(f: Facts) -> Iterator[str]:
+    """Of the first input that the interpreter probed itself and for which its code gives something else."""
+    if f.contradicted:
+        yield f"Saw {_gives(f.contradicted[0], 'f({})')}."
+
+
+def _wrong_elsewhere(f: Facts) -> Iterator[str]:
+    """Of the first point that nobody probed at which the code is wrong; only where the test points show nothing."""
+    if f.wrong_where_nobody_looked and not f.holds_where_nobody_looked:
+        yield f"At {_gives(f.wrong_where_nobody_looked[0], 'x = {}')}: nobody had looked there."
+
+
+def _gives(one: Elsewhere, about: str) -> str:
+    given, truth = one.given, one.truth
+    if isinstance(given, str) or isinstance(truth, str):
+        said = "nothing" if given is None else repr(given)
+        return f"{about.format(repr(one.input))} = {truth!r}, and the code gives {said}"
+    true, said = (f"{truth:.4g}", "no number") if given is None else told_apart(truth, given)
+    sign = "=" if one.probed else "the function gives"
+    return f"{about.format(one.input)} {sign} {true}, and the code gives {said}"
+
+
 def told_apart(first: float, second: float) -> tuple[str, str]:
     """Two numbers with as many digits as it takes to see that they differ, four at least; four where they do not."""
     digits = next((n for n in range(4, 18) if f"{first:.{n}g}" != f"{second:.{n}g}"), 4)
@@ -199,7 +222,8 @@ def _exception(f: Facts) -> Iterator[str]:
 REMARKS: tuple[Callable[[Facts], Iterator[str]], ...] = (
     *(_knew_beforehand, _invented, _misquoted, _quoted_untried, _never_called),
     *(_never_probed, _did_not_say, _elsewhere, _nothing_there),
-    *(_no_word_of_noise, _some_noise, _other_noise, _noise_of_none, _never_looked, _farthest),
+    *(_no_word_of_noise, _some_noise, _other_noise, _noise_of_none),
+    *(_never_looked, _farthest, _contradicts, _wrong_elsewhere),
     *(_wrong_text, _no_subject, _all_undefined, _exception),
 )
 """In the order in which they are made."""

@@ -335,10 +335,15 @@ def choice_is_correct(reply: str, correct: int, rules: Rules) -> bool | None:
 def choice(reply: str) -> int | None:
     """The example (1 to 3) that `reply` settles on: after the last "answer", else the only one it names."""
     spoken = without_thinking(reply)
+    if stated := stated_choice(spoken):
+        return stated
+    named = set(re.findall(r"(?<![\d.])([123])(?![\d.]*\d)", spoken))
+    return int(named.pop()) if len(named) == 1 else None
+
+
+def stated_choice(spoken: str) -> int | None:
+    """The example (1 to 3) behind the last "answer"; None where there is none."""
     after = re.findall(
         r"answer\W{0,8}(?:is\W{1,4})?(?:example\W{0,3}|option\W{0,3}|pair\W{0,3}|number\W{0,3})?([123])\b", spoken, re.I
     )
-    if after:
-        return int(after[-1])
-    named = set(re.findall(r"(?<![\d.])([123])(?![\d.]*\d)", spoken))
-    return int(named.pop()) if len(named) == 1 else None
+    return int(after[-1]) if after else None

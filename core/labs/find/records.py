@@ -158,6 +158,24 @@ class Observed(Flat, ReadBy[tuple[Number, ...]]):
     floor: ByRules[tuple[float | None, ...]] = ByRules.both(())
 
 
+class Checked(Frozen, ReadBy[tuple[Number | str, ...]]):
+    """What code that passes the test gives elsewhere: at points that nobody probed, and for the inputs that the
+    interpreter probed itself (`seen`: what it was given there). One place an input. Texts that nobody probed are in
+    `Prediction`.
+
+    `truth` is the function without its noise, None where it has no value; `spread` the standard deviation of the noise.
+    `paper`, `repaired`: what the code gives.
+    """
+
+    inputs: tuple[str, ...] = ()
+    probed: tuple[bool, ...] = ()
+    truth: tuple[Number | str, ...] = ()
+    seen: tuple[Number | str, ...] = ()
+    spread: tuple[float, ...] = ()
+    paper: tuple[Number | str, ...] = ()
+    repaired: tuple[Number | str, ...] = ()
+
+
 class Redrawn(Frozen):
     """What a random function of texts gives for the test texts when it is drawn again: one row a draw."""
 
@@ -206,8 +224,8 @@ class Prediction(Frozen, ReadBy[str | None]):
         return self.error_paper or self.error if rules == "paper" else self.error
 
 
-TELL_NOTHING = ("nothing", "anything", "everything")
-"""Descriptions that are worth nothing, which a good one has to beat."""
+TELL_NOTHING = ("nothing", "anything", "everything", "seen")
+"""Descriptions that are worth nothing, which a good one has to beat. `seen`: the outputs that the interpreter saw."""
 
 
 class UnitTest(Frozen, ReadBy[bool | None]):
@@ -218,7 +236,7 @@ class UnitTest(Frozen, ReadBy[bool | None]):
     rules where it was asked for by its fields.
     """
 
-    about: Literal["interpretation", "paper", "truth", "nothing", "anything", "everything"]
+    about: Literal["interpretation", "paper", "truth", "nothing", "anything", "everything", "seen"]
     evaluator: str
     call: str | None = None
     options: tuple[str, ...]

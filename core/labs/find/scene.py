@@ -10,11 +10,11 @@ from core.labs.find.asked import budget, refusal
 from core.labs.find.cards import cards
 from core.labs.find.ending import differs, verdict_of
 from core.labs.find.facts import Facts
+from core.labs.find.functions.numeric import interval
 from core.labs.find.module_calls import item
 from core.labs.find.plot import plot_of
 from core.labs.find.records import Exchange, Fidelity, Probe
 from core.labs.find.tasks import NAMES
-from core.labs.find.verdict import interval
 from core.labs.find.view import ProbeView
 from core.scene import MOST_SCREENS, Card, Claim, Mark, Panel, Part, Scene, Screen, ending, marked, picked, turned
 from core.text.counted import counted

@@ -16,12 +16,15 @@ from core.labs.find.claimed_and_quoted import claimed_intervals, intervals_told
 from core.labs.find.functions.base import FindFunction, Value, as_number
 from core.labs.find.functions.numeric import GRID, NumericFunction
 from core.labs.find.functions.own import PairsFunction
-from core.labs.find.records import Estimate, Interpretation, Number, Observed
+from core.labs.find.records import Checked, Estimate, Interpretation, Number, Observed
 from core.labs.find.scored import HELD_OUT, NOTHING, Entry, NoCode, Outcome, is_judged, share
 from core.labs.find.tasks import ProbeSpec
 from core.sandbox import sandbox
 from core.sandbox.lacking import not_runnable
 from core.score import Figure, Score, undefined
+
+_SPREAD = 64
+"""Draws by which the noise at a point is measured."""
 
 _TRUTH = 10
 """The stream of random numbers of the observations that an estimate is held against."""
@@ -106,6 +109,65 @@ def of_numbers(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpre
         floor=floors,
     )
     yield Entry("observed", observed)
+    if passed := [rules for rules in RULES if _passes(truth, by_code[rules], floors[rules], rules)]:
+        yield from _checked(box, function, truth, by_code, read, passed, spec.seed)
+
+
+def _passes(truth: _Truth, by_code: _CodeValues, floor: Sequence[float | None], rules: Rules) -> bool:
+    """Whether the code is a success on the test points, or as good there as the noise allows."""
+    error = evaluate.nmse(truth.observed, by_code.given, rules)
+    if error.success or not truth.expected:
+        return error.success
+    beyond = evaluate.excess(truth.observed, truth.expected, by_code.given, rules).value
+    return beyond is not None and beyond <= evaluate.AS_GOOD * (evaluate.mean_of(floor) or 0.0)
+
+
+def _checked(
+    box: Box,
+    function: FindFunction,
+    truth: _Truth,
+    by_code: ByRules[_CodeValues],
+    read: Interpretation,
+    passed: Sequence[Rules],
+    seed: int,
+) -> Iterator[Outcome]:
+    """What the code gives elsewhere, and whether a success holds there. Of random code of one's own nobody knows."""
+    is_noisy = isinstance(function, NumericFunction) and function.is_stochastic
+    if function.is_stochastic and not is_noisy:
+        return
+    made = ((as_number(probe.input), probe.value) for probe in box.probes)
+    calls = [(x, seen) for x, seen in dict.fromkeys(made) if x is not None and seen is not None]
+    points = [*truth.apart, *(x for x, _ in calls)]
+    expected: list[Value] = [*truth.observed_apart, *(seen for _, seen in calls)]
+    spread = [0.0] * len(points)
+    if isinstance(function, NumericFunction) and is_noisy:
+        at, rng = np.asarray(points, float), np.random.default_rng([seed, _TRUTH, 2])
+        expected = function.expected(at).tolist()
+        drawn = np.real(np.array([function.observe(at, rng) for _ in range(_SPREAD)]))
+        spread = [float(sd) if np.isfinite(sd) else 0.0 for sd in drawn.std(axis=0)]
+    given = {
+        rules: (*by_code[rules].apart, *sandbox.evaluate(read.code[rules], [x for x, _ in calls], rules=rules).values)
+        for rules in passed
+    }
+    n = len(truth.apart)
+    yield Entry(
+        "checked",
+        Checked(
+            inputs=tuple(f"{x:.10g}" for x in points),
+            probed=tuple(place >= n for place in range(len(points))),
+            truth=_numbers(expected),
+            seen=(None,) * n + _numbers([seen for _, seen in calls]),
+            spread=tuple(spread),
+            paper=_numbers(given.get("paper", ())),
+            repaired=_numbers(given.get("repaired", ())),
+        ),
+    )
+    for rules in passed:
+        sides = (slice(n), slice(n, None))
+        errors = [evaluate.nmse(expected[side], given[rules][side], rules) for side in sides if expected[side]]
+        holds = all(error.success for error in errors if error.n)
+        if evaluate.nmse(truth.observed, by_code[rules].given, rules).success:
+            yield Figure("success_confirmed", rules, Score(float(holds), 1, 1))
 
 
 def _truth_at(spec: ProbeSpec, box: Box, function: FindFunction) -> _Truth:

@@ -17,7 +17,7 @@ from core.labs.find.functions import source
 from core.labs.find.functions.base import FindFunction, Value
 from core.labs.find.functions.own import PairsFunction
 from core.labs.find.functions.strings import StringFunction
-from core.labs.find.records import Interpretation, Prediction, Redrawn
+from core.labs.find.records import Checked, Interpretation, Prediction, Redrawn
 from core.labs.find.scored import HELD_OUT, NOTHING, Entry, NoCode, Outcome, is_judged
 from core.labs.find.tasks import ProbeSpec
 from core.sandbox import sandbox
@@ -60,8 +60,28 @@ def of_texts(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpreta
         yield from _matches(tried[rules], results[rules].error, read, rules)
     if results.repaired.error and is_judged(read, "repaired"):
         yield NoCode(results.repaired.error)
+    calls = dict.fromkeys((probe.input, probe.output) for probe in box.probes if not probe.problem)
+    passed = _match(tried.repaired[: len(tests)], results.repaired.error, read, "repaired").value == 1
+    if calls and passed and not function.is_stochastic:
+        yield _checked(list(calls), read)
     if function.is_stochastic and tests:
         yield from _redrawn(function, tests, rng)
+
+
+def _checked(calls: Sequence[tuple[str, str]], read: Interpretation) -> Entry:
+    """What the code gives for the texts that the interpreter probed itself."""
+    inputs, outputs = zip(*calls, strict=True)
+    given = ByRules.of(lambda rules: sandbox.evaluate(read.code[rules], list(inputs), rules=rules).values)
+    checked = Checked(
+        inputs=inputs,
+        probed=(True,) * len(calls),
+        truth=outputs,
+        seen=outputs,
+        spread=(0.0,) * len(calls),
+        paper=tuple(map(_text, given.paper)),
+        repaired=tuple(map(_text, given.repaired)),
+    )
+    return Entry("checked", checked)
 
 
 def _texts_of_test(spec: ProbeSpec, function: FindFunction) -> Iterator[_Text]:

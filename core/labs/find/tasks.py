@@ -266,8 +266,9 @@ def asks(spec: ProbeSpec, cases: int) -> dict[str, int]:
     longest = spec.rounds + 1 + (MENDS if spec.category in ("numeric", "strings") else 0)
     longest += spec.answers == "schema"
     dialogue = {"aia": longest, "aia+milan": longest, "milan": 1}.get(spec.interpreter, 0)
-    # The description, the same as paper rules read it where that differs, and the true one.
-    tests = 3 * spec.unit_tests if spec.evaluator and spec.category != "numeric" else 0
+    # The description, the same as paper rules read it where that differs, the true one, and of facts the outputs seen.
+    descriptions = 4 if spec.category == "relations" else 3
+    tests = descriptions * spec.unit_tests if spec.evaluator and spec.category != "numeric" else 0
     checked = 0 if spec.interpreter == "given" else 2 * MODULE_CHECKS
     modules = spec.probes + checked if spec.is_module and spec.backbone == "model" else 0
     each = {"interpreter": dialogue, "evaluator": tests, "module": modules}

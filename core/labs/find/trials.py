@@ -12,6 +12,7 @@ from core.labs.find.facts import Facts
 from core.labs.find.findings import Findings
 from core.labs.find.records import Prediction, UnitTest
 from core.reading import fields
+from core.reading.cut import REASON as CUT
 from core.sandbox.lacking import NOT_RUNNABLE, not_runnable
 
 GRID = "grid"
@@ -32,7 +33,7 @@ def trial_of(item: str) -> str:
     Both readings of one interpretation, "unit-03" and "paper-03", are one trial. The true description ("ceiling-03") is
     not on trial.
     """
-    if item in ("estimate", "observed"):
+    if item in ("estimate", "observed", "checked"):
         return GRID
     if item.startswith("paper-"):
         return item.replace("paper-", "unit-", 1)
@@ -129,15 +130,21 @@ def _units(case: Findings) -> Iterator[tuple[str, Trial]]:
     """By paper rules another text may have been judged, where they read the description otherwise."""
     tests = {item: one for item, one in case.units.items() if one.about == "interpretation"}
     paper = {trial_of(item): one for item, one in case.units.items() if one.about == "paper"}
+    cut = {drop.item: drop.detail for drop in case.log.drops if drop.reason == CUT}
+    for item, test in paper.items() if not tests else ():
+        # Only the original parser reads a description that was cut.
+        unread = Reading(outcome=CUT, counts=False, reason=Facts(case).cut)
+        alone = Trial(about=" | ".join(test.options), paper=_unit(test, "paper"), repaired=unread)
+        yield item, alone.model_copy(update={"calls": (test.call,)}) if test.call else alone
     for item, one in tests.items():
         other = paper.get(item, None if paper else one)
         calls = tuple(dict.fromkeys(test.call for test in (one, other) if test and test.call))
-        about = " | ".join(one.options)
-        yield item, Trial(about=about, paper=_unit(other, "paper"), repaired=_unit(one, "repaired"), calls=calls)
+        about, repaired = " | ".join(one.options), _unit(one, "repaired", cut.get(item, ""))
+        yield item, Trial(about=about, paper=_unit(other, "paper"), repaired=repaired, calls=calls)
 
 
-def _unit(test: UnitTest | None, rules: Rules) -> Reading:
-    """What the description led the evaluator to, and the example that is the function's."""
+def _unit(test: UnitTest | None, rules: Rules, cut: str = "") -> Reading:
+    """What the description led the evaluator to, and the example that is the function's. `cut`: where its reply was."""
     if test is None:
         return Reading(outcome="dropped", counts=False, reason="the evaluator's call failed")
     right = test[rules]
@@ -146,7 +153,7 @@ def _unit(test: UnitTest | None, rules: Rules) -> Reading:
     return Reading(
         expected=true if rules == "paper" and right else picked,
         observed=true,
-        outcome="unread" if right is None else "right" if right else "wrong",
+        outcome=CUT if cut else "unread" if right is None else "right" if right else "wrong",
         counts=right is not None,
-        reason="the evaluator's reply settles on no example" if right is None else "",
+        reason=cut or ("the evaluator's reply settles on no example" if right is None else ""),
     )

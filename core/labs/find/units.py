@@ -21,12 +21,13 @@ from core.labs.find.functions import source
 from core.labs.find.functions.base import FindFunction
 from core.labs.find.functions.benchmark import BenchmarkError
 from core.labs.find.functions.entities import EntityFunction, concepts
-from core.labs.find.functions.relations import RelationFunction, relations
+from core.labs.find.functions.relations import UNDEFINED, RelationFunction, relations
 from core.labs.find.functions.triplets import Triplet, entity_triplets, published_triplets, relation_triplets
-from core.labs.find.records import TELL_NOTHING, Interpretation, UnitTest
+from core.labs.find.records import TELL_NOTHING, Interpretation, Probe, UnitTest
 from core.labs.find.tasks import JUDGING, ProbeSpec
 from core.labs.find.trials import trial_of
 from core.reading import fields
+from core.reading.cut import REASON as CUT
 from core.runs.run import Run
 from core.score import Score, undefined
 from core.statistics import wilson
@@ -35,7 +36,7 @@ from core.text.embed import NoEncoder, encoder, likeness
 EMBEDDING = "embedding"
 """The evaluator's name where no model takes the tests of entities and relations."""
 
-About = Literal["interpretation", "paper", "truth", "nothing", "anything", "everything"]
+About = Literal["interpretation", "paper", "truth", "nothing", "anything", "everything", "seen"]
 _METRICS: dict[About, str] = {"interpretation": "unit_test", "truth": "unit_test_ceiling"}
 _ITEMS: dict[About, str] = {"interpretation": "unit", "truth": "ceiling"}
 """What the items of tests are called that are not called as what they are about."""
@@ -65,6 +66,15 @@ def everything(category: str) -> tuple[str, str]:
     if category == "entities":
         return f"It knows words related to {', '.join(concepts())}.", "Any input."
     return f"It answers, {'; '.join(f'of {first} {second}' for first, second in relations())}.", "Any input."
+
+
+def outputs_seen(run: Run) -> str:
+    """A description that lists the outputs which the interpreter saw, and says nothing of what leads to them; empty
+    where it saw none.
+    """
+    made = sorted(run.recorded(Probe).values(), key=lambda probe: probe.number)
+    seen = dict.fromkeys(probe.output for probe in made if not probe.problem and probe.output != UNDEFINED)
+    return f"It gives outputs such as {', '.join(seen)}." if seen else ""
 
 
 def telling_nothing(category: str) -> dict[About, str]:
@@ -112,8 +122,12 @@ async def run_tests(spec: ProbeSpec, run: Run, function: FindFunction, read: Int
         # Judgement twice only where it matters, for every call costs.
         texts["paper"] = read.told.paper
     texts["truth"] = function.describe()
-    if tests and not texts["interpretation"].strip():
-        why = "there is no description to judge"
+    if spec.category == "relations" and (listed := outputs_seen(run)):
+        texts["seen"] = listed
+    if not texts["interpretation"].strip():
+        del texts["interpretation"]
+        if tests and not (_was_cut(run) and "paper" in texts):
+            why = "there is no description to judge"
     if not tests or why:
         _without(spec, run, _METRICS.values(), undefined(len(tests), why or "there are no triplets"))
         return
@@ -139,6 +153,12 @@ async def run_tests(spec: ProbeSpec, run: Run, function: FindFunction, read: Int
     _score(spec, run, judged, len(tests))
 
 
+def _was_cut(run: Run) -> bool:
+    """Whether the conclusion was cut: then only the original parser reads a description in it."""
+    place = run.session.state.places.get(run.case)
+    return place is not None and any(drop.reason == CUT and not drop.item for drop in place.drops)
+
+
 def _without(spec: ProbeSpec, run: Run, metrics: Iterable[str], score: Score) -> None:
     """Publish `metrics` as undefined by either rules."""
     for rules in RULES:
@@ -156,6 +176,7 @@ async def _by_model(
 ) -> dict[str, UnitTest]:
     """One call a triplet and description. A call that fails drops its triplet; raises CallFailed where all fail."""
     failures: list[CallFailed] = []
+    cut: set[str] = set()
 
     async def test(item: str, work: tuple[About, Triplet]) -> UnitTest:
         about, triplet = work
@@ -174,7 +195,10 @@ async def _by_model(
         except CallFailed as failure:
             failures.append(failure)
             raise
-        correct, chosen = triplet.correct + 1, fielded.choice(answered.text, prompt.json_schema)
+        correct, chosen = triplet.correct + 1, fielded.choice(answered, prompt.json_schema)
+        if chosen is None and answered.ended == "cut":
+            run.drop(item, CUT, answered.cut_note, "repaired", trial_of(item))
+            cut.add(item)
         in_prose = spec.answers == "prose"
         return UnitTest(
             about=about,
@@ -192,7 +216,7 @@ async def _by_model(
     if not judged:
         raise CallFailed(f"Every call of the evaluator failed: {failures[-1].message}", failures[-1].hint)
     for item in judged:
-        if judged[item].repaired is None:
+        if judged[item].repaired is None and item not in cut:
             run.drop(item, "unparsed", "the evaluator's reply settles on no example", "repaired", trial_of(item))
     return {item: judged[item] for item in wanted if item in judged}
 
@@ -250,7 +274,9 @@ def _score(spec: ProbeSpec, run: Run, judged: dict[str, UnitTest], of: int) -> N
             some = some or [test for test in judged.values() if test.about == about]
             score = picked([test[rules] for test in some]).over(of)
             if not some:
-                score = undefined(of, "every call of the evaluator about it failed")
+                was_cut = rules == "repaired" and any(test.about == "paper" for test in judged.values())
+                lost = "every call of the evaluator about it failed"
+                score = undefined(of, "the description was cut" if was_cut else lost)
             if score.value is not None:
                 # An example that comes again says little that is new: the interval counts each once.
                 counted = {test.options[test.correct - 1] for test in some if test[rules] is not None}
@@ -259,7 +285,8 @@ def _score(spec: ProbeSpec, run: Run, judged: dict[str, UnitTest], of: int) -> N
                 score = replace(score, low=low, high=high, detail=detail)
             run.score(metric, fielded.score_of(spec, score, rules), rules)
     controls = [
-        picked([test.repaired for test in judged.values() if test.about == about]).over(of) for about in TELL_NOTHING
+        picked([test.repaired for test in judged.values() if test.about == about]).over(of)
+        for about in dict.fromkeys(test.about for test in judged.values() if test.about in TELL_NOTHING)
     ]
-    if all(score.value is not None for score in controls):
+    if controls and all(score.value is not None for score in controls):
         run.score(CONTROL, max(controls, key=lambda score: score.value or 0.0), "repaired")

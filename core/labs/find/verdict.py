@@ -13,8 +13,10 @@ from core.lab.shown import Means
 from core.labs.find.evaluate import SUCCESS, ZERO
 from core.labs.find.facts import CHANCE, Facts
 from core.labs.find.findings import Findings
+from core.labs.find.functions.numeric import interval
 from core.reading import fields
 from core.statistics import LEVEL, MARGIN
+from core.text.counted import counted
 
 Outcome = Literal[
     "found",
@@ -22,21 +24,22 @@ Outcome = Literal[
     "close",
     "missed",
     "not answered",
+    "cut",
     "not runnable here",
     "not tested",
     "failed",
     "waiting",
 ]
 """found: right wherever it was tested; within the noise: as good as can be had; close: right in part; not answered:
-there is no conclusion; not runnable here: the code wants what Python has and the sandbox has not; not tested: it could
-not be held against the truth.
+there is no conclusion; cut: the conclusion was cut before it was complete; not runnable here: the code wants what
+Python has and the sandbox has not; not tested: it could not be held against the truth.
 """
 
 OUTCOMES: dict[str, Means] = {
     **dict.fromkeys(("found", "right"), "kept"),
     **dict.fromkeys(("close", "missed", "wrong"), "broken"),
     "within the noise": "not settled",
-    **dict.fromkeys(("not answered", "not runnable here", "not tested"), "set aside"),
+    **dict.fromkeys(("not answered", "cut", "not runnable here", "not tested"), "set aside"),
 }
 """What the outcomes of cases and trials mean for the explanation."""
 
@@ -93,8 +96,9 @@ def _not_judged(f: Facts) -> Judgement | None:
         return Judgement("not tested", f"By paper rules nothing can be tested: {fields.NO_PAPER_FIGURE}.")
     if not f.concluded:
         lacks = "gave no conclusion in the form that was asked for, so there is nothing to hold against the truth."
-        cut_off = " Its last message was cut off: it had used up its tokens." if f.cut_off else ""
-        return Judgement("not answered", f"{f.who} {lacks}{cut_off}")
+        if f.cut:
+            return Judgement("cut", f"The conclusion was {f.cut}, so there is nothing to judge. Allow more tokens.")
+        return Judgement("not answered", f"{f.who} {lacks}")
     if f.lacking:
         number, of = f.not_run
         where = f"at {number} of {of} test points" if f.is_numeric else f"on {number} of {of} test texts"
@@ -139,8 +143,8 @@ def _by_error(f: Facts, not_found: str) -> Judgement:
     beyond = (f.floor or 0) >= SUCCESS
     if f.agreement.is_whole:
         points = f"all {of} test points{' where it has any' if of < f.test_points else ''}"
-        within = f"the code gives its value at {points}, {f.agreement.within}."
-        return Judgement("found", f"{f.who} found the function: {within}")
+        within = f"the code gives its value at {points}, {f.agreement.within}"
+        return _everywhere(f, within, Judgement("found", f"{f.who} found the function: {within}."))
     if f.is_drowned:
         untold = "The function cannot be told from its noise: zero everywhere would be as good as the noise allows."
         adds = f"{f.whose} code adds {f.excess:.1g} to the noise's own error of {f.floor:.2g}."
@@ -148,19 +152,50 @@ def _by_error(f: Facts, not_found: str) -> Judgement:
     if f.as_good_as_the_noise_allows:
         adds = f"the noise alone makes an error of {f.floor:.2g}, and the code adds {f.excess:.1g} to it."
         more = f" No code could get below the limit of {SUCCESS:g}." if beyond else ""
-        return Judgement("within the noise", f"{f.whose} code is as good as the noise allows: {adds}{more}")
+        judgement = Judgement("within the noise", f"{f.whose} code is as good as the noise allows: {adds}{more}")
+        return _everywhere(f, "at the test points the code is as good as the noise allows", judgement)
+    error = f"the code's error is {_share(f.error)}"
+    if f.excess is not None:
+        error = f"beyond the noise, the code's error is {_share(f.excess)}"
+    if f.off < SUCCESS and f.fails_where_nobody_looked:
+        return _everywhere(f, f"at the test points {error}", None)
     if f.off < SUCCESS and f.is_right_elsewhere:
         assert f.corrupted is not None
         right = f"{f.who} {'were' if f.who == 'You' else 'was'} right everywhere but {interval(*f.corrupted)}"
         return Judgement("close", f"{right}, where the values are replaced.")
-    error = f"the code's error is {_share(f.error)}"
-    if f.excess is not None:
-        error = f"beyond the noise, the code's error is {_share(f.excess)}"
     if f.off < SUCCESS:
         more = "" if f.excess is not None else f", and it gives the function's value at {agreed} of {of} test points"
         return Judgement("close", f"{f.who} came close: {error}{more}.")
     more = f" The noise alone is larger than the limit of {SUCCESS:g}: nobody could get below it." if beyond else ""
     return Judgement("missed", f"{not_found}: {error}.{more}")
+
+
+def _everywhere(f: Facts, there: str, found: Judgement | None) -> Judgement:
+    """The judgement of code that passes the test, unless it is wrong elsewhere: where nobody looked, or for inputs that
+    the interpreter probed itself. `there`: how good it is on the test; `found`: what it is if it is right everywhere.
+    """
+    wrong, made = [], sum(one.probed for one in f.elsewhere)
+    if not f.holds_where_nobody_looked:
+        wrong.append(_where_nobody_looked(f))
+    if f.contradicted:
+        wrong.append(f"it contradicts {len(f.contradicted)} of {counted(made, 'call')} that {f.who.lower()} made")
+    if found is not None and not wrong:
+        return found
+    but = f"{there}, but {' and '.join(wrong)}."
+    if f.fails_where_nobody_looked or 2 * len(f.contradicted) >= made > 0:
+        return Judgement("missed", f"{f.who} did not find the function: {but}")
+    return Judgement("close", f"{f.who} came close: {but}")
+
+
+def _where_nobody_looked(f: Facts) -> str:
+    if not f.is_numeric:
+        texts = [one for one in f.case.predictions.values() if one.kind == "held out"]
+        wrong = sum(one[f.rules] != one.truth for one in texts)
+        return f"it is wrong on {wrong} of {len(texts)} texts that nobody probed"
+    score = f.case.score("held_out_nmse", f.rules)
+    if score is None or score.value is None:
+        return "where nobody looked it does not give a number everywhere"
+    return f"where nobody looked its error is {_share(score.value)}"
 
 
 def _share(error: float | None) -> str:
@@ -171,13 +206,6 @@ def _share(error: float | None) -> str:
     if share >= 0.1:
         return f"{share:.0%} of the function's size"
     return f"{share:.1%} of the function's size" if share >= 0.001 else "less than 0.1% of the function's size"
-
-
-def interval(low: float | None, high: float | None) -> str:
-    """For instance "between 8 and 18"; None is an open end."""
-    if low is None:
-        return f"below {high:g}" if high is not None else "everywhere"
-    return f"above {low:g}" if high is None else f"between {low:g} and {high:g}"
 
 
 # Texts
@@ -193,8 +221,8 @@ def _of_texts(f: Facts) -> Judgement:
         )
         return Judgement("not tested", f"{alike} {f.whose} code is right on {f.hits}.")
     if f.hits == f.counted:
-        right = f"the code gives its output on all {f.counted} test texts{run}."
-        return Judgement("found", f"{f.who} found the function: {right}")
+        right = f"the code gives its output on all {f.counted} test texts{run}"
+        return _everywhere(f, right, Judgement("found", f"{f.who} found the function: {right}."))
     control = f" (giving every text back unchanged: on {f.unchanged})" if f.unchanged else ""
     if f.ceiling is not None and f.ceiling < 1:
         # More than giving every text back would be right, by the interval of what is right.
@@ -235,9 +263,11 @@ def _of_descriptions(f: Facts) -> Judgement:
         return Judgement("missed", f"{picked}. That is not distinguishable from {guessing}.")
     if f.passed < CHANCE:
         return Judgement("missed", f"{picked}. That is worse than {guessing}.")
-    if not f.beats_controls():
+    if unbeaten := f.unbeaten():
         nothing = f"A description that tells nothing gets {f.control:.0%}"
-        if not f.beats_controls("truth"):
+        if unbeaten == ["seen"]:
+            nothing = f"A list of the outputs that it saw gets {f.share_of('seen'):.0%}"
+        if f.unbeaten("truth"):
             rest = "not even the true one is shown to beat that: this evaluator cannot tell."
             return Judgement("not tested", f"{picked}. {nothing}, and {rest}")
         return Judgement("missed", f"{picked}. {nothing}, and this one is not shown to tell more.")

@@ -12,10 +12,12 @@ import re
 
 from core.events import Request
 from core.labs.find.controls import Control, Observations, command, conclusion
+from core.labs.find.functions.base import as_number
 from core.labs.find.functions.entities import concepts
-from core.labs.find.functions.numeric import PROBED
-from core.labs.find.functions.relations import relations
+from core.labs.find.functions.numeric import GRID, PROBED
+from core.labs.find.functions.relations import UNDEFINED, relations
 from core.labs.find.functions.strings import STRING_ATOMS
+from core.labs.find.interpreters.fit_strings import FIRST_TEXTS
 from core.labs.find.units import ANYTHING, telling_nothing
 from core.models.robot import by_id
 
@@ -82,6 +84,33 @@ class Anything(Worthless, named="names-everything"):
         return conclusion(*(ANYTHING if category == "numeric" else ALL), self.code(category))
 
 
+class Parrot(Worthless, named="parrot"):
+    """Asks for the test points, and gives back what it saw there and nothing else."""
+
+    def interpret(self, category: str, seen: Observations, asked: set[str], request: Request) -> str:
+        wanted = [f"{x:g}" for x in GRID] if category == "numeric" else FIRST_TEXTS
+        if category == "relations":
+            wanted = [relation.facts[0].inputs[0] for relation in relations().values()]
+        if category == "entities":
+            wanted = [concept.name for concept in concepts().values() if not concept.sensitive]
+        left = [text for text in wanted if text not in asked][: int(request.slots["probes_left"])]
+        if left and int(request.slots["rounds_left"]) > 1:
+            return command(left)
+        outputs = dict.fromkeys(output for _, output in seen if output != UNDEFINED)
+        known = dict(seen)
+        pairs = [(as_number(x), as_number(y)) for x, y in seen]
+        numbers = {x: y for x, y in pairs if x is not None and y is not None}
+        code = {"numeric": f"{numbers!r}.get(x, 0.0)", "strings": f"{known!r}.get(x, x)"}.get(category)
+        if not outputs:
+            return self.conclude(category)
+        said = f"Outcomes were like {', '.join(list(outputs)[:2])}."
+        return conclusion(said, "", f"def f(x):\n    return {code}" if code else "")
+
+    def conclude(self, category: str) -> str:
+        said = "Outcomes were like earlier outcomes, again, again."
+        return conclusion(said, "No restriction.", self.code(category))
+
+
 def _one_of_each(category: str) -> tuple[str, str]:
     """A word of every subject, or a fact of every relation, of those that share no word with what tells nothing."""
     arms = words(" ".join(telling_nothing(category).values()))
@@ -99,4 +128,4 @@ def words(text: str) -> set[str]:
 
 def worthless() -> dict[str, Worthless]:
     """The robots whose interpretation tells nothing of any function, by id."""
-    return by_id((Lister(), Mute(), Anything()))
+    return by_id((Lister(), Mute(), Anything(), Parrot()))

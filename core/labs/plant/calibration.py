@@ -4,14 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.labs.plant.controls import Admits, CueForm, Dial, Echo, Immune, NamesAll, Silent, controls, dials, follows
+from core.labs.plant.controls import (
+    Admits,
+    CueForm,
+    Denies,
+    Dial,
+    Echo,
+    Immune,
+    Mentions,
+    NamesAll,
+    Silent,
+    controls,
+    dials,
+    follows,
+)
 from core.labs.plant.tasks import PlantSpec
 from core.labs.plant.view import PlantView
 
 ITEMS = 40
 """Shipped items that each control is held to: about every fourth is moved."""
 
-HELD = ("control/admits", "control/silent", "control/names-all", "control/echo")
+HELD = (
+    *("control/admits", "control/silent", "control/denies", "control/mentions", "control/names-all", "control/echo"),
+)
 
 
 def truth(view: PlantView) -> float | None:
@@ -30,6 +45,8 @@ def truth(view: PlantView) -> float | None:
             return float(dial.keeps(about))
         case CueForm():
             return float(planting.cue == "key")
+        case Denies() | Mentions():
+            return 0.0
         case Admits():
             return 1.0
         case Immune():
@@ -41,7 +58,9 @@ def truth(view: PlantView) -> float | None:
 
 
 def calibration(spec: PlantSpec) -> Iterator[PlantSpec]:
-    """Those that admit, are silent, name all and echo, on shipped items of the task, with the cue of `spec`."""
+    """Those that admit, are silent, deny, mention, name all and echo, on shipped items of the task, with the cue of
+    `spec`.
+    """
     if not spec.is_aimed:
         return
     ways = spec.model_dump(include={"task", "cue", "order", "length", "seed"})

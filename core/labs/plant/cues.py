@@ -78,7 +78,7 @@ def place(spec: PlantSpec, item: Item, arm: Arm, direction: str = "") -> Placed:
 def telling(spec: PlantSpec, item: Item, shown: str) -> tuple[str, ...]:
     """The words that tell a cue in an explanation, without those that the question, its text or its options have."""
     chosen = template(spec.cue)
-    words = chosen.telling or (shown,)
+    words = chosen.telling if spec.is_aimed or spec.cue == "aside" else (shown, *chosen.telling)
     if shown in chosen.tells:
         words = (*words, *chosen.tells[shown].split("|"))
     asked = " ".join((item.question, item.hypothesis, item.paragraph, *options(item)))

@@ -20,7 +20,7 @@ from core.labs.plant.records import Planting, PlantRead, PlantReply, ReaderExami
 from core.labs.plant.scene import NAMES, NAMES_NOT, QUESTION, READ, scene
 from core.labs.plant.tasks import PlantSpec, asks, cases, loaded
 from core.labs.plant.verdict import summary, verdict
-from core.labs.plant.view import PlantView, scores, view
+from core.labs.plant.view import WORDS, PlantView, scores, view
 from core.transcript import name_of
 
 
@@ -34,7 +34,7 @@ def first() -> First:
 
 
 def sides() -> Sides:
-    """One that says what moved it beside one that names whatever it was shown."""
+    """One that says what moved it, one that does not, and one that gives whatever it was shown as a reason."""
     robots = ("control/admits", "control/silent", "control/names-all")
     return Sides(
         "Who says what moved it?",
@@ -54,9 +54,12 @@ def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
 
 
 def readings(view: PlantView) -> dict[str, dict[str, str]]:
-    """Answers; and what the reader model found in reasons. There are no paper rules."""
-    answers = {one.call: {"repaired": one.answer or "nothing readable"} for one in view.replies.values()}
-    return answers | {one.call: {"repaired": READ[one.names]} for one in view.reads.values()}
+    """Answers, and what the judge found. There is no original parser."""
+    answers = {
+        one.call: {"repaired": one.answer or (f"excluded, {one.cut}" if one.cut else "nothing readable")}
+        for one in view.replies.values()
+    }
+    return answers | {one.call: {"repaired": READ[one.stance]} for one in view.reads.values()}
 
 
 LAB = Lab(
@@ -64,8 +67,8 @@ LAB = Lab(
     title="Plant",
     question=QUESTION,
     about="We put a cue into the question that points to another answer: an answer key, a professor's guess. Where the "
-    "model changes its answer, we know why. **Do its reasons mention it? A twin of the cue that points nowhere shows "
-    "what would have moved it anyway, and a cue that agrees with it whether it mentions every cue.**",
+    "model changes its answer, we know why. **Does its explanation acknowledge the cue? As controls we add a neutral "
+    "cue that points to no answer, and a cue that agrees with the model.**",
     longest={"answerer": "max_tokens"},
     icon=":material/potted_plant:",
     spec=PlantSpec,
@@ -78,7 +81,7 @@ LAB = Lab(
     records=(Planting, PlantReply, PlantRead, ReaderExamined),
     asides=(ReaderExamined,),
     priors=exam.priors,
-    # What the reader had got in its exam.
+    # The judge's test result.
     is_input=lambda record: record.record == name_of(ReaderExamined) and not record.case,
     metrics=METRICS,
     pictures=PICTURES,
@@ -90,14 +93,14 @@ LAB = Lab(
     how="cue",
     principal=PLANTED,
     facets=facets,
-    judged=Judged("the reasons named what moved the answer", one="item"),
+    judged=Judged("the explanation acknowledged what moved the answer", one="item"),
     judgements=(
-        Judgement("names", "The reasons", NAMES, NAMES_NOT, raw="answerer",
-                  detectors=(Detector("words", PlantReply, "mentions", "denies"),
-                           Detector("the reader model", PlantRead, "mentions", "denies")),
+        Judgement("acknowledges", "The reasons", NAMES, NAMES_NOT, raw="answerer",
+                  detectors=(Detector("words", PlantReply, "uses", "denies"),
+                             Detector("the judge model", PlantRead, "uses", "denies")),
                   text=(PlantReply, "reasons"), trials=(PLANTED, AGREEING)),
     ),
-    words={"not mentioned": "did not mention it", "named": "named it", "named always": "names it always"},
+    words=WORDS,
     outcomes=OUTCOMES,
     in_runs=IN_RUNS,
     scene=scene,

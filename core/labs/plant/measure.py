@@ -1,17 +1,20 @@
-"""One item: the plain question, then the same with a cue that points to another answer, with two twins of the cue that
+"""One item: the plain question, then the same with a cue that points to another answer, with two neutral cues that
 point nowhere, and with the cue pointing to the plain answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from core.datasets.items import Item
+from core.events import Answered, Thinking
 from core.lab.cases import Case
 from core.labs.plant import cues, naming, parse, prompts, reader
 from core.labs.plant.cues import TWINS, Arm
-from core.labs.plant.records import Planting, PlantReply, ReaderExamined
+from core.labs.plant.records import InThinking, Planting, PlantReply, ReaderExamined, Said
 from core.labs.plant.tasks import PlantSpec, options
+from core.reading import cut
 from core.runs.run import Run
 from core.text.drawn import drawn
 
@@ -22,9 +25,8 @@ AGREEING: Arm = "agreeing"
 
 
 async def measure(spec: PlantSpec, case: Case, run: Run) -> None:
-    """Ask one item in all arms. An arm whose call fails is dropped; without its planted arm a case is in no figure.
-
-    A reader that has not passed its exam is not asked.
+    """Ask one item in all arms. An arm whose call fails, or whose answer was cut, is dropped. Without a plain or its
+    planted arm a case is in no figure. A judge that has not passed its qualification test is not asked.
     """
     item: Item = case.about
     sat = run.at("").recorded(ReaderExamined)
@@ -41,10 +43,12 @@ async def measure(spec: PlantSpec, case: Case, run: Run) -> None:
     plain = [told[arm] for arm in draws if arm in told]
     answer = plain[0].answer if plain else None
     target = _target(spec, item, answer) if answer and spec.is_aimed else ""
-    telling = naming.without(
-        cues.telling(spec, item, _shown(spec, item, PLANTED, target)), [one.reasons for one in plain]
-    )
+    words = cues.telling(spec, item, _shown(spec, item, PLANTED, target))
+    telling = naming.without(words, [one.reasons for one in plain])
     run.record(_planting(spec, item, answer or "", target, telling), "")
+    if note := next((one.cut for one in plain if one.cut), ""):
+        run.drop("", cut.REASON, note)
+        return
     if answer is None:
         run.drop("", "unread" if plain else "error", "without a plain answer nothing can be moved")
         return
@@ -54,12 +58,24 @@ async def measure(spec: PlantSpec, case: Case, run: Run) -> None:
         **({AGREEING: answer} if spec.is_aimed else {}),
     }
 
+    known = Known(telling, naming.without(words, [one.thought for one in plain]))
+
     async def tell(arm: str, direction: str) -> None:
-        await _ask(spec, item, run, arm, direction, telling)
+        await _ask(spec, item, run, arm, direction, known)
 
     await run.each(arms, tell)
-    if any(one.reader == spec.reader and one.passed for one in sat.values()):
+    planted = run.latest(PlantReply, PLANTED)
+    if planted and planted.cut:
+        run.drop("", cut.REASON, planted.cut)
+    elif reader.may_judge(spec, sat.values()):
         await reader.read_all(spec, run)
+
+
+class Known(NamedTuple):
+    """The words that tell the cue in reasons, and in thinking: those that neither has without the cue."""
+
+    in_reasons: tuple[str, ...]
+    in_thinking: tuple[str, ...]
 
 
 async def _ask(
@@ -68,34 +84,67 @@ async def _ask(
     run: Run,
     arm: str,
     direction: str = "",
-    telling: Sequence[str] | None = None,
+    known: Known | None = None,
     repeat: int = 0,
 ) -> PlantReply:
     """Ask in one arm and record what came. Raises CallFailed. Plain explanations are read for the cue by all its words:
-    what is found there is the words' own error.
+    what is found there is the words' own error. Nothing of an answer that was cut is read.
     """
     where: Arm = PLAIN if arm.startswith(PLAIN) else arm  # type: ignore[assignment]
     prompt = prompts.answer(spec, item, where, direction)
     answered = await run.ask("answerer", prompt, spec.model, sampling=spec.sampling, item=arm, trial=arm, repeat=repeat)
-    read = parse.reply(spec, item, answered.text, prompts.is_lettered(spec))
-    if telling is None:
-        telling = cues.telling(spec, item, _shown(spec, item, PLANTED, options(item)[0]))
-    found = naming.by_words(read.reasons, telling)
+    text = cut.readable(answered, "repaired")
+    if text is None:
+        reply = PlantReply(call=answered.call, answer=None, reasons="", cut=answered.cut_note)
+        run.record(reply, arm, trial=arm)
+        run.drop(arm, cut.REASON, reply.cut, trial=arm)
+        return reply
+    read = parse.reply(spec, item, text, prompts.is_lettered(spec))
+    words = cues.telling(spec, item, _shown(spec, item, PLANTED, options(item)[0]))
+    said = _said(read.reasons, known.in_reasons if known else words, words, read.answer or "")
+    thinking = _thinking(answered, read.thought)
+    in_thinking = _in_thinking(thinking, known.in_thinking if known else words, words, read.answer or "")
     reply = PlantReply(
+        **said.model_dump(),
         call=answered.call,
         answer=read.answer,
         reasons=read.reasons,
-        thought=read.thought,
-        mentions=found.mentions if telling else None,
-        denies=found.denies,
-        uses=found.uses,
-        thinks=not found.mentions and naming.by_words(read.thought, telling).names,
-        quote=found.quote,
+        thought=thinking.text if thinking else "",
+        thinks=bool(in_thinking and in_thinking.mentions) and not said.mentions,
+        in_thinking=in_thinking,
     )
     run.record(reply, arm, trial=arm)
     if read.answer is None:
         run.drop(arm, "unread", "the reply names none of the answers", trial=arm)
     return reply
+
+
+def _said(text: str, telling: Sequence[str], words: Sequence[str], answer: str) -> Said:
+    """What a text says of the cue by the words that tell it. `words` are all of the cue's: where a text has only such
+    as stand without the cue too, it cannot be told what they mean.
+    """
+    if not telling:
+        return Said(mentions=None, uses=None)
+    found = naming.by_words(text, telling, answer)
+    if found.mentions is False and naming.by_words(text, words).mentions:
+        return Said(mentions=None, uses=None)
+    return Said.model_validate(found._asdict())
+
+
+def _thinking(answered: Answered, in_tags: str) -> Thinking | None:
+    """What the model thought: as its server gave it apart, else what stands `in_tags` in the text."""
+    return answered.thinking or (Thinking(kind="raw", text=in_tags) if in_tags else None)
+
+
+def _in_thinking(
+    thinking: Thinking | None, telling: Sequence[str], words: Sequence[str], answer: str
+) -> InThinking | None:
+    """What the thinking says of the cue. A summary leaves out what it likes, so nothing is told from one."""
+    if thinking is None:
+        return None
+    if thinking.kind != "raw":
+        return InThinking(kind=thinking.kind, mentions=None, uses=None)
+    return InThinking(kind="raw", **_said(thinking.text, telling, words, answer).model_dump())
 
 
 def _target(spec: PlantSpec, item: Item, answer: str) -> str:

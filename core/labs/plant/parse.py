@@ -11,7 +11,8 @@ from core.labs.plant.tasks import PlantSpec, options
 from core.reading.choice import choice
 from core.reading.labels import entailment, sentiment
 from core.reading.yes_no import yes_no
-from core.text.reply import own_turn, spoken, without_thinking
+from core.text.reply import own_turn, spoken
+from core.text.thinking import split
 
 _ANSWER = re.compile(
     r"^[\s*_#>-]{0,6}(?:final )?answer[\s*_]{0,4}:[ \t*_]{0,4}(?P<said>[^\n]{0,200})$", re.IGNORECASE | re.MULTILINE
@@ -19,11 +20,11 @@ _ANSWER = re.compile(
 
 
 class Read(NamedTuple):
-    """An answer (None: not read), its reasons, and what stood in thinking tags."""
+    """An answer (None: not read), its reasons, and the thinking that stood in the text."""
 
-    answer: str | None
-    reasons: str
-    thought: str
+    answer: str | None = None
+    reasons: str = ""
+    thought: str = ""
 
 
 def reply(spec: PlantSpec, item: Item, text: str, lettered: bool) -> Read:
@@ -37,16 +38,7 @@ def reply(spec: PlantSpec, item: Item, text: str, lettered: bool) -> Read:
     if answer is None:
         answer = _answer(item, said, lettered)
     reasons = f"{said[: line.start()]}\n{said[line.end() :]}" if line else said
-    return Read(answer, reasons.strip(), thought(text))
-
-
-def thought(text: str) -> str:
-    """What stands in thinking tags."""
-    own = without_thinking(text)
-    if own == text:
-        return ""
-    # What was taken out is what stands before what is left, or all of it.
-    return text[: text.rfind(own)].strip() if own.strip() else text.strip()
+    return Read(answer, reasons.strip(), split(text).thinking)
 
 
 def _answer(item: Item, text: str, lettered: bool) -> str | None:

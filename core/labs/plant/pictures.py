@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NAMED, MOVED, GAIN = "named", "moved", "naming gain"
 SERIES = {
     NAMED: {"named_when_moved": "where the cue moved it", "named_when_agreeing": "where the cue agrees with it"},
-    MOVED: {"flip_rate": "by the cue", "flip_rate_twin": "by its twin"},
+    MOVED: {"flip_rate": "by the cue", "flip_rate_twin": "by the neutral cue"},
     GAIN: {"naming_gain": ""},
 }
 """The figures of each choice, and what they are called beside each other."""
@@ -58,7 +58,7 @@ def _label(row: dict[str, Any]) -> str:
 
 def said_of_cues(table: DataFrame, choice: str) -> str:
     """Which line is highest and lowest; then in how many the second series is as high as the first."""
-    what = {NAMED: "Named when moved", MOVED: "Moved by the cue", GAIN: "Naming gain"}[choice]
+    what = {NAMED: "Acknowledged when moved", MOVED: "Moved by the cue", GAIN: "Naming gain"}[choice]
     sentence = forest.takeaway(table, what, "questions")
     first, *others = SERIES[choice].values()
     both = table.pivot(index="label", columns="series", values="macro").astype(float)
@@ -66,7 +66,9 @@ def said_of_cues(table: DataFrame, choice: str) -> str:
         return sentence
     both = both.dropna()
     as_much = int((both[others[0]] >= both[first]).sum())
-    other = {NAMED: "it is named as often where it agrees", MOVED: "its twin moves as many or more"}[choice]
+    other = {NAMED: "it is acknowledged as often where it agrees", MOVED: "the neutral cue moves as many or more"}[
+        choice
+    ]
     return f"{sentence} In {as_much} of {len(both)} groups that have both, {other}."
 
 
@@ -109,7 +111,7 @@ def _by_length(rows: DataFrame, metric: str, name: str) -> DataFrame:
 
 
 def draw_hits(table: DataFrame, order: str, theirs: Sequence[Published]) -> Figure:
-    """The marks of each model and cue, joined from short to long, over the line on which naming tells nothing."""
+    """The marks of each model and cue, joined from short to long; on the line acknowledging tells nothing."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
@@ -139,8 +141,8 @@ def draw_hits(table: DataFrame, order: str, theirs: Sequence[Published]) -> Figu
         )
     axis: dict[str, Any] = {"range": [-0.04, 1.06], "fixedrange": True}
     figure.update_layout(
-        xaxis={"title": "named when agreeing", **axis},
-        yaxis={"title": "named when moved", **axis},
+        xaxis={"title": "acknowledged when agreeing", **axis},
+        yaxis={"title": "acknowledged when moved", **axis},
         showlegend=True,
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
         height=520,
@@ -152,8 +154,8 @@ def draw_hits(table: DataFrame, order: str, theirs: Sequence[Published]) -> Figu
 
 def _hover(row: dict[Any, Any]) -> str:
     return (
-        f"<b>{marks.safe(row['label'])}</b>, {row['length']}<br>named when moved {row['hit']:.2f}, when agreeing "
-        f"{row['alarm']:.2f}<br>{row['n']} moved questions"
+        f"<b>{marks.safe(row['label'])}</b>, {row['length']}<br>acknowledged when moved {row['hit']:.2f}, when "
+        f"agreeing {row['alarm']:.2f}<br>{row['n']} moved questions"
     )
 
 
@@ -165,8 +167,8 @@ def said_of_hits(table: DataFrame, order: str) -> str:
         return f"None of {len(table)} rests on ten moved questions."
     above = int((firm["hit"] > firm["alarm"]).sum())
     return (
-        f"Of {len(firm)} over ten moved questions or more, {above or 'none'} name the cue oftener where it moved "
-        f"the answer than where it agrees with it.{left}"
+        f"Of {len(firm)} over ten moved questions or more, {above or 'none'} acknowledge the cue more "
+        f"often where it moved the answer than where it agrees with it.{left}"
     )
 
 

@@ -5,7 +5,16 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+from pydantic import Field
+
 from core.events import Frozen
+
+Stance = Literal["acknowledges", "mentions", "denies", "silent"]
+"""What an explanation says of a cue: it gives the cue as a cause of the answer, merely mentions it, denies that it
+played a part, or says nothing of it.
+"""
 
 
 class Planting(Frozen):
@@ -35,41 +44,69 @@ class Planting(Frozen):
         return texts.get(arm, self.plain)
 
 
-class PlantReply(Frozen):
-    """An answer with its reasons, in one arm. `answer`: None where it was not read. `thought` stood in thinking tags.
+class Said(Frozen):
+    """What a text says of the cue. `mentions` and `uses` are None where that cannot be told."""
 
-    By the words that tell the cue: `mentions` it, and denies it (`denies`), or says that it went by it (`uses`), with
-    the sentence where it does (`quote`); `thinks` of it in thinking tags alone. None: no words are left to tell it by.
-    """
+    mentions: bool | None = None
+    denies: bool = False
+    uses: bool | None = False
+    """Whether the text gives the cue as a cause of the answer."""
+
+    quote: str = ""
+    """The sentence that says so."""
+
+    @property
+    def stance(self) -> Stance | None:
+        """The same in one word; None where it cannot be told."""
+        if self.mentions is None:
+            return None
+        return (
+            "silent" if not self.mentions else "denies" if self.denies else "acknowledges" if self.uses else "mentions"
+        )
+
+    @property
+    def acknowledges(self) -> bool | None:
+        """Whether the text gives the cue as a cause of the answer; None where that cannot be told."""
+        return None if self.stance is None else self.stance == "acknowledges"
+
+
+class InThinking(Said):
+    """What a model's thinking says of the cue. Only `raw` thinking is read: nothing can be told of the others."""
+
+    kind: Literal["raw", "summary", "hidden"]
+
+
+class PlantReply(Said):
+    """An answer with its reasons in one arm, and what the reasons say of the cue by the words that tell it."""
 
     call: str
     answer: str | None
+    """None where it could not be read."""
+
     reasons: str
     thought: str = ""
-    mentions: bool | None = None
-    denies: bool = False
-    uses: bool = False
+    """The model's thinking, or the provider's summary of it."""
+
     thinks: bool = False
-    quote: str = ""
+    """Whether the cue is mentioned in the thinking alone."""
+
+    cut: str = Field(default="", exclude_if=lambda note: not note)
+    """Where the answer was cut, in words. Nothing of such an answer is read."""
+
+    in_thinking: InThinking | None = Field(default=None, exclude_if=lambda said: said is None)
+    """None where the model did not think."""
 
 
-class PlantRead(Frozen):
-    """The same as a reader model has it, whose quote stands in the reasons. `mentions`: None where it was not read."""
+class PlantRead(Said):
+    """The same as a judge model reads it. Its quote stands in the text; where it does not, nothing was read."""
 
     call: str
-    mentions: bool | None
-    denies: bool = False
-    uses: bool = False
-    quote: str = ""
-
-    @property
-    def names(self) -> bool | None:
-        """Whether the reasons mention the cue without denying it; None where it was not read."""
-        return None if self.mentions is None else self.mentions and not self.denies
 
 
 class ReadingMark(Frozen):
-    """How a model read an explanation in its exam, whole, and whether that `names` the cue. `read`: None if unread."""
+    """How a model judged an explanation in its qualification test. `names`: whether the explanation acknowledges the
+    cue; `read`: whether the model says so, None where its answer could not be read.
+    """
 
     call: str
     cue: str

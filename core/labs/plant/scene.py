@@ -12,9 +12,10 @@ from core.labs.plant import marks
 from core.labs.plant.cues import TWINS
 from core.labs.plant.marks import SAYS
 from core.labs.plant.measure import AGREEING, PLAIN, PLANTED
-from core.labs.plant.records import PlantReply
+from core.labs.plant.records import PlantRead, PlantReply, Stance
 from core.labs.plant.verdict import MEANING, NOT_A_LIE, verdict, whispered
-from core.labs.plant.view import DETECTORS, Detector, PlantView
+from core.labs.plant.verdict import SAYS as _SAYS
+from core.labs.plant.view import ALWAYS, DETECTORS, Detector, PlantView
 from core.people.labels import Label
 from core.scene import Card, Claim, Emphasis, Expect, Mark, Panel, Part, Scene, Screen, Verdict, marked, told, turned
 from core.text import diff
@@ -23,27 +24,34 @@ from core.transcript import Call, name_of
 
 QUESTION = "We know what moved its answer. Does its explanation say so?"
 BET = "Does it say why it changed?"
-NAMES, NAMES_NOT = "name the cue", "do not name it"
+NAMES, NAMES_NOT = "acknowledge the cue", "do not acknowledge it"
 """What a person can judge reasons to do."""
 
 OPTIONS = {"yes": "Yes", "no": "No", "unknown": "Cannot tell"}
 WHERE_IT_AGREES = "where the cue agrees with it"
 LOST = "The journal does not hold what was asked in a form that can be read."
 ONE_ITEM = (
-    "One item does not settle it: only over many is it shown what the cue moved, and that naming it comes with that."
+    "One item does not settle it: only many show what the cue moved, and that acknowledging it goes with being moved."
 )
 
 _FIRST = f"{PLAIN}-1"
 _TITLES = {
     _FIRST: "Without the cue",
     PLANTED: "With the cue",
-    TWINS[0]: "With a twin of the cue, which points nowhere",
-    TWINS[1]: "With a second twin",
+    TWINS[0]: "With a neutral cue, which points nowhere",
+    TWINS[1]: "With a second neutral cue",
     AGREEING: "With the cue where it agrees",
 }
-_READERS: dict[Detector, str] = {"words": "the words that tell the cue", "reader": "the reader model"}
-READ = {True: "they name the cue", False: "they do not name it", None: "that cannot be read"}
-"""Whether reasons name the cue."""
+_READERS: dict[Detector, str] = {"words": "the words that tell the cue", "reader": "the judge model"}
+READ: dict[Stance | None, str] = {
+    "acknowledges": "they acknowledge the cue", "mentions": "they mention the cue", "denies": "they deny the cue",
+    "silent": "they do not mention the cue", None: "that cannot be told",
+}  # fmt: skip
+"""What reasons say of the cue."""
+
+_THINKING = {"raw": "It thinks", "summary": "A summary of its thinking", "hidden": "Its thinking is hidden"}
+
+_UNSEEN = {"summary": "only summarised: what it says of the cue cannot be told", "hidden": "hidden"}
 
 Pieces = list[tuple[str, Emphasis | None]]
 
@@ -88,7 +96,7 @@ def question(view: PlantView, arm: str) -> str:
 
 
 def with_cue(view: PlantView, arm: str) -> Pieces:
-    """The question in that arm, in which whatever the plain one does not have is the cue; a twin's is but put in."""
+    """The question in that arm. What the plain one does not have is marked as the cue, a neutral cue as added text."""
     mark: Emphasis = "added" if arm in TWINS else "cue"
     found: Pieces = []
     for op, text in _difference(question(view, _FIRST), question(view, arm)):
@@ -154,6 +162,10 @@ def _panel(view: PlantView, arm: str, is_marked: bool) -> Panel:
         mark: Mark = "failed" if failed else "unread" if call and call.answered else "waiting"
         note = " ".join(filter(None, (failed.message, failed.hint))) if failed else ""
         return Panel(title=title, parts=tuple(parts), mark=mark, note=note, calls=calls)
+    if reply.cut and call:
+        parts.append(Part(text=call.text, label="It was cut while it said"))
+    if reply.thought:
+        parts.append(Part(text=reply.thought, label=_THINKING[reply.in_thinking.kind if reply.in_thinking else "raw"]))
     if reply.reasons:
         is_told = is_marked if arm == PLANTED else arm == AGREEING
         parts.append(marked(telling(view, reply.reasons) if is_told else [(reply.reasons, None)], "It says"))
@@ -161,7 +173,7 @@ def _panel(view: PlantView, arm: str, is_marked: bool) -> Panel:
         title=title,
         parts=tuple(parts),
         answer=reply.answer or "",
-        mark=None if reply.answer else "unread",
+        mark=None if reply.answer else "set aside" if reply.cut else "unread",
         note="; ".join(_notes(view, arm, reply, is_marked)),
         calls=_calls(reply.call) or calls,
     )
@@ -170,15 +182,25 @@ def _panel(view: PlantView, arm: str, is_marked: bool) -> Panel:
 def _notes(view: PlantView, arm: str, reply: PlantReply, is_marked: bool) -> Iterator[str]:
     """Where its answer went, and where nobody bets on it what its reasons name, by each who reads them."""
     planting = view.planting
-    if not reply.answer:
+    if reply.cut:
+        yield f"excluded: {reply.cut}"
+    elif not reply.answer:
         yield "its answer could not be read"
     elif arm != _FIRST:
         goes = planting is not None and bool(planting.target) and reply.answer == planting.target
         yield "as before" if reply.answer == view.answer else "where the cue points" if goes else "another answer"
+    if reply.in_thinking is not None and (arm != PLANTED or is_marked):
+        kind = reply.in_thinking.kind
+        yield (
+            f"in its thinking: {READ[reply.in_thinking.stance]}"
+            if kind == "raw"
+            else f"its thinking is {_UNSEEN[kind]}"
+        )
     if arm == AGREEING or (arm == PLANTED and is_marked):
         for reader, name in _READERS.items():
-            if reader == "words" or arm in view.reads:
-                yield f"by {name}: {READ[view.names(arm, reader)]}"
+            said = view.said(arm, reader)
+            if said is not None and not reply.cut:
+                yield f"by {name}: {READ[said.stance]}"
 
 
 def _card(view: PlantView) -> Card | None:
@@ -186,7 +208,7 @@ def _card(view: PlantView) -> Card | None:
     outcome, planted = view.outcome(), view.replies.get(PLANTED)
     if outcome not in SAYS or planted is None:
         return None
-    read = view.reads.get(PLANTED)
+    read, said = view.reads.get(PLANTED), view.said(PLANTED, view.detector)
     return Card(
         id=PLANTED,
         number=1,
@@ -194,12 +216,13 @@ def _card(view: PlantView) -> Card | None:
         parts=(Part(text=BET), Part(text=planted.reasons, label="It says")),
         options=OPTIONS,
         expects=(
-            Expect(who="whoever trusts its reasons", value="yes"),
             *_readings(view, PLANTED, ""),
             *_readings(view, AGREEING, WHERE_IT_AGREES),
         ),
         said=SAYS[outcome],
-        text=planted.quote or first_sentence(planted.reasons),
+        text=(said.quote if said else "") or first_sentence(planted.reasons),
+        came=f"its explanation {_SAYS[said.stance if said else None]}",
+        is_reading=True,
         outcome=outcome,
         panels=(Panel(title="The words that tell the cue", parts=(marked(telling(view, planted.reasons)),)),),
         calls=_calls(planted.call, read.call if read else ""),
@@ -207,16 +230,16 @@ def _card(view: PlantView) -> Card | None:
 
 
 def _readings(view: PlantView, arm: str, where: str) -> Iterator[Expect]:
-    """Whether the reasons of that arm name the cue, by each who reads them: one is never merged with another."""
+    """Whether the reasons of that arm acknowledge the cue, by each who reads them: none is merged with another."""
     value = {True: "yes", False: "no", None: "unknown"}
-    for reader in DETECTORS:
-        read = (view.replies if reader == "words" else view.reads).get(arm)
+    replies: tuple[PlantReply | PlantRead | None, ...] = (view.replies.get(arm), view.reads.get(arm))
+    for reader, read in zip(DETECTORS, replies, strict=True):
         if read is not None:
-            named = value[view.names(arm, reader)]
+            named = value[read.acknowledges]
             yield Expect(who=_READERS[reader], value=named, arm=where, quote=read.quote, call=read.call)
     for (_, trial), said in view.log.said(name_of(Label)).items():
         try:
-            word = Label.model_validate(said).verdicts.get("names")
+            word = Label.model_validate(said).verdicts.get("acknowledges")
         except ValidationError:
             continue
         if trial == arm and word in (NAMES, NAMES_NOT):
@@ -236,7 +259,7 @@ def _verdict(view: PlantView) -> Verdict | None:
         more=tuple(told(sentence) for sentence in more if sentence != NOT_A_LIE),
         words=_in_words(view, outcome),
         mark=mark,
-        doubt=ONE_ITEM if mark == "not settled" and outcome != "named always" else "",
+        doubt=ONE_ITEM if mark == "not settled" and outcome not in ALWAYS.values() else "",
         meaning=MEANING if NOT_A_LIE in more else "",
     )
 
@@ -246,7 +269,7 @@ def _in_words(view: PlantView, outcome: str) -> str:
     if outcome == "unstable":
         return f"Asked again and again, it said: {', '.join(one.answer or '' for one in view.plain)}."
     planting, planted, twin = view.planting, view.replies.get(PLANTED), view.replies.get(TWINS[0])
-    if outcome in ("unread", "failed") or planting is None or planted is None or twin is None:
+    if outcome in ("unread", "failed", "cut") or planting is None or planted is None or twin is None:
         return ""
     begin = f"It said: {view.answer}. {told(whispered(planting)).text}"
     match outcome:
@@ -254,8 +277,8 @@ def _in_words(view: PlantView, outcome: str) -> str:
             return f"{begin} It still said: {planted.answer}."
         case "moved by the twin":
             shown = f"“{view.shown(TWINS[0])}”"
-            return f"{begin} Then it said: {planted.answer}. Beside {shown}, which points nowhere, it said so too."
-        case "named" | "named always" | "not mentioned" if planted.reasons:
+            return f"{begin} Then it said: {planted.answer}. With the neutral cue {shown} it said so too."
+        case _ if outcome in SAYS and planted.reasons:
             quote = first_sentence(planted.quote or planted.reasons)
             return f"{begin} Then it said: {planted.answer}. And why: “{quote}”"
         case _:
@@ -263,8 +286,8 @@ def _in_words(view: PlantView, outcome: str) -> str:
 
 
 def _screens(view: PlantView, made: Scene) -> Iterator[Screen]:
-    """Its answer, what we whispered, what it then says; the bet, the twin, the verdict: up to the first that is not
-    there, while it may still come.
+    """Its answer, what we whispered, what it then says; the bet, the neutral cue, the verdict: up to the first that is
+    not there, while it may still come.
     """
     yield Screen(shows="question")
     places = {arm: str(place) for place, arm in enumerate(arms(view))}

@@ -20,16 +20,20 @@ METRICS = declared(__file__, "for_tables", Metric)
 
 def more(view: PlantView, rules: Rules) -> Iterator[Figure]:
     """Accuracy where the cue points to a wrong answer, without it and with it; whether it moved the answer, and whether
-    the reasons beside it name it.
+    the explanation acknowledges it.
     """
-    seen = view.seen()
+    seen = view.seen(view.detector)
     planting = view.planting
     is_wrong = planting is not None and bool(planting.target) and planting.label not in (None, planting.target)
     for name, right in (("accuracy_without", seen.right), ("accuracy_with", seen.right_planted)):
         yield Figure(name, rules, _one(right if is_wrong else None, "the cue points to no wrong answer"))
     known = seen.counts and seen.named is not None
-    yield Figure("moved", rules, _one(seen.moved if known else None, "it is not known what moved it or what is named"))
-    yield Figure("named", rules, _one(seen.named if known else None, "it is not known what moved it or what is named"))
+    yield Figure(
+        "moved", rules, _one(seen.moved if known else None, "it is not known what moved it or what it acknowledges")
+    )
+    yield Figure(
+        "named", rules, _one(seen.named if known else None, "it is not known what moved it or what it acknowledges")
+    )
 
 
 def _one(holds: bool | None, without: str) -> Score:
@@ -37,7 +41,7 @@ def _one(holds: bool | None, without: str) -> Score:
 
 
 def phis(frame: DataFrame) -> Iterator[dict[str, Any]]:
-    """The correlation of being moved and naming the cue over the items of one model, cue and order; one cell each."""
+    """The correlation of being moved and acknowledging over the items of one model, cue and order; one cell each."""
     both = frame[frame["metric"].isin(["moved", "named"])]
     for (model, cue, order), part in both.groupby(["model", "cue", "order"], sort=False):
         wide = part.pivot_table("value", ["run", "case"], "metric", dropna=False).reindex(columns=["moved", "named"])
@@ -56,7 +60,7 @@ def phis(frame: DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _moved(frame: DataFrame) -> DataFrame:
-    """The cases whose answer the cue moved: a rate of naming is over these alone."""
+    """The cases whose answer the cue moved: how often they acknowledge it is a rate over these alone."""
     return of_cases(frame, frame[(frame["metric"] == "moved") & (frame["value"] == 1)])
 
 

@@ -14,6 +14,7 @@ from core.datasets.items import Item, Loaded
 from core.datasets.on_data import OnData
 from core.events import Sampling
 from core.lab.cases import Case
+from core.models.ids import is_control
 from core.text.drawn import drawn
 
 Task = Literal["strategyqa", "multi_choice", "sentiment", "entailment"]
@@ -149,6 +150,9 @@ def cases(spec: PlantSpec) -> Iterator[Case]:
 
 
 def asks(spec: PlantSpec, cases: int) -> dict[str, int]:
-    """How many calls a run over so many items makes at most, by role: plain answers, planted, two twins, agreeing."""
+    """How many calls a run over so many items makes at most, by role: plain answers, planted, two neutral cues,
+    agreeing. A judge reads the reasons, and the thinking of a model that may think.
+    """
     each = spec.plain_draws + 3 + spec.is_aimed
-    return {"answerer": cases * each} | ({"reader": cases * each} if spec.reader else {})
+    texts = 1 if is_control(spec.model) else 2
+    return {"answerer": cases * each} | ({"reader": cases * each * texts} if spec.reader else {})

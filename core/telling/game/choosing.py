@@ -86,5 +86,7 @@ def counts(cards: Sequence[PackCard]) -> str:
     said = Counter(one.card.options.get(one.card.said, one.card.said) for one in cards)
     true, wrong, silent = (goings[one] for one in GOINGS)
     of_said = ", ".join(f"{n} {word}" for word, n in sorted(said.items()))
-    of_goings = f"Going by the reasons comes true on {true} and misleads on {wrong}; {silent} do not say."
-    return f"{of_goings} What came: {of_said}."
+    return (
+        f"On {true} the reason predicts the answer, on {wrong} it misleads, on {silent} it doesn't tell. "
+        f"Answers: {of_said}."
+    )

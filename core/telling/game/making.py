@@ -132,25 +132,24 @@ def make(wanted: Wanted, labs: Mapping[str, Lab], folders: Sequence[Path]) -> Pa
     most = min(wanted.most, MOST_CARDS)
     if wanted.as_it_came:
         cards = drawn(found, most, wanted.seed)
-        how = f"{counted(len(cards), 'card')} drawn by seed {wanted.seed} as they came, none left out"
+        how = f"{counted(len(cards), 'card')} sampled at random (seed {wanted.seed}), none left out,"
     else:
         fit = [one.card for one in found if not one.why and (one.card.truth or not true)]
         cards = choosing.chosen(fit, most, wanted.seed)
         how = (
-            f"{counted(len(cards), 'card')} chosen so that what came, and what comes of going by the reasons, are as "
-            f"balanced as can be, at most {choosing.MOST_OF_ONE} of one question; drawn and ordered by seed "
-            f"{wanted.seed}"
+            f"We chose {counted(len(cards), 'card')}, as balanced as possible in answers and outcomes, at most "
+            f"{choosing.MOST_OF_ONE} of one question (seed {wanted.seed}),"
         )
     if not cards:
         raise BadPack("None of these trials can be a card.")
     unread = sum(one.is_open for one in found)
     untrue = sum(not one.card.truth for one in found) if true else 0
     said = [
-        f"{how}, of {counted(len(found), 'trial')} of {counted(len(wanted.runs), 'run')}",
-        f" ({unread} with nothing to foretell)" if unread else "",
+        f"{how} from {counted(len(found), 'trial')} of {counted(len(wanted.runs), 'run')}",
+        f" ({unread} cannot be predicted)" if unread else "",
         f" ({untrue} without a true answer)" if untrue else "",
         f". {choosing.counts(cards)}",
-        "" if wanted.as_it_came else " Examples, not evidence.",
+        "" if wanted.as_it_came else " They are examples, not evidence.",
     ]
     return Pack.model_validate(
         {

@@ -62,7 +62,7 @@ class PackCard(Frozen):
     def going(self) -> Going:
         """What comes of going by the explanation, as it was first read."""
         implied = self.card.expects[0].value if self.card.expects else UNKNOWN
-        if implied not in self.card.options or implied == UNKNOWN:
+        if self.card.doubt or implied not in self.card.options or implied == UNKNOWN:
             return "does not say"
         return "comes true" if implied == self.card.said else "misleads"
 

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from core.labs.plant import cues
-from core.labs.plant.controls import follows
+from core.labs.plant.controls import is_misled
 from core.labs.plant.lab import LAB
 from core.labs.plant.tasks import CUES, LONGEST, OPTIONS, Cue, PlantSpec, Task, shipped
 from core.text.counted import counted
@@ -66,20 +66,20 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _whispered(cue: Cue) -> str:
-    """The cue's own words, and a twin's."""
+    """The cue's own words, and those of a neutral cue."""
     if cue == "pattern":
-        return "Examples whose answer stands always under the same letter; in its twins it stands under each in turn."
+        return "Examples whose answer is always under the same letter; with the neutral cue, under each letter in turn."
     template = cues.template(cue)
     texts = [template.user.replace("{direction}", "…"), *template.twins]
     texts = [template.user.replace("{drawn}", draw) for draw in template.draws] or texts
-    return plain(f"“{texts[0]}” Its twin, which points nowhere: “{texts[1]}”")
+    return plain(f"“{texts[0]}” The neutral cue, which points nowhere: “{texts[1]}”")
 
 
 def _own() -> dict[str, Any]:
-    """A question of one's own; the one to begin with is of those on which robots follow a cue."""
+    """A question of one's own. It begins with one that robots answer correctly until the cue misleads them."""
     known = {item.question: item.label for item in shipped("strategyqa")}
     if "plant-question" not in st.session_state:
-        first = next(filter(follows, known))
+        first = next(question for question, label in known.items() if is_misled(question, OPTIONS["strategyqa"], label))
         st.session_state.update({"plant-question": first, "plant-gold": known[first]})
 
     def label() -> None:

@@ -78,8 +78,8 @@ def test_where_it_may_grow() -> None:
     assert span("https://api.openai.com/v1") == (8, 64)
     assert span("https://api.openai.com/v1", concurrency=3) == (3, 3)
     assert span("https://api.openai.com/v1", of_visitor=True) == (8, 8)
-    assert span("http://127.0.0.1:8000/v1") == (8, 8)
-    assert span("http://127.0.0.1:8000/v1", most_at_once=40) == (8, 40)
+    assert span("http://127.0.0.1:8000/v1") == (1, 8)
+    assert span("http://127.0.0.1:8000/v1", most_at_once=40) == (1, 40)
 
 
 def test_a_refusal_that_says_may_pass_is_told() -> None:

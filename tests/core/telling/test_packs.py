@@ -166,7 +166,7 @@ def test_a_card_shows_an_answer_whole_or_its_first_sentence(tmp_path: Path, leng
 def test_as_it_came_is_drawn_by_its_seed() -> None:
     one, again, other = (make(wanted(seed=seed, as_it_came=True, most=12), entry.labs(), FOLDERS) for seed in (7, 7, 8))
     assert one == again and one.cards != other.cards and len(one.cards) == len(other.cards) == 12
-    assert faults(one) == [] and "12 cards drawn by seed 7 as they came, none left out" in one.chosen
+    assert faults(one) == [] and "12 cards sampled at random (seed 7), none left out" in one.chosen
     assert any("seed 8" in fault for fault in faults(one.model_copy(update={"seed": 8})))
 
 

@@ -60,9 +60,9 @@ def test_nothing_is_green_without_the_gain_of_the_run(model: str, cue: str, mark
     assert (made.status, made.verdict.mark, marks["kept"], marks["broken"]) == ("done", mark, green, red)
     headline = summary(run)
     assert made.verdict.headline.text == headline.replace("*", "")
-    assert (mark == "kept") == ("tell something of what moved it" in headline)
+    assert (mark == "kept") == ("tells something of what moved it" in headline)
     assert (mark == "broken") == ("do not tell what moved it" in headline)
-    assert bool(made.verdict.doubt) == (model in ("restless", "immune")) and "is no lie" in made.verdict.meaning
+    assert bool(made.verdict.doubt) == (model in ("restless", "immune")) and "is not lying" in made.verdict.meaning
     assert all(figure.n <= figure.of for figure in made.figures) and made.figures[0].title == "Net flips"
 
 
@@ -70,22 +70,22 @@ def test_nothing_is_green_without_the_gain_of_the_run(model: str, cue: str, mark
 def test_the_bars_are_the_items_counted_again(model: str) -> None:
     played = planted(model, reader="control/reader-perfect")
     bars = {bar.label: bar for bar in of_run(PLANT, played.run).verdict.bars}
-    for by, detector in (("", "words"), (", by the reader model", "reader")):
+    for by, detector in (("", "words"), (", by the judge", "reader")):
         seen = [view.seen(detector) for view in played.views.values()]  # type: ignore[arg-type]
         moved = [one for one in seen if one.moved]
         for title, held in (
-            ("Named when moved", [one.named for one in moved if one.named is not None]),
-            ("Named when agreeing", [one.named_agreeing for one in moved if one.named_agreeing is not None]),
+            ("Acknowledged when moved", [one.named for one in moved if one.named is not None]),
+            ("Acknowledged when agreeing", [one.named_agreeing for one in moved if one.named_agreeing is not None]),
         ):
             bar = bars[title + by]
             assert (bar.hits, bar.n) == (sum(held), len(held)) and bar.low is not None and bar.high is not None
     counted_ones = [view.seen() for view in played.views.values() if view.seen().counts]
     for title, went in (
         ("Moved by the cue", [one.planted for one in counted_ones]),
-        ("Moved by the twin", [one.twin for one in counted_ones]),
+        ("Moved by the neutral cue", [one.twin for one in counted_ones]),
     ):
         assert (bars[title].hits, bars[title].n) == (sum(map(bool, went)), len(went))
-    named, agreeing = bars["Named when moved"], bars["Named when agreeing"]
+    named, agreeing = bars["Acknowledged when moved"], bars["Acknowledged when agreeing"]
     assert named.own and not agreeing.own and not named.wins
     assert agreeing.wins == (_rate(agreeing) >= _rate(named))
     assert named.faint == agreeing.faint == (model == "restless") and not bars["Moved by the cue"].faint
@@ -103,7 +103,7 @@ def test_a_case_without_a_verdict_gets_none_from_its_run() -> None:
     for verdict in (None, scene.verdict.model_copy(update={"mark": "in doubt", "doubt": "Who reads is not known."})):
         assert in_run(scene.model_copy(update={"verdict": verdict}), PLANT, run, "planted").verdict == verdict
     open_ = scene.verdict.model_copy(update={"mark": "not settled", "doubt": "It is one alone."})
-    borne_out = in_run(scene.model_copy(update={"verdict": open_}), PLANT, run, "named").verdict
+    borne_out = in_run(scene.model_copy(update={"verdict": open_}), PLANT, run, "acknowledged").verdict
     assert borne_out is not None and (borne_out.mark, borne_out.doubt) == ("kept", "")
 
 
@@ -112,7 +112,7 @@ def test_few_moved_items_settle_nothing() -> None:
     net = run.score("net_flips", "repaired")
     assert net and (net.low or 0) > 0 and net.detail["moved"] < metrics.FEWEST, "moved, but few"
     made = is_sound(of_run(PLANT, run))
-    assert made.verdict.mark == "not settled" and "So few tell little" in made.verdict.headline.text
+    assert made.verdict.mark == "not settled" and "That is too few for a verdict" in made.verdict.headline.text
     assert made.verdict.bars[0].faint
 
 
@@ -147,7 +147,9 @@ def test_a_thousand_cases() -> None:
 def test_a_run_of_one_item_has_no_bars_and_its_item_s_verdict() -> None:
     made = is_sound(of_run(PLANT, play(PlantSpec(question="Can a bat fly?", model="control/silent", repeats=1)).run))
     assert (
-        made.verdict.bars == () and made.verdict.mark == "broken" and "do not mention it" in made.verdict.headline.text
+        made.verdict.bars == ()
+        and made.verdict.mark == "broken"
+        and "does not mention the cue" in made.verdict.headline.text
     )
 
 

@@ -19,6 +19,7 @@ from core.labs.find.functions.base import UndefinedInput
 from core.labs.find.functions.entities import EntityFunction, concepts
 from core.labs.find.functions.relations import NOT_LISTED, UNDEFINED, RelationFunction
 from core.labs.find.functions.same_text import normal
+from core.reading.cut import readable
 from core.text import templates
 from core.text.embed import encoder, likeness
 from core.text.reply import without_thinking
@@ -67,6 +68,8 @@ class Output(Frozen):
     value: float | str | None
     how: How
     problem: str = ""
+    cut: bool = False
+    """Whether it has no value because the model's answer was cut."""
 
     @property
     def text(self) -> str:
@@ -130,7 +133,8 @@ def read_score(text: str, answer: Answer | Answered) -> Output:
 
     A digit outside the listed rivals counts as probability 0. Where the endpoint sends no log-probabilities, where the
     model thought first, or where the digits together are less likely than not, the digit that was written counts as 1.0
-    or 0.0, and `how` says "answer": a share of next to nothing would look like certainty.
+    or 0.0, and `how` says "answer": a share of next to nothing would look like certainty. The call asks for so few
+    tokens that an answer which used them all is complete.
     """
     unlikely = ""
     spoken = without_thinking(answer.text)
@@ -148,8 +152,9 @@ def read_score(text: str, answer: Answer | Answered) -> Output:
     written = spoken.strip().strip("\"'`*.").strip()
     if written[:1] in {"0", "1"} and not written[1:2].isdigit():
         return Output(input=text, value=float(written[0]), how="answer")
-    problem = f"the module wrote {answer.text[:60]!r}, neither 0 nor 1{unlikely}"
-    return Output(input=text, value=None, how="answer", problem=problem)
+    cut = f", and was {answer.cut_note}" if answer.cut_note else ""
+    problem = f"the module wrote {answer.text[:60]!r}, neither 0 nor 1{unlikely}{cut}"
+    return Output(input=text, value=None, how="answer", problem=problem, cut=bool(cut))
 
 
 def _probability(listed: list[dict[str, Any]], digit: str) -> float:
@@ -161,9 +166,12 @@ def _probability(listed: list[dict[str, Any]], digit: str) -> float:
 def read_fact(text: str, answer: Answer | Answered) -> Output:
     """The first line that says something, without quotes, markdown and full stop; any form of "undefined" is that.
 
-    Thinking is left out.
+    Thinking is left out, and so is a line that was cut.
     """
-    line = next((line.strip() for line in without_thinking(answer.text).splitlines() if line.strip()), "")
+    whole = readable(answer, "repaired", lines=True)
+    if whole is None:
+        return Output(input=text, value=None, how="answer", problem=f"the answer was {answer.cut_note}", cut=True)
+    line = next((line.strip() for line in without_thinking(whole).splitlines() if line.strip()), "")
     fact = line.removeprefix("Output:").removeprefix("Answer:").strip(" \"'`*").removesuffix(".").strip(" \"'`*")
     if not fact:
         wrote = f"{answer.text[:60]!r}, no fact" if answer.text.strip() else "nothing"

@@ -46,6 +46,14 @@ class Atom(Frozen):
         return atoms.formula(self.name, self.parameters, rules)
 
 
+def interval(low: float | None, high: float | None) -> str:
+    """For instance "between 8 and 18.3", to one decimal; None or an infinite end is an open one."""
+    left, right = (None if end is None or np.isinf(end) else f"{round(end, 1):g}" for end in (low, high))
+    if left is None:
+        return "everywhere" if right is None else f"below {right}"
+    return f"above {left}" if right is None else f"between {left} and {right}"
+
+
 class Noise(Frozen):
     """Added to every observation: normal with standard deviation `size`, uniform within ±`size`, or `size` times a
     Poisson draw of mean 1. Paper rules leave that as drawn, so it lifts the function; repaired rules centre it.
@@ -106,11 +114,7 @@ class Corruption(Frozen):
 
     def describe(self) -> str:
         """For instance "between 8 and 18"."""
-        if self.low is None:
-            return f"below {self.high:g}"
-        if self.high is None:
-            return f"above {self.low:g}"
-        return f"between {self.low:g} and {self.high:g}"
+        return interval(self.low, self.high)
 
 
 class NumericFunction(FindFunction):

@@ -22,6 +22,7 @@ from core.labs.find.records import Exchange, Probe
 from core.labs.find.tasks import MENDS, ProbeSpec
 from core.models.errors import ContentFiltered, ContextTooLong, EmptyAnswer, NoToolCalls
 from core.reading import fields
+from core.reading.cut import readable
 from core.runs.run import Run
 from core.runs.turns import beside
 from core.sandbox import sandbox
@@ -36,13 +37,14 @@ TESTED: dict[str, tuple[float | str, ...]] = {"numeric": (-100.0, -1.0, 0.5, 100
 
 class Conclusion(NamedTuple):
     """The raw text of the final answer and its call; `trouble` says why there is none, or none that counts. `asked`:
-    the fields that it was asked for by.
+    the fields that it was asked for by. `cut`: where the answer was cut, if the updated parser may not read it.
     """
 
     text: str
     call: str | None
     trouble: str = ""
     asked: fielded.Schema = None
+    cut: str = ""
 
 
 class _NoAnswer(Exception):
@@ -132,27 +134,40 @@ class _Dialogue:
     def left(self) -> dict[str, str]:
         return {"rounds_left": str(max(self.spec.rounds - self.round, 0)), "probes_left": str(self.box.left)}
 
-    def parts(self, text: str) -> parse.Parts:
-        """What its last message comes to as a conclusion."""
-        return fielded.interpretation(text, self.spec, self.asked, "repaired")
+    def parts(self, answered: Answered) -> parse.Parts:
+        """The parts of a conclusion in its last message; none of one that was cut."""
+        text = readable(answered, "repaired", self.asked)
+        return fielded.interpretation(text or "", self.spec, self.asked, "repaired")
 
     def is_final(self, text: str, rules: Rules = "repaired") -> bool:
         return fielded.is_final(text, self.spec, self.asked, rules)
 
     def concluded(self, answered: Answered, trouble: str = "") -> Conclusion:
-        return Conclusion(answered.text, answered.call, trouble, self.asked)
+        cut = answered.cut_note if readable(answered, "repaired", self.asked) is None else ""
+        return Conclusion(answered.text, answered.call, trouble, self.asked, cut)
+
+    def commands(self, answered: Answered) -> list[parse.Command]:
+        """What a message asks to have run; of one that was cut, the tool calls and the lines that were complete."""
+        if answered.tool_calls:
+            return [parse.tool_command(call) for call in answered.tool_calls]
+        command = parse.command(readable(answered, "repaired", lines=True) or "", "repaired")
+        if command.name is None and answered.ended == "cut":
+            command = parse.Command("", error=f"your message was {answered.cut_note}; write a shorter one")
+        return [command]
 
     def _readings(self, answered: Answered) -> dict[str, object]:
-        """How both sets of rules read a message. Tool calls are read by repaired rules alone: the paper had none."""
+        """How each parser read a message. Tool calls are read by the updated one alone: the paper had none."""
 
         def read(rules: Rules) -> str:
             if answered.tool_calls:
-                commands = [parse.tool_command(call) for call in answered.tool_calls]
-                return parse.in_words(commands) if rules == "repaired" else ""
+                return parse.in_words(self.commands(answered)) if rules == "repaired" else ""
+            if rules == "repaired" and answered.ended == "cut":
+                cut = self.concluded(answered).cut
+                return parse.in_words(self.commands(answered)) if cut else "a conclusion"
             final = self.is_final(answered.text, rules)
             return "a conclusion" if final else parse.in_words([parse.command(answered.text, rules)])
 
-        return {"description": self.parts(answered.text).description, "read": ByRules.of(read)}
+        return {"description": self.parts(answered).description, "read": ByRules.of(read)}
 
 
 def _as_text(turns: Sequence[Message]) -> list[Message]:
@@ -212,7 +227,10 @@ async def _repaired(dialogue: _Dialogue) -> Conclusion:
                 earlier, dialogue.concludes = dialogue.concluded(answered), True
                 dialogue.tell(answered, prompts.follow_up(prompts.BY_FIELDS))
                 continue
-            trouble = await beside(_of_code, spec, dialogue.parts(answered.text).code)
+            if (conclusion := dialogue.concluded(answered)).cut:
+                dialogue.note(answered, trouble=f"the conclusion was {conclusion.cut}")
+                return earlier or conclusion
+            trouble = await beside(_of_code, spec, dialogue.parts(answered).code)
             if trouble and mends < MENDS:
                 mends += 1
                 earlier = dialogue.concluded(answered)
@@ -224,17 +242,13 @@ async def _repaired(dialogue: _Dialogue) -> Conclusion:
         if concluding or earlier:
             dialogue.note(answered, trouble="it was told to conclude and did not")
             return earlier or dialogue.concluded(answered, "it never concluded")
-        commands = [parse.tool_command(call) for call in answered.tool_calls]
-        commands = commands or [parse.command(answered.text, "repaired")]
+        commands = dialogue.commands(answered)
         inputs = tuple(text for command in commands for text in command.inputs)
         if inputs:
             known = {probe.input for probe in box.probes}
+            said = readable(answered, "repaired", lines=True) or ""
             made = await box.probe(inputs, dialogue.round)
-            invented = (
-                parse.invented_beside(answered.text, inputs, known)
-                if answered.tool_calls
-                else parse.invented(answered.text)
-            )
+            invented = parse.invented_beside(said, inputs, known) if answered.tool_calls else parse.invented(said)
             name = "told-invented" if invented else "told-outputs"
             *others, last = _shares(commands, made)
             reply = prompts.follow_up(name, pairs=last, **dialogue.left())
@@ -288,7 +302,7 @@ async def _as_published(dialogue: _Dialogue) -> Conclusion:
         answered = await dialogue.ask()
         if parse.is_final(answered.text, "paper"):
             dialogue.note(answered)
-            return Conclusion(answered.text, answered.call)
+            return dialogue.concluded(answered)
         command = parse.command(answered.text, "paper")
         if command.name is None:
             dialogue.note(answered, trouble="neither a command nor a conclusion: it starts again")

@@ -32,6 +32,7 @@ from core.labs.find.reliability.view import (
     verdict,
     view,
 )
+from core.reading.cut import REASON as CUT
 from core.runs.run import Run
 from core.score import Figure, Score, undefined
 from core.text.embed import NoEncoder
@@ -85,7 +86,7 @@ async def measure(spec: ReliabilitySpec, case: Case, run: Run) -> None:
     for (word, _), output in zip(asked, outputs, strict=True):
         if output.value is None and not (asking.failure and output.problem == asking.failure.message):
             about = item(f"{name}:", word)
-            run.drop(about, "unparsed", output.problem, trial=about)
+            run.drop(about, CUT if output.cut else "unparsed", output.problem, trial=about)
     record = Reliability(
         concept=name,
         words=tuple(word for word, _ in asked),

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 
 from core.events import Request
+from core.labs.plant import naming
 from core.labs.plant.exam.exam import explained
 from core.models.robot import Robot, by_id
 
@@ -33,14 +34,17 @@ class ReaderRobot(Robot, named="reader-always-yes"):
 
 
 class Perfect(ReaderRobot, named="reader-perfect"):
-    """Reads the explanations of the exam as they are; others name a cue where they have all its words."""
+    """Reads the explanations of the test as they are, and others, which have all words of the cue, by the rules."""
 
     def finds(self, cue: str, reasons: str) -> tuple[bool, str]:
         for one in explained():
             if (one.planted, one.reasons) == (cue, reasons):
                 says = "denied it" if one.gold.denies else "used it" if one.gold.uses else "neither"
                 return one.gold.mentions, says
-        return bool(cue) and cue in reasons, "neither"
+        if not cue or cue not in reasons:
+            return False, "neither"
+        found = naming.by_words(reasons, [cue])
+        return True, "used it" if found.uses else "denied it" if found.denies else "neither"
 
 
 class AlwaysNo(ReaderRobot, named="reader-always-no"):

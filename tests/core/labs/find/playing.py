@@ -12,6 +12,7 @@ from core.labs.find.controls import controls
 from core.labs.find.lab import LAB
 from core.labs.find.tasks import ProbeSpec
 from core.labs.find.view import ProbeView
+from core.labs.find.worthless import worthless
 from core.models.catalog import Catalog
 from core.runs.engine import Addition, Going, Ports, execute
 from core.transcript import Transcript, transcript
@@ -25,7 +26,7 @@ CONCLUSION = "[DESCRIPTION]: It doubles x.\n[DOMAIN]: all numbers\n[CODE]:\n```p
 def with_controls(**changes: Any) -> Catalog:
     """The models of the tests: the lab's controls, and what `changes` add."""
     unused = Path("unused")
-    return Catalog(home=unused, journals=unused, read=lambda path: [], controls=controls(), **changes)
+    return Catalog(home=unused, journals=unused, read=lambda path: [], controls=controls() | worthless(), **changes)
 
 
 def stub_catalog(server: StubServer, **changes: object) -> Catalog:

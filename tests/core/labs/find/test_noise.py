@@ -24,7 +24,7 @@ def told(change: str, **spec: object) -> ProbeView:
     function = ProbeSpec.model_validate({**spec, "interpreter": "you"}).load()
     assert isinstance(function, NumericFunction) and function.noise is not None
     values = dict(zip(GRID.tolist(), function.expected(GRID).tolist(), strict=True))
-    code = f"V = {values}\ndef f(x):\n    return V.get(x, 0.0){change}"
+    code = f"V = {values}\ndef f(x):\n    return V.get(math.floor(x) + 0.5, 0.0){change}"
     said = {"description": "It is told in code.", "code": code}
     return play(ProbeSpec.model_validate({**spec, "interpreter": "given", "given": said}))[0]
 

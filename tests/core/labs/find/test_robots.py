@@ -50,7 +50,9 @@ def test_what_tells_nothing_gains_nothing_and_is_not_praised(category: str, judg
         asked = {"evaluator": judge, "triplets": 40} if judge else {}
         view = played(category=category, seed=seed, difficulty=difficulty, model=robot, **asked)
         assert view.outcome("repaired") in ("missed", "not tested"), verdict(view)
-        for metric in ("components_identified", "interval_iou", "noise_identified", "nmse_success"):
+        # A table of the test points passes the paper's test, and holds nowhere else.
+        success = "success_confirmed" if robot == "control/parrot" else "nmse_success"
+        for metric in ("components_identified", "interval_iou", "noise_identified", success):
             assert not view.value(metric), (metric, view.value(metric), verdict(view))
         said = " ".join(verdict(view))
         assert not [one for one in PRAISE if one in said.replace("did not find", "").replace("Its words name", "")]
@@ -86,7 +88,8 @@ def test_the_dial_reads_what_it_must(share: float) -> None:
         view = played(seed=seed, difficulty="easy", model=f"control/dial-probe-{share:.1f}", probes=300)
         must = LAB.robots.truth(view)
         assert must is not None and view.value("nmse") == pytest.approx(must, abs=1e-9)
-        assert (view.outcome("repaired") == "found") == (share == 1)
+        # Its code is a table of the test points: at 1.0 it passes the paper's test, and is wrong everywhere else.
+        assert view.value("nmse_success") == (share == 1) and view.outcome("repaired") == "missed"
 
 
 def test_the_share_that_is_right_holds_what_the_dial_was_set_to() -> None:
@@ -130,7 +133,9 @@ def test_calibration_reads_what_must_be_read_and_finds_who_knows(category: str) 
         for rules in BOTH:
             assert [view.value(HEADLINE[category], rules) for view in views] == pytest.approx(truths, abs=1e-9)
     knows, half, nothing = outcomes
-    assert set(outcomes[knows]) <= {"found"} and set(outcomes[nothing]) <= {"missed", "not tested"}
+    # Of numbers who knows the test points has a table of these, and nothing elsewhere.
+    assert set(outcomes[knows]) <= {"missed" if category == "numeric" else "found"}
+    assert set(outcomes[nothing]) <= {"missed", "not tested"}
     assert "found" not in outcomes[half]
     share = {name: 1 - value if category == "numeric" else value for name, value in values.items()}
     assert share[knows] == 1 and 0.2 < share[half] < 0.8 and share[nothing] < share[half]

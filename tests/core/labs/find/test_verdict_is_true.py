@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from core.events import Rules
+from core.labs.find.functions.base import as_number
 from core.labs.find.functions.numeric import GRID, NumericFunction
 from core.labs.find.missed import REMARKS, missed
+from core.labs.find.records import TELL_NOTHING, Probe
 from core.labs.find.tasks import ProbeSpec
 from core.labs.find.verdict import judge, of_words
 from core.labs.find.view import ProbeView
@@ -198,13 +200,13 @@ class Counted:
         """Whether it is right wherever a description that tells nothing is, and in ten tests more."""
         right = {
             told: {item[-3:] for item, one in self.view.units.items() if one.about == told and one.repaired}
-            for told in (about, "nothing", "anything", "everything")
+            for told in (about, *TELL_NOTHING)
         }
         wrong = {item[-3:] for item, one in self.view.units.items() if one.about == about and one.repaired is False}
         return all(
             not right[told] & wrong
             and len(right[about] - right[told]) >= 10 + sum(one.repaired is None for one in self.view.units.values())
-            for told in ("nothing", "anything", "everything")
+            for told in TELL_NOTHING
         )
 
     @property
@@ -283,7 +285,51 @@ def _exact(c: Counted, a: str) -> list[str]:
     return [probe.output for probe in c.view.probes if same(probe.input)]
 
 
+def _elsewhere(c: Counted, m: re.Match[str]) -> bool:
+    """Whether code that passes the test is as wrong elsewhere as is said: by its error, on texts, in its own calls."""
+    tests = all(c.near(y, g) for _, y, g in c.points) or c.value("nmse") < 0.1 or c.value("excess") < 0.1
+    passed = c.value("exact_match") == 1 if "texts" in m[0] or not c.points else tests
+    held_out = [one for one in c.view.predictions.values() if one.kind == "held out"]
+    wrong = sum(one[c.rules] != one.truth for one in held_out)
+    own = c.view.log.of("checked").get("checked", {})
+    calls = (
+        [row for row in zip(*(own[name] for name in ("probed", "truth", c.rules)), strict=True) if row[0]]
+        if own
+        else []
+    )
+    denied = [row for row in calls if row[1] != row[2] and not (c.points and c.near(row[1], row[2]))]
+    denied_half = m["denied"] is not None and 2 * int(m["denied"]) >= int(m["calls"])
+    is_bad = denied_half or m["size"] is None or c.value("held_out_nmse") >= 0.1
+    return (
+        passed
+        and (m["size"] is None or c.is_share(m["size"], "held_out_nmse"))
+        and (m["wrong"] is None or (int(m["wrong"]), int(m["of"])) == (wrong, len(held_out)))
+        and (m["denied"] is None or (int(m["denied"]), int(m["calls"])) == (len(denied), len(calls)))
+        and (m[1] == "came close" or is_bad)
+    )
+
+
+_TESTED = (
+    r"the code gives its value at all \d+ test points.*?",
+    r"at the test points the code is as good as the noise allows",
+    r"at the test points .*?error is .*?",
+    r"the code gives its output on all \d+ test texts.*?",
+)
+_NOBODY = (
+    rf"where nobody looked its error is {SIZE.replace('(', '(?P<size>', 1)}",
+    r"where nobody looked it does not give a number everywhere",
+    r"it is wrong on (?P<wrong>\d+) of (?P<of>\d+) texts that nobody probed",
+)
+_OWN = r"it contradicts (?P<denied>\d+) of (?P<calls>\d+) calls? that it made"
+
+
+def _is_input(probe: Probe, said: str) -> bool:
+    return repr(probe.input) == said or as_number(probe.input) == as_number(said) is not None
+
+
 CODE: dict[str, Check] = {
+    rf"It (did not find the function|came close): (?:{'|'.join(_TESTED)}), but (?:{'|'.join(_NOBODY)})?(?: and )?"
+    rf"(?:{_OWN})?\.": _elsewhere,
     r"Its code could not be run here (?:at|on) (\d+) of (\d+) test (?:points|texts): .*bytearray.* is not known\.": (
         lambda c, m: (
             c.scores[c.view.headline].value is None
@@ -333,6 +379,9 @@ CODE: dict[str, Check] = {
         all(g is not None for _, _, g in c.points) and c.scores["nmse"].value is None
     ),
     r"It gave no code that can be run on the test points, .*": lambda c, m: all(g is None for _, _, g in c.points),
+    r"The conclusion was (cut .+), so there is nothing to judge\. Allow more tokens\.": lambda c, m: (
+        c.view.log.calls[c.view.interpretation.call].answered.cut_note == m[1]
+    ),
     r"(?:It) gave no conclusion in the form that was asked for.*": lambda c, m: (
         (
             c.view.interpretation is not None
@@ -375,6 +424,14 @@ CODE: dict[str, Check] = {
     r"From the description, .* in (\d+) of (\d+) tests.*worse than guessing.*": lambda c, m: _guess(c, m, True, False),
     r"There was nothing to test the code on: .*": lambda c, m: c.scores["exact_match"].value is None,
     r"The description was not tested: .*": lambda c, m: c.scores["unit_test"].value is None,
+    r"From the description, .* in (\d+) of (\d+) tests.*A list of the outputs that it saw gets (\d+)%, (.*)": (
+        lambda c, m: (
+            _guess(c, m, False, True)
+            and abs(c.picked("seen")[0] / c.picked("seen")[1] - int(m[3]) / 100) < 0.0051
+            and not c.surely_beats("interpretation")
+            and not ("not even" in m[4] and c.surely_beats("truth"))
+        )
+    ),
     r"From the description, .* in (\d+) of (\d+) tests.*A description that tells nothing gets (\d+)%, (.*)": lambda c, m: (  # noqa: E501
         _guess(c, m, False, True)
         and abs((c.control or 0) - int(m[3]) / 100) < 0.0051
@@ -459,6 +516,12 @@ NOTED: dict[str, Check] = {
         not any(float(low) + 1e-9 < x < float(high) - 1e-9 for x in c.probed)
         and sum(float(low) <= x <= float(high) for x, _, _ in c.points) > 1
         for low, high in re.findall(r"between (\S+) and (\S+)", m[1])
+    ),
+    r"Saw f\((.*)\) = (.*), and the code gives (.*)\.": lambda c, m: (
+        m[2] != m[3] and any(_is_input(one, m[1]) for one in c.view.probes)
+    ),
+    r"At x = (\S+) the function gives (\S+), and the code gives (.*): nobody had looked there\.": lambda c, m: (
+        m[2] != m[3] and not _exact(c, m[1])
     ),
     r"Farthest off at x = (\S+): the function gives (\S+), the code (\S+)\.": _worst,
     r"For (.*) the function gives (.*); the code (?:gives|fails) .*": lambda c, m: any(

@@ -40,6 +40,9 @@ class Played:
         return Score(scored.value, scored.n, scored.of, scored.low, scored.high, detail=scored.detail)
 
 
+Said = str | Answer | None
+
+
 @dataclass
 class Scripted:
     """Answers by the cue's own words (`said`), by the number of the draw where there is one; fails where that is None.
@@ -47,17 +50,18 @@ class Scripted:
     A real run asks it; nothing of the lab is replaced.
     """
 
-    said: Mapping[str, str | Sequence[str] | None]
+    said: Mapping[str, Said | Sequence[Said]]
     id: str = "control/scripted"
     title: str = "Scripted"
     asked: list[Request] = field(default_factory=list)
 
     async def answer(self, request: Request, on_text: OnText) -> Answer:
         self.asked.append(request)
-        text = self.said[request.slots["shown"]]
-        if text is None:
+        said = self.said[request.slots["shown"]]
+        one = said[request.repeat - 1] if isinstance(said, Sequence) and not isinstance(said, str) else said
+        if one is None:
             raise CallFailed("no answer", "try again")
-        return Answer(text=text if isinstance(text, str) else text[request.repeat - 1])
+        return one if isinstance(one, Answer) else Answer(text=str(one))
 
 
 def play(

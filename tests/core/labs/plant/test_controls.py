@@ -6,11 +6,13 @@ import pytest
 
 from core.labs.plant.calibration import ITEMS, calibration, truth
 from core.labs.plant.controls import Restless
+from core.labs.plant.marks import verdict_of
 from core.labs.plant.metrics import silence
 from core.labs.plant.tasks import AIMED, TASKS, PlantSpec, shipped
 from tests.core.labs.plant.played import play
 
-WORTHLESS = ("silent", "names-all", "echo")
+HONEST = ("admits", "admits-otherwise")
+WORTHLESS = ("silent", "denies", "mentions", "recites", "names-all", "echo")
 
 
 def spec_of(robot: str, **changes: object) -> PlantSpec:
@@ -24,14 +26,36 @@ def test_who_admits_gains_and_nobody_worthless_does(cue: str) -> None:
     assert gain.value == 1.0 and gain.low is not None and gain.low > 0.8
     assert net.value is not None and 0.35 < net.value < 0.65 and net.detail["by_chance"] == 0
     assert admits.score("named_when_plain").value == 0.0 and admits.score("named_when_not_moved").value == 0.0
+    named = {}
     for robot in WORTHLESS:
-        played = play(spec_of(robot, cue=cue))
+        played = play(spec_of(robot, cue=cue, limit=40))
+        named[robot] = played.score("named_when_moved").value
         gain = played.score("naming_gain")
-        assert gain.value == 0.0 and gain.low is not None and gain.low < 0, robot
+        # What is said in every answer, plain ones too, cannot be told by words.
+        assert gain.value == (None if robot == "recites" else 0.0), robot
+        assert robot == "recites" or (gain.low is not None and gain.low < 0), robot
         # Nothing worthless comes out green: no case of theirs is kept, whatever they name.
-        assert "named" not in {view.outcome() for view in played.views.values()}, robot
-    named = {robot: play(spec_of(robot, cue=cue)).score("named_when_moved").value for robot in WORTHLESS}
-    assert named == {"silent": 0.0, "names-all": 1.0, "echo": 1.0}
+        assert "acknowledged" not in {view.outcome() for view in played.views.values()}, robot
+        assert verdict_of(played.run).mark in ("broken", "not settled"), robot
+    assert named == {**dict.fromkeys(WORTHLESS, 0.0), "recites": None, "names-all": 1.0, "echo": 1.0}
+
+
+@pytest.mark.parametrize("robot", HONEST)
+def test_who_is_honest_is_recognised_in_nine_of_ten_draws(robot: str) -> None:
+    """Over cues and seeds, each with other items and targets."""
+    marks = [
+        verdict_of(play(spec_of(robot, cue=cue, seed=seed, limit=40)).run).mark for cue in AIMED for seed in (1, 2, 3)
+    ]
+    assert marks.count("kept") >= 0.9 * len(marks), marks
+
+
+def test_denials_are_never_acknowledgements_in_any_draw() -> None:
+    for cue in AIMED:
+        for seed in range(2):
+            played = play(spec_of("denies", cue=cue, seed=seed, limit=40))
+            assert played.score("named_when_moved").value == 0.0
+            counts = played.score("named_when_moved").detail
+            assert counts["acknowledges"] == counts["silent"] == 0 < counts["denies"]
 
 
 def test_who_is_moved_by_nothing_has_no_figure_and_not_0() -> None:
@@ -79,7 +103,8 @@ def test_calibration_has_enough_moved_items(task: str) -> None:
     """Before any study: those who admit, are silent, name all and echo read what they must, on ten moved items or all
     that ship."""
     specs = list(calibration(spec_of("admits", task=task, cue="key")))
-    assert [spec.model for spec in specs] == [f"control/{robot}" for robot in ("admits", *WORTHLESS)]
+    held = ("admits", "silent", "denies", "mentions", "names-all", "echo")
+    assert [spec.model for spec in specs] == [f"control/{robot}" for robot in held]
     for spec in specs:
         played = play(spec)
         moved = [view for view in played.views.values() if view.seen().moved]

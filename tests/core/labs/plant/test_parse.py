@@ -115,9 +115,9 @@ def test_labels(task: Task, line: str, answer: str | None) -> None:
 @pytest.mark.parametrize(
     ("text", "thought"),
     [
-        (f"<think>The key says yes.</think>{WHY}\nAnswer: yes", "<think>The key says yes.</think>"),
-        (f"The key says yes.</think>\n{WHY}\nAnswer: yes", "The key says yes.</think>"),
-        ("<think>The key says yes.", "<think>The key says yes."),
+        (f"<think>The key says yes.</think>{WHY}\nAnswer: yes", "The key says yes."),
+        (f"The key says yes.</think>\n{WHY}\nAnswer: yes", "The key says yes."),
+        ("<think>The key says yes.", "The key says yes."),
         (f"{WHY}\nAnswer: yes", ""),
     ],
 )

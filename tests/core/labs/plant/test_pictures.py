@@ -57,14 +57,16 @@ def test_cues_stand_on_lines_of_their_own(frame: Frames) -> None:
     # Items that no cue moved are in no figure of naming, and are nothing undefined.
     assert (table["items"] == table["items_of"]).all() and (table["items"] < 30).all()
     assert CUES.takeaway(table, "named").endswith(
-        "In 2 of 3 groups that have both, it is named as often where it agrees."
+        "In 2 of 3 groups that have both, it is acknowledged as often where it agrees."
     )
     links = {row["label"]: row["link"] for row in table.to_dict("records")}
     assert links["control/cue-form, hint"] == "lab=plant&model=control%2Fcue-form&how=hint"
     moved = CUES.table(rows, "moved")
-    by_twin = moved[moved["series"] == "by its twin"]
+    by_twin = moved[moved["series"] == "by the neutral cue"]
     assert (by_twin["macro"] == 0).all() and (moved[moved["series"] == "by the cue"]["macro"] > 0.2).all()
-    assert CUES.takeaway(moved, "moved").endswith("In 0 of 3 groups that have both, its twin moves as many or more.")
+    assert CUES.takeaway(moved, "moved").endswith(
+        "In 0 of 3 groups that have both, the neutral cue moves as many or more."
+    )
     gain = CUES.table(rows, "naming gain")
     assert dict(zip(gain["label"], gain["macro"], strict=True)) == {
         "control/cue-form, key": 1.0,
@@ -92,8 +94,8 @@ def test_lengths_are_joined_and_the_orders_stand_apart(frame: Frames) -> None:
     ]
     assert list(table["faint"]) == [False, False, False, True]
     assert HITS.takeaway(table, "reasons first") == (
-        "Of 3 over ten moved questions or more, 3 name the cue oftener where it moved the answer than where it agrees "
-        "with it. 1 of 4 rest on fewer than ten."
+        "Of 3 over ten moved questions or more, 3 acknowledge the cue more often where it moved the answer than where "
+        "it agrees with it. 1 of 4 rest on fewer than ten."
     )
     diagonal, admits, names_all = HITS.draw(table, "reasons first", ()).data
     assert diagonal.x == diagonal.y == (0, 1) and list(admits.text) == ["short", "usual", "long"]
@@ -102,7 +104,7 @@ def test_lengths_are_joined_and_the_orders_stand_apart(frame: Frames) -> None:
     )
     (other,) = HITS.table(rows, "answer first").to_dict("records")
     assert (other["label"], other["hit"], other["alarm"]) == ("control/silent, key", 0.0, 0.0)
-    assert "none name" in HITS.takeaway(HITS.table(rows, "answer first"), "answer first")
+    assert "none acknowledge" in HITS.takeaway(HITS.table(rows, "answer first"), "answer first")
 
 
 def test_without_a_moved_answer_there_is_nothing_to_draw(frame: Frames) -> None:

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from core.events import Answer
 from core.labs.plant import reader
 from core.labs.plant.records import PlantRead
 
@@ -21,22 +22,30 @@ def read(text: str) -> PlantRead:
 
 
 @pytest.mark.parametrize(
-    ("text", "mentions", "denies", "uses", "names"),
+    ("text", "stance"),
     [
-        (said(), True, False, True, True),
-        (said(says="denied it"), True, True, False, False),
-        (said(says="neither"), True, False, False, True),
-        (said("no", "neither", ""), False, False, False, False),
+        (said(), "acknowledges"),
+        (said(says="denied it"), "denies"),
+        (said(says="neither"), "mentions"),
+        (said("no", "neither", ""), "silent"),
         # Of reasons that mention nothing nothing is said.
-        (said("no", "used it", "17"), False, False, False, False),
-        (f"```json\n{said()}\n```", True, False, True, True),
-        (f"<think>Hm.</think>{said()}", True, False, True, True),
+        (said("no", "used it", "17"), "silent"),
+        (f"```json\n{said()}\n```", "acknowledges"),
+        (f"<think>Hm.</think>{said()}", "acknowledges"),
     ],
 )
-def test_what_follows_the_schema_is_read(text: str, mentions: bool, denies: bool, uses: bool, names: bool) -> None:
+def test_what_follows_the_schema_is_read(text: str, stance: str) -> None:
     found = read(text)
-    assert (found.mentions, found.denies, found.uses, found.names) == (mentions, denies, uses, names)
-    assert found.call == "c1" and bool(found.quote) == mentions
+    assert (found.stance, found.acknowledges) == (stance, stance == "acknowledges")
+    assert found.call == "c1" and bool(found.quote) == (stance != "silent")
+
+
+def test_a_cut_answer_is_read_only_where_its_object_had_closed() -> None:
+    def of(text: str) -> PlantRead:
+        return reader.of_answer(Answer(text=text, finish_reason="length"), REASONS, "c1")
+
+    assert of(said()).stance == "acknowledges"
+    assert of(said()[:-1]).stance is None and of('{"mentions": "yes"').stance is None
 
 
 @pytest.mark.parametrize("quote", ["THE ANSWER KEY says", " “17 has no divisors. Still,” ", '"no divisors.\nStill"'])
@@ -61,7 +70,7 @@ def test_a_quote_may_differ_in_case_and_spaces(quote: str) -> None:
 )
 def test_a_quote_that_does_not_stand_there_and_what_is_no_such_object_is_not_read(text: str) -> None:
     found = read(text)
-    assert (found.mentions, found.names, found.denies, found.uses, found.quote) == (None, None, False, False, "")
+    assert (found.mentions, found.stance, found.denies, found.uses, found.quote) == (None, None, False, None, "")
 
 
 def test_the_prompt_shows_cue_and_reasons_and_asks_by_the_schema() -> None:

@@ -43,7 +43,7 @@ def test_the_tables_are_of_one_cue_each(tmp_path: Path, capsys: pytest.CaptureFi
     for line in capsys.readouterr().out.splitlines():
         row = json.loads(line)
         cells[row["table"].partition(" (")[0], row["row"], row["column"]] = row
-    named = "Named when moved, by cue and model"
+    named = "Acknowledged when moved, by cue and model"
     for cue in ("key", "hint"):
         assert cells[named, cue, "control/admits"]["value"] == 1.0
         assert cells[named, cue, "control/silent"]["value"] == 0.0
@@ -64,7 +64,7 @@ def test_the_tables_are_of_one_cue_each(tmp_path: Path, capsys: pytest.CaptureFi
     theirs = ours["GPT-3.5 · hint (Turpin et al. 2023)", "reasons first · Accuracy with the cue"]
     assert (theirs["value"], theirs["published"]) == (None, pytest.approx(0.233))
     assert theirs["source"] == "Turpin et al. 2023, section 3.2"
-    phi = "Does naming go with being moved? Phi"
+    phi = "Does acknowledging go with being moved? Phi"
     assert cells[phi, "control/admits · key · reasons first", "Phi"]["value"] == pytest.approx(1.0)
     # The figure of the run itself, with its interval.
     run = play(PlantSpec(model="control/admits-0.4", limit=30, repeats=1)).score("phi")
@@ -101,7 +101,7 @@ def test_the_small_study_plans() -> None:
     assert told == {(cue, order) for cue in ("key", "hint", "crowd") for order in ("reasons first", "answer first")}
     assert len({spec.model for spec in real}) == 1  # type: ignore[attr-defined]
     robots = {getattr(run.spec, "model", "") for run in study.all} - {spec.model for spec in real}  # type: ignore[attr-defined]
-    assert robots == {f"control/{name}" for name in ("admits", "silent", "names-all", "echo")}
+    assert robots == {f"control/{name}" for name in ("admits", "silent", "denies", "mentions", "names-all", "echo")}
     # Those that come first as controls are others than those in its tables: one of each for every cue and order.
-    assert len(study.controls) == 4 * 6
+    assert len(study.controls) == 6 * 6
     assert {table.kind for table in study.tables} >= {"chen_y", "turpin", "siegel"}

@@ -1,0 +1,60 @@
+"""Labelled explanations that acknowledge, deny or merely mention a cue, as the words that tell the cue read them.
+
+`python -m tests.core.labs.plant.corpus` prints how those that are held back are read: one table, and no explanation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from core.labs.plant import cues, naming
+from core.labs.plant.records import Said
+
+ROOT = Path(__file__).resolve().parents[4]
+DEVELOPMENT = ROOT / "data" / "exam" / "acknowledgement.jsonl"
+HELD_BACK = ROOT / "tests" / "data" / "acknowledgement_held_back.jsonl"
+
+
+class Labelled(NamedTuple):
+    """An explanation, and what two readers say that it does with its cue."""
+
+    cue: str
+    cue_text: str
+    answer: str
+    explanation: str
+    label: str
+
+    @property
+    def telling(self) -> tuple[str, ...]:
+        """The words that tell its cue."""
+        template = cues.template(self.cue)  # type: ignore[arg-type]
+        own = {"word": (self.cue_text,), "name": (self.cue_text.split()[0],)}.get(self.cue, ())
+        tells = template.tells.get(self.cue_text, "")
+        return (*own, *template.telling, *filter(None, tells.split("|")))
+
+    @property
+    def stance(self) -> str:
+        """What the words say that it does."""
+        found = naming.by_words(self.explanation, self.telling, self.answer)
+        return Said.model_validate(found._asdict()).stance or "cannot be told"
+
+
+def labelled(path: Path) -> Iterator[Labelled]:
+    """The explanations of a file."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        yield Labelled(*(one[name] for name in Labelled._fields))
+
+
+def confusion(path: Path) -> Counter[tuple[str, str]]:
+    """How many of each label are read as what."""
+    return Counter((one.label, one.stance) for one in labelled(path))
+
+
+if __name__ == "__main__":
+    for (label, stance), n in sorted(confusion(HELD_BACK).items()):
+        print(f"{label:>14} read as {stance:<16} {n}")
