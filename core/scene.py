@@ -70,6 +70,10 @@ class Claim(Frozen):
     domain: str = ""
     code: str = ""
     calls: tuple[str, ...] = ()
+    thinking: tuple[Part, ...] = Field(default=(), exclude_if=lambda parts: not parts)
+    """The model's thinking in these calls, each under a label that says whose words it is; a part without text where
+    the provider does not show it.
+    """
 
 
 class Expect(Frozen):
@@ -118,7 +122,7 @@ class Card(Frozen):
     said: str = ""
     text: str = ""
     came: str = ""
-    is_reading: bool = False
+    is_reading: bool = Field(default=False, exclude_if=lambda is_so: not is_so)
     outcome: str = ""
     reason: str = ""
     doubt: str = ""

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from core.differences import Difference, differences
 from core.events import (
     Answered,
     Asked,
@@ -193,6 +194,11 @@ class Transcript:
     """By role the answers that a token limit cut short, of all places."""
     cut_in_thought: int = 0
     """Those of them whose model thinks."""
+    answers: Counter[str] = field(default_factory=Counter)
+    """Answers by the model that was asked, of all places."""
+    differences: Counter[Difference] = field(default_factory=Counter)
+    """How calls were sent and served otherwise than asked for, with the number of such answers, of all places."""
+    _open: dict[str, Asked] = field(default_factory=dict)
     lost: set[tuple[str, str]] = field(default_factory=set)
     """Cases and items dropped for an error."""
     seconds: float = 0.0
@@ -233,8 +239,13 @@ class Transcript:
         match event:
             case Asked():
                 self.asked += 1
+                self._open[event.call] = event
             case Answered() | Failed():
                 self.ended += 1
+                asked = self._open.pop(event.call or "", None)
+                if isinstance(event, Answered) and asked:
+                    self.answers[asked.model] += 1
+                    self.differences.update(differences(asked.model, asked.sampling, event.sent, event.served))
                 if isinstance(event, Answered) and event.ended == "cut":
                     self.cut[event.role] += 1
                     self.cut_in_thought += event.thinking is not None

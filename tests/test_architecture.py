@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FLOORS: list[set[str]] = [
     {"core.shipped"},
     {"core", "core.events", "core.home", "core.packs", "core.policy", "core.published", "core.statistics"},
+    {"core.differences"},
     {
         "core.by_rules",
         "core.confined",

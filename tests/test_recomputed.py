@@ -14,7 +14,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise, permutations
+from itertools import pairwise, permutations, product
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, NamedTuple
@@ -52,7 +52,7 @@ def lines_of(lab: str, settings: str) -> tuple[Line, ...]:
     """The journal of one run; `settings` is its specification as JSON."""
     lines: list[Line] = []
     controls = {id: model for one in LABS for id, model in {**one.robots.controls(), **one.robots.dials()}.items()}
-    home = Path("unused")
+    home = Path("/dev/null/unused")
     catalog = Catalog(home=home, journals=home, read=lambda path: [], controls=controls)
     spec: Spec = LAB[lab].spec.model_validate_json(settings)
 
@@ -236,8 +236,13 @@ def _ask_case(book: Book, case: str, metric: str, rules: str) -> Expected:
         return _made_predictable(book, case, rules)
     if metric == "constant_guess":
         said = [said for item, _, _, said in tested if item in settled("explanation")]
-        most = max((said.count(guess) for guess in GUESSES), default=0)
-        return share([True] * most + [False] * (len(said) - most), of)
+        always = _elsewhere(book, case, rules)
+        if not said:
+            return share([], of)
+        # By each of the others; never below one half.
+        others = [always or _most([*said[:place], *said[place + 1 :]]) for place in range(len(said))]
+        value = max(0.5, fmean(guess == one for guess, one in zip(others, said, strict=True)))
+        return Expected(value, len(said), of, *wilson(value, len(said)))
     texts = [text for _, text, guess, _ in tested if (guess != "unknown" if rules == "paper" else guess in GUESSES)]
     if len(texts) < 2:
         return Expected(None, len(texts), of)
@@ -246,6 +251,13 @@ def _ask_case(book: Book, case: str, metric: str, rules: str) -> Expected:
     }
     value = 1 - fmean(alike.values())
     return Expected(value, len(texts), of, *_jackknife(alike, len(texts), value, max(1.0, value)))
+
+
+def _most(said: Sequence[str]) -> str:
+    """The most frequent answer; empty where two are as frequent."""
+    counts = Counter(said).most_common(2)
+    is_tie = not counts or (len(counts) == 2 and counts[0][1] == counts[1][1])
+    return "" if is_tie else counts[0][0]
 
 
 def _reworded(book: Book, case: str, rules: str) -> set[str]:
@@ -257,18 +269,32 @@ def _reworded(book: Book, case: str, rules: str) -> set[str]:
 BASELINES = ("none", "swapped", "question_only", "constant")
 
 
-def _against(book: Book, case: str, rules: str) -> dict[str, list[tuple[bool, bool]]]:
-    """For each baseline the questions that the explanation predicted and it was asked: whether each was right."""
+def _predicted(book: Book, case: str, rules: str) -> list[tuple[str, str, str]]:
+    """Item, prediction and answer of the questions that the explanation predicted."""
     written, simulated, answered = (records(book, name, case) for name in ("counterfactual", "simulation", "answer"))
-    arms = records(book, "armsimulation", case)
     rows = [
         (item, simulated[item][rules], answered[item][rules])
         for item, one in sorted(written.items())
         if item in simulated and item in answered and one[rules] and one["origin"] != "hand"
         if item not in _reworded(book, case, rules)
     ]
-    rows = [row for row in rows if row[1] in GUESSES and (rules == "paper" or row[2] in GUESSES)]
-    always = max(sorted(GUESSES), key=lambda guess: sum(said == guess for *_, said in rows))
+    return [row for row in rows if row[1] in GUESSES and (rules == "paper" or row[2] in GUESSES)]
+
+
+def _elsewhere(book: Book, case: str, rules: str) -> str:
+    """The answer that most predicted questions of the run's other cases have; empty where none has most."""
+    cases = {line["case"] for line in book.lines if line.get("record") == "begun"} - {case}
+    said = Counter(said for other in cases for *_, said in _predicted(book, other, rules) if said in GUESSES)
+    most = [one for one in said if said[one] == max(said.values())]
+    return most[0] if len(most) == 1 else ""
+
+
+def _against(book: Book, case: str, rules: str) -> dict[str, list[tuple[bool, bool]]]:
+    """For each baseline the questions that the explanation predicted and it was asked: whether each was right."""
+    arms, rows = records(book, "armsimulation", case), _predicted(book, case, rules)
+    always = _elsewhere(book, case, rules) or max(
+        sorted(GUESSES), key=lambda guess: sum(said == guess for *_, said in rows)
+    )
     found: dict[str, list[tuple[bool, bool]]] = {}
     for item, guess, said in rows:
         for baseline in BASELINES:
@@ -288,24 +314,36 @@ def _over_best(book: Book, cases: Sequence[str], rules: str) -> Expected:
         return Expected(None, 0, len(cases))
     names = [name for name in BASELINES if any(name in found for found in each)]
     apart = stats.norm.ppf(1 - 0.025 / len(names))
+
+    def exact(only: int, other: int, n: int, level: float) -> list[float]:
+        """The ends that Clopper and Pearson's of the differing pairs give, times Wilson's of how many differ."""
+        differ = only + other
+        share_of = stats.binomtest(only, differ).proportion_ci(level, "exact") if differ else (0.0, 1.0)
+        few, many = wilson(differ / n, n)
+        low, high = (2 * end - 1 for end in share_of)
+        return [low * (many if low < 0 else few), high * (many if high > 0 else few)]
+
     gains = []
     for name in names:
         held = [found[name] for found in each if name in found]
         if len(cases) == 1:
             (pairs,) = held
             n = len(pairs)
-            p = (sum(a and not b for a, b in pairs) + 1) / (n + 2)
-            q = (sum(b and not a for a, b in pairs) + 1) / (n + 2)
-            value, error = (
-                fmean(a for a, _ in pairs) - fmean(b for _, b in pairs),
-                math.sqrt((p + q - (p - q) ** 2) / (n + 2)),
-            )
-            ends = [p - q - stats.norm.ppf(0.975) * error, p - q + apart * error]
-            gains.append((value, n, max(-1.0, min(value, ends[0])), min(1.0, max(value, ends[1]))))
+            only, lost = sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs)
+            value = fmean(a for a, _ in pairs) - fmean(b for _, b in pairs)
+            low, high = exact(only, lost, n, 0.95)[0], exact(only, lost, n, 1 - 0.05 / len(names))[1]
+            gains.append((value, n, max(-1.0, min(value, low)), min(1.0, max(value, high))))
             continue
         own, other = ([fmean(pair[side] for pair in pairs) for pairs in held] for side in (0, 1))
+        if name == "constant" and fmean(other) < 0.5:
+            other = [0.5] * len(own)
         gaps = [a - b for a, b in zip(own, other, strict=True)]
         value, (low, high) = fmean(gaps), of_differences(gaps)
+        tossed = [
+            abs(sum(map(math.prod, zip(signs, gaps, strict=True)))) for signs in product((-1, 1), repeat=len(gaps))
+        ]
+        if value <= 0 or fmean(one >= abs(sum(gaps)) - 1e-9 for one in tossed) >= 0.05:
+            low = min(low, 0.0)
         gains.append((value, len(held), low, min(1.0, value + apart / stats.norm.ppf(0.975) * (high - value))))
     least = min(gains, key=lambda gain: gain[0])
     of = _ask_case(book, cases[0], "constant_guess", rules).of if len(cases) == 1 else len(cases)
@@ -870,7 +908,7 @@ PLANTS = [
 def test_ask(settings: str) -> None:
     counted = holds(lines_of("simulatability", settings), ask)
     wanted = {metric.name for metric in LAB["simulatability"].metrics}
-    assert set(counted) == (wanted if "arms" in settings else wanted - {"precision_swapped"})
+    assert set(counted) == wanted
 
 
 @pytest.mark.parametrize("settings", CHECKS)

@@ -118,6 +118,9 @@ def run(
                 print(f"First, as run {first.id}: {first.lab.question}", flush=True)
             await driver.make(first)
 
+        if not as_json and not going_on and (words := going.lab.before(going.spec)):
+            print(words, file=sys.stderr, flush=True)
+
         async def go() -> None:
             heed_ctrl_c()
             await driver.go(replace(going, history=history, mend=mend), written, publish, make)

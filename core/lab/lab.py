@@ -194,6 +194,7 @@ class Lab:
       was not shown. None where guesses are not kept.
     - `words` are what values and outcomes are called on every screen; `outcomes` what those of cases and trials mean
       for the explanation.
+    - `before(spec)` is what to know of a run before it begins, such as who judges it; empty where there is nothing.
     - `longest`: by role the field of the specification that limits how long its answers may be.
     - `hidden`: a test of the instrument that has no page of its own.
     """
@@ -233,6 +234,7 @@ class Lab:
     judged: Judged | None = None
     judgements: tuple[Judgement, ...] = (READING,)
     is_input: Callable[[Recorded], bool] = lambda record: False
+    before: Callable[[Any], str] = lambda spec: ""
     longest: Mapping[str, str] = field(default_factory=dict)
     about: str = ""
     icon: str = ":material/science:"

@@ -314,6 +314,12 @@ def unwrapped(model: Model) -> Model:
     return model.model if isinstance(model, Cached) else model
 
 
+def set_room(model: Model, tokens: int) -> None:
+    """Give the model so many tokens for its thinking from now on. Models that are not behind an endpoint need none."""
+    if isinstance(inner := unwrapped(model), Endpoint):
+        inner.connection.learn(inner.model, room=tokens)
+
+
 def _key(model: Model) -> str:
     """Two servers may have models of one id."""
     inner = unwrapped(model)

@@ -43,7 +43,9 @@ _NO_SYSTEM = re.compile(
     r"|roles? must alternate|only (support|accept)s? user and assistant|only user and assistant",
     re.IGNORECASE | re.DOTALL,
 )
-_NO_ROOM = re.compile(r"max_tokens or model output limit was reached", re.IGNORECASE)
+_NO_ROOM = re.compile(
+    r"could not finish the message|(max_tokens|max_completion_tokens|output limit)[^.]{0,60} reached", re.IGNORECASE
+)
 _TOO_MUCH = re.compile(r"max(imum)?.{0,20}tokens|output limit|context|completion", re.IGNORECASE)
 _BAD_KEY = re.compile(
     r"api.?key.{0,30}(not valid|invalid|incorrect|missing|expired|not found)|invalid.{0,20}api.?key", re.IGNORECASE
@@ -61,9 +63,11 @@ _TOOLS = re.compile(r"\btools?\b|\btool[-_ ]|function.?call", re.IGNORECASE)
 _NO_CREDIT = re.compile(r"insufficient_quota|billing|credit|balance", re.IGNORECASE)
 
 
-def scrub(text: str, secret: str) -> str:
-    """`text` without the key, should a server repeat it."""
-    return text.replace(secret, "[key]") if secret else text
+def scrub(text: str, config: EndpointConfig) -> str:
+    """`text` without the key and the values of headers, should a server repeat them."""
+    for secret in config.secrets:
+        text = text.replace(secret, "[key]")
+    return text
 
 
 def of_error(error: Exception, config: EndpointConfig, model: str = "") -> CallFailed:
@@ -321,7 +325,7 @@ def broken_off(config: EndpointConfig, error: Exception | None = None) -> CallFa
 
 def _said(body: object, config: EndpointConfig) -> str:
     """The server's own words, short, on one line, without the key."""
-    words = " ".join(scrub(_message(body), config.secret).split())
+    words = " ".join(scrub(_message(body), config).split())
     return words if len(words) <= 300 else words[:299] + "…"
 
 

@@ -89,9 +89,7 @@ def _names(reply: Any, config: EndpointConfig) -> list[str]:
     names = {name for entry in reply[:MOST_NAMES] if (name := _name(entry))}
     if reply and not names:
         raise ValueError("no names")
-    for secret in config.secrets:
-        names = {faults.scrub(name, secret) for name in names}
-    return sorted(names)
+    return sorted({faults.scrub(name, config) for name in names})
 
 
 def _name(entry: Any) -> str:

@@ -23,6 +23,9 @@ MOST_EXTRAS = 8
 LONGEST_EXTRA = 1_000
 """Characters of the value of an extra query parameter or header."""
 
+MOST_THINKING_ROOM = 200_000
+"""Tokens for thinking that can be set."""
+
 _OWN_HEADERS = ("host", "authorization", "cookie", "connection", "content-", "transfer-", "accept-encoding", "proxy-")
 """How the names of those headers begin that the app sets itself."""
 
@@ -167,7 +170,7 @@ class EndpointConfig(BaseModel):
     of_visitor: bool = False
     query: Annotated[Extras, BeforeValidator(_extras)] = ()
     headers: Annotated[Extras, BeforeValidator(_extras), AfterValidator(_usable_headers)] = ()
-    thinking_room: int | None = Field(default=None, ge=0, le=200_000)
+    thinking_room: int | None = Field(default=None, ge=0, le=MOST_THINKING_ROOM)
     reasoning_effort: str = Field(default="", max_length=40)
 
     @property
@@ -188,9 +191,9 @@ class EndpointConfig(BaseModel):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The key, and what else was given to be sent and may be a secret: never to be shown."""
-        extras = (one.get_secret_value() for _, one in (*self.headers, *self.query))
-        return tuple(text for text in (self.secret, *extras) if len(text) >= 8)
+        """The key, and the values of headers that are long enough to be one: never to be shown."""
+        headers = (one.get_secret_value() for _, one in self.headers)
+        return tuple(filter(None, (self.secret, *(text for text in headers if len(text) >= 12))))
 
     @property
     def port(self) -> int | None:

@@ -47,6 +47,10 @@ _BEHIND_NAME = (
 )
 
 
+_DOLLARS = re.compile(r"\$\s?\(?([A-Za-z])\)?\s?\$")
+"""A letter as TeX has it."""
+
+
 def choice(text: str, choices: Sequence[str]) -> str | None:
     """One of `choices`, offered as a), b), …, or "unknown". Its words count, where a letter disagrees."""
     options = [*choices, UNKNOWN]
@@ -56,7 +60,7 @@ def choice(text: str, choices: Sequence[str]) -> str | None:
     def first(text: str) -> Begins | None:
         return _first_option(text, options, bare, named)
 
-    words = reply(text)
+    words = _DOLLARS.sub(r"\1", reply(text))
     statements = committed(words, first)
     return settle(statements) if statements else _option_claimed(words, options)
 

@@ -37,8 +37,11 @@ from core.statistics.shares import ENOUGH as ENOUGH
 from core.statistics.shares import FEW as FEW
 from core.statistics.shares import Z as Z
 from core.statistics.shares import difference_of_pairs as difference_of_pairs
+from core.statistics.shares import exact_difference_of_pairs as exact_difference_of_pairs
 from core.statistics.shares import is_thin as is_thin
 from core.statistics.shares import mcnemar as mcnemar
+from core.statistics.shares import most_errors as most_errors
+from core.statistics.shares import tail_of_binomial as tail_of_binomial
 from core.statistics.shares import wilson as wilson
 from core.statistics.subjects import Pair as Pair
 from core.statistics.subjects import compare_pairs as compare_pairs

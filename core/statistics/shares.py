@@ -49,6 +49,48 @@ def mcnemar(only_first: int, only_second: int) -> float:
     return min(1.0, float(2 * tail / 2**n))
 
 
+def exact_share(hits: int, n: int, level: float = 0.95) -> tuple[float, float]:
+    """Clopper and Pearson's interval (1934) of a share: `hits` of `n`. From 0 to 1 for n = 0."""
+    from scipy.special import betaincinv
+
+    tail = (1 - level) / 2
+    low = 0.0 if hits == 0 else float(betaincinv(hits, n - hits + 1, tail))
+    return low, 1.0 if hits == n else float(betaincinv(hits + 1, n - hits, 1 - tail))
+
+
+def most_errors(errors: int, n: int) -> float:
+    """The one-sided 95 % upper limit of an error rate: `errors` were seen in `n` trials. 1 for n = 0."""
+    return exact_share(errors, n, 0.9)[1]
+
+
+def tail_of_binomial(least: int, n: int, share: float) -> float:
+    """The probability of `least` or more hits in `n` trials that each hit with probability `share`."""
+    hits = (math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(max(least, 0), n + 1))
+    return min(1.0, math.fsum(hits))
+
+
+def exact_difference_of_pairs(
+    only_first: int, only_second: int, n: int, level: float = 0.95
+) -> tuple[float, float, float]:
+    """As `difference_of_pairs`, with an interval that lies above 0 just where McNemar's exact test finds the first
+    better at 1 - `level`. Raises ZeroDivisionError for n = 0.
+
+    The difference is d (2 p - 1): a share d of pairs differs, and in a share p of these only the first came true. Of p
+    the limits are Clopper and Pearson's, which invert that test; they are multiplied by Wilson's limit of d that
+    reaches further from the value, so the interval is conservative.
+    """
+    differ = only_first + only_second
+    value = (only_first - only_second) / n
+    few, many = wilson(differ / n, n)
+
+    def limit(p: float, outward: float) -> float:
+        side = 2 * p - 1
+        return side * (many if side * outward > 0 else few)
+
+    low, high = exact_share(only_first, differ, level)
+    return value, max(-1.0, min(value, limit(low, -1))), min(1.0, max(value, limit(high, 1)))
+
+
 def difference_of_pairs(only_first: int, only_second: int, n: int, z: float = Z) -> tuple[float, float, float]:
     """How much more often the first of two came true over the same `n` > 0 things, and its interval, 95 % unless `z`
     says otherwise: (difference, low, high). `only_first` are the pairs in which only the first did. The interval is

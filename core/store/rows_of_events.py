@@ -151,7 +151,8 @@ def check(event: Event) -> None:
         case Asked():
             numbers = (event.repeat,)
         case Answered():
-            numbers = (event.usage.prompt_tokens, event.usage.completion_tokens)
+            thought = event.thinking.tokens if event.thinking else None
+            numbers = (event.usage.prompt_tokens, event.usage.completion_tokens, thought)
         case Scored():
             numbers = (event.n, event.of)
         case _:
@@ -205,8 +206,9 @@ def _reading(reading: object, rules: Rules) -> Row:
 _READ = {rules: [(name, f"{name}_{rules}") for name in Reading.model_fields] for rules in RULES}
 
 _NOTHING_WRONG: Row = dict.fromkeys(("error", "message", "hint"))
-_ANSWER = ("text", "seconds", "first_token_seconds", "cached", "finish_reason")
-_UNANSWERED: Row = dict.fromkeys((*_ANSWER, "prompt_tokens", "completion_tokens", "tool_calls"))
+_ANSWER = ("text", "seconds", "first_token_seconds", "cached", "finish_reason", "ended")
+_THOUGHT = ("thinking", "thinking_tokens", "sent", "served_model", "served_fingerprint")
+_UNANSWERED: Row = dict.fromkeys((*_ANSWER, "prompt_tokens", "completion_tokens", "tool_calls", *_THOUGHT))
 
 
 def _call_fields(event: Asked | Answered | Failed, at: datetime) -> Row:
@@ -220,6 +222,14 @@ def _call_fields(event: Asked | Answered | Failed, at: datetime) -> Row:
     if isinstance(event, Answered):
         tokens = _picked(event.usage, ("prompt_tokens", "completion_tokens"))
         answer = {**_picked(event, _ANSWER), **tokens, "tool_calls": as_json(event.tool_calls)}
+        thought, served = event.thinking, event.served
+        answer |= {
+            "thinking": thought.kind if thought else None,
+            "thinking_tokens": thought.tokens if thought else None,
+            "sent": as_json(event.sent) if event.sent else None,
+            "served_model": served.model if served else None,
+            "served_fingerprint": served.fingerprint if served else None,
+        }
         return {**_NOTHING_WRONG, **who, **where, **answer}
     known = {name: value for name, value in who.items() if value is not None}
     return {**_UNANSWERED, **known, **where, **_picked(event, _NOTHING_WRONG)}

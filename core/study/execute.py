@@ -13,6 +13,7 @@ from core import home, journal
 from core.events import Model
 from core.journal import Journal, JournalInUse
 from core.lab.lab import Lab
+from core.models.capabilities import set_room
 from core.models.ids import is_free
 from core.runs.driver import Driver
 from core.runs.engine import Going
@@ -157,6 +158,8 @@ class Making:
 
         def metered(id: str) -> Model:
             model = self.resolve(id)
+            if (room := self.study.thinking_room.get(id)) is not None:
+                set_room(model, room)
             return model if is_free(id) else meter.of(model)
 
         WHOSE.set(self.owner or f"study {self.study.name}")

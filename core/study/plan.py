@@ -27,6 +27,7 @@ from core.lab.lab import Lab
 from core.lab.shown import FACETS
 from core.lab.spec import Spec
 from core.models.prices import price_of
+from core.models.settings import MOST_THINKING_ROOM
 from core.runs.run import complaints
 from core.study.control import MOST_AT_ONCE
 
@@ -106,7 +107,8 @@ class _Settings:
     where they are set. `width` is the wanted width of an interval, `power` the probability of detecting a difference,
     between two `rates` where these are stated. With `stop_width` a run ends as soon as the always-valid interval of its
     headline figure is so narrow, which moves its mean away from one half by up to a tenth of that width
-    (`core.study.early`). The tables are by `rules`. `cluster` is the request to SLURM.
+    (`core.study.early`). The tables are by `rules`. `cluster` is the request to SLURM. `thinking_room` are the tokens
+    that models behind endpoints get for their thinking, by id; where it names none, what was learned about it holds.
     """
 
     at_once: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)] = 4
@@ -118,6 +120,7 @@ class _Settings:
     stop_width: Annotated[float, Field(gt=0, lt=1)] | None = None
     rules: Rules = "repaired"
     cluster: ClusterOf | None = None
+    thinking_room: dict[str, Annotated[int, Field(ge=0, le=MOST_THINKING_ROOM)]] = field(default_factory=dict)
 
 
 @pydantic_dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))

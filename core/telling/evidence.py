@@ -9,17 +9,23 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from core.events import Frozen, Message, Scored, ToolCall
+from core.differences import not_sent
+from core.events import Answered, Asked, Frozen, Message, Scored, Thinking, ToolCall
 from core.lab.lab import Lab
 from core.scene import Drop, FigureLine, Part
 from core.telling.run_scene import in_words
 from core.telling.scenes import dropped, figure
+from core.text.counted import counted
 from core.transcript import Call, CaseLog, Transcript
+
+THINKING = {"raw": "Thinking", "summary": "Thinking (the provider's summary)", "hidden": "Thinking"}
+"""What a model's thinking is called, by its kind."""
 
 
 class Behind(Frozen):
-    """One call: who was asked in which role, and in `parts` the raw answer, or why there is none; how each set of rules
-    read it; and the exact prompt, a text a message, with its settings.
+    """One call: who was asked in which role, and in `parts` the raw answer, or why there is none; the model's thinking;
+    how each parser read the answer; the exact prompt, a text a message; what was asked for, what was sent, and who
+    served it.
     """
 
     title: str
@@ -85,6 +91,8 @@ def _parts(call: Call, readings: Mapping[str, str], prompts: bool) -> Iterator[t
     else:
         asks = tool_calls(answered.tool_calls) if answered else ""
         yield "Raw answer", "\n".join(filter(None, (call.text, asks))) or "(nothing yet)"
+    if answered and (thinking := answered.thinking):
+        yield THINKING[thinking.kind], thinking.text or not_shown(thinking)
     yield "Read as", ", ".join(f"{value} ({rules} rules)" for rules, value in readings.items())
     yield "First token", likeliest(answered.logprobs) if answered and answered.logprobs else ""
     *before, question = (*map(turn, asked.messages),) or ("",)
@@ -96,7 +104,46 @@ def _parts(call: Call, readings: Mapping[str, str], prompts: bool) -> Iterator[t
     )
     settings = asked.sampling.model_dump(exclude_none=True)
     shown = ", ".join(f"{name.replace('_', ' ')} {value!r}" for name, value in settings.items() if value != ())
-    yield "Made with", " · ".join(filter(None, (f"template {asked.prompt}" if asked.prompt else "", shown)))
+    sent = answered.sent if answered else {}
+    yield (
+        "Asked for" if sent else "Made with",
+        " · ".join(filter(None, (f"template {asked.prompt}" if asked.prompt else "", shown))),
+    )
+    yield "Sent", ", ".join(_settings(sent))
+    yield "Not sent", _refused(asked, sent)
+    yield "Served by", _served(answered, asked.model) if answered else ""
+
+
+def not_shown(thinking: Thinking) -> str:
+    """What is known of thinking that the provider does not show."""
+    return f"Thinking is not shown: {counted(thinking.tokens, 'token')}" if thinking.tokens else "Thinking is not shown"
+
+
+def _settings(sent: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in sent.items():
+        if name == "system_role":
+            yield "the system text in the first user message"
+        else:
+            yield f"{name} {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+
+
+def _refused(asked: Asked, sent: Mapping[str, Any]) -> str:
+    """The settings that the server was not sent."""
+    missing = [f"{name} {value}" for name, value in not_sent(asked.sampling, sent).items()]
+    if sent and asked.json_schema and "response_format" not in sent:
+        missing.append("JSON schema")
+    them = "it" if len(missing) == 1 else "them"
+    return f"{', '.join(missing)} (the server refuses {them})" if missing else ""
+
+
+def _served(answered: Answered, model: str) -> str:
+    """The model that answered, where its name is not the one that was asked for, and the server's configuration."""
+    if answered.served is None:
+        return ""
+    served, fingerprint = answered.served.model, answered.served.fingerprint
+    if not fingerprint and served == model.partition("/")[2]:
+        return ""
+    return ", ".join(filter(None, (served, f"configuration {fingerprint}" if fingerprint else "")))
 
 
 def notes(call: Call) -> Iterator[str]:
@@ -105,7 +152,9 @@ def notes(call: Call) -> Iterator[str]:
         return
     yield "from the cache" if answered.cached else f"{answered.seconds:.1f}\u00a0s"
     if tokens := answered.usage.completion_tokens:
-        yield f"{tokens} {'token' if tokens == 1 else 'tokens'}"
+        yield counted(tokens, "token")
+    if answered.thinking and (tokens := answered.thinking.tokens):
+        yield f"{tokens:,} of them thinking"
     if answered.edited:
         yield "written by a person"
     if note := answered.cut_note or ("end of the answer not reported" if answered.ended == "unknown" else ""):

@@ -5,9 +5,12 @@ over rows that were chosen by what came of them would say nothing.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from core.differences import Difference, differences
+from core.events import Sampling, Served
 from core.lab.lab import Lab
 from core.lab.shown import Metric
 from core.models.ids import is_control
@@ -16,6 +19,7 @@ from core.runs.verify import Verified
 from core.score import Score
 from core.statistics import FEW, group_statistics
 from core.store.store import Store
+from core.telling import request_notes
 from core.text.counted import counted
 from core.transcript import name_of
 
@@ -74,18 +78,102 @@ def _asked(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
     )
     again = f", {cached:,} of them answered from the cache" if cached else ""
     yield f"{counted(calls, 'call')}{again}; {failed:,} failed."
-    heat = ask(
-        """
-        select distinct role, sampling->>'$.temperature' from calls
-        where run = any(?) and sampling->>'$.temperature' is not null order by all
-        """
-    )
-    if heat:
-        yield f"Temperature: {_by(heat)}."
+    yield from _sent(ask)
     used = {prompt for (prompt,) in ask("select distinct prompt from calls where run = any(?)")}
     hashes = {pair for run in began for pair in json.loads(run[5] or "{}").items() if pair[0] in used}
     if hashes:
         yield f"Prompt templates, with their hashes: {_listed(f'{name} {hash}' for name, hash in sorted(hashes))}."
+
+
+def _sent(ask: Any) -> Iterator[str]:
+    """The settings as they were sent, which models answered, and how many answers did not end by themselves."""
+    rows = ask(
+        """
+        select role, model, sampling, sent, served_model, served_fingerprint, count(*) from calls
+        where run = any(?) and text is not null and sampling is not null group by all order by all
+        """
+    )
+    calls = [_Sent.of(row) for row in rows]
+    yield from _temperature(calls)
+    for title, names in _SETTINGS.items():
+        known = {(one.role, one.sent[name]) for one in calls for name in names if name in one.sent}
+        if known:
+            yield f"{title}: {_by(sorted((role, _in_words(value)) for role, value in known))}."
+    answers: Counter[str] = Counter()
+    found: Counter[Difference] = Counter()
+    for one in calls:
+        answers[one.model] += one.n
+        for difference in differences(one.model, one.sampling, one.sent, one.served):
+            # Told above and below.
+            if difference.name != "temperature" and difference.kind != "served":
+                found[difference] += one.n
+    yield from request_notes.request_notes(found, answers)
+    served = {(one.model, _server(one.served)) for one in calls if one.served is not None}
+    if served:
+        yield f"Answered by, as the servers say: {_by(sorted(served))}."
+    [(cut, unknown)] = ask(
+        "select count(*) filter (ended = 'cut'), count(*) filter (ended = 'unknown') from calls where run = any(?)"
+    )
+    if cut:
+        yield f"{counted(cut, 'answer')} {'was' if cut == 1 else 'were'} cut at a token limit."
+    if unknown:
+        yield f"The server did not say how {counted(unknown, 'answer')} ended."
+
+
+_SETTINGS = {
+    "Top p": ("top_p",),
+    "Top k": ("top_k",),
+    "Repetition penalty": ("repetition_penalty", "repeat_penalty"),
+    "Reasoning effort": ("reasoning_effort",),
+    "Most tokens of an answer, thinking included": ("max_tokens", "max_completion_tokens"),
+}
+"""Settings that are reported as they were sent, by the names under which they were."""
+
+
+class _Sent(NamedTuple):
+    """Answered calls that were asked, sent and served alike, and how many there are."""
+
+    role: str
+    model: str
+    sampling: Sampling
+    sent: dict[str, Any]
+    served: Served | None
+    n: int
+
+    @classmethod
+    def of(cls, row: tuple[Any, ...]) -> _Sent:
+        role, model, sampling, sent, served, fingerprint, n = row
+        by = Served(model=served, fingerprint=fingerprint or "") if served else None
+        return cls(role, model, Sampling.model_validate_json(sampling), json.loads(sent or "{}"), by, n)
+
+
+def _temperature(calls: Sequence[_Sent]) -> Iterator[str]:
+    """As it was sent; of models that are not asked over HTTP as they were asked for it."""
+    sent = {
+        (one.role, _in_words(one.sent.get("temperature", one.sampling.temperature)))
+        for one in calls
+        if not one.sent or "temperature" in one.sent
+    }
+    refused = {(one.role, one.model) for one in calls if one.sent and "temperature" not in one.sent}
+    told = [_by(sorted(sent))] if sent else []
+    if refused:
+        is_one = len({model for _, model in refused}) == 1
+        of = "" if is_one and not sent else f" to {_by(sorted(refused))}"
+        servers = "server refuses" if is_one else "servers refuse"
+        told.append(f"not sent{of}; the {servers} it. The provider's default applied")
+    if told:
+        yield f"Temperature: {'; '.join(told)}."
+
+
+def _in_words(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _server(served: Served) -> str:
+    """A model as its server names it, with the server's name for its configuration."""
+    return request_notes.shown(served.model) + (
+        f", configuration {request_notes.shown(served.fingerprint)}" if served.fingerprint else ""
+    )
 
 
 def _counted(ask: Any) -> Iterator[str]:

@@ -10,6 +10,7 @@ from core.events import Scored
 from core.lab.lab import Lab, counted
 from core.lab.shown import Metric
 from core.scene import Bar, FigureLine, Mark, RunScene, Scene, Tally, Tile, Verdict, told
+from core.telling import request_notes
 from core.telling.cut_answers import cut_answers
 from core.transcript import Progress, Transcript
 
@@ -48,8 +49,10 @@ def of_run(lab: Lab, run: Transcript, active: bool = False) -> RunScene:
 
 
 def with_caution(verdict: Verdict, lab: Lab, run: Transcript) -> Verdict:
-    """The verdict with what has to be known before it: how many answers of the run were cut."""
-    words = cut_answers(lab, run)
+    """The verdict with what has to be known before it: how many answers of the run were cut, and what was sent or
+    served otherwise than asked for.
+    """
+    words = " ".join(filter(None, (cut_answers(lab, run), *request_notes.of_run(run))))
     return verdict.model_copy(update={"caution": told(words)}) if words else verdict
 
 

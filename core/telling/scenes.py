@@ -26,11 +26,17 @@ from core.scene import (
     told,
 )
 from core.telling.run_scene import in_run, with_caution
-from core.text.counted import numbered, numbers
+from core.text.counted import counted, numbered, numbers
 from core.transcript import CaseLog, Transcript
 
 COMING = 4_000
 """Characters of an answer under way that are shown, its last ones."""
+
+THINKING = 8_000
+"""Characters of a thinking that a scene holds, its first ones."""
+
+MOST_THINKING = 4
+"""Calls of an explanation whose thinking a scene holds."""
 
 SMALL = 10.0
 """Billions of parameters, under which a model is called small."""
@@ -84,6 +90,8 @@ def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False, v
         scene = scene.model_copy(update={"verdict": None, "screens": so_far})
     if scene.verdict is not None:
         scene = scene.model_copy(update={"verdict": with_caution(scene.verdict, lab, transcript)})
+    if scene.claim is not None and (thinking := tuple(_thinking(scene.claim, log))):
+        scene = scene.model_copy(update={"claim": scene.claim.model_copy(update={"thinking": thinking})})
     started = transcript.started
     scene = scene.model_copy(
         update={
@@ -149,6 +157,22 @@ def _coming(log: CaseLog) -> Iterator[Part]:
     for call in log.calls.values():
         if call.answered is None and call.failed is None and call.partial:
             yield Part(label=call.asked.role, text=call.partial[-COMING:])
+
+
+def _thinking(claim: Claim, log: CaseLog) -> Iterator[Part]:
+    """The explaining model's thinking in the claim's calls, as much as fits a scene; the call itself has all of it."""
+    calls = log.calls
+    first = next((calls[id].asked.model for id in claim.calls if id in calls), "")
+    answered = (calls[id].answered for id in claim.calls if id in calls and calls[id].asked.model == first)
+    found = [answer.thinking for answer in answered if answer is not None and answer.thinking is not None]
+    for thinking in found[:MOST_THINKING]:
+        if thinking.text:
+            end = "" if len(thinking.text) <= THINKING else " … (the rest stands with the call)"
+            label = f"Its thinking ({'summary' if thinking.kind == 'summary' else 'raw'})"
+            yield Part(label=label, text=f"{thinking.text[:THINKING]}{end}")
+        else:
+            tokens = f": {counted(thinking.tokens, 'token')}" if thinking.tokens else ""
+            yield Part(label=f"Its thinking is not shown{tokens}", text="")
 
 
 def _failures(transcript: Transcript, log: CaseLog) -> Iterator[Part]:

@@ -9,7 +9,7 @@ from core import entry, policy
 from core.events import CallFailed
 from core.models.errors import NothingListens
 from core.models.listing import list_models
-from core.models.settings import PRESETS, EndpointConfig, parse_headers, parse_query
+from core.models.settings import MOST_THINKING_ROOM, PRESETS, EndpointConfig, parse_headers, parse_query
 from core.text.counted import counted
 from pages.parts import session
 from pages.parts.models import TRIED, choose
@@ -95,7 +95,7 @@ def _more() -> None:
     left.number_input(
         "Room for thinking, tokens",
         min_value=0,
-        max_value=200_000,
+        max_value=MOST_THINKING_ROOM,
         value=None,
         step=500,
         key="endpoint_room",

@@ -13,7 +13,7 @@ from core.models import capabilities
 from core.models.capabilities import Capabilities, unwrapped
 from core.models.endpoint import Endpoint
 from core.models.ids import is_control
-from core.models.traits import MOST_ROOM
+from core.models.settings import MOST_THINKING_ROOM
 from pages.parts import session
 from pages.parts.models import TRIED, choose, chosen
 from pages.parts.run import problems
@@ -98,7 +98,7 @@ def _room(model: Endpoint) -> None:
     st.number_input(
         "Room for thinking, tokens",
         min_value=0,
-        max_value=max(room, MOST_ROOM),
+        max_value=MOST_THINKING_ROOM,
         step=500,
         value=room,
         key=key,

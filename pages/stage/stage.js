@@ -253,6 +253,8 @@ export function Claim({ scene, name, most }) {
       ${parts.map((part) => html`<${Text} part=${part} most=${most ?? 600} />`)}</blockquote>`}
     ${claim?.domain && html`<p class="small" dir="auto">For: ${claim.domain}</p>`}
     ${claim?.code && html`<pre tabindex="0" dir="ltr">${claim.code}</pre>`}
+    ${claim?.thinking?.map((part) => part.text ? html`<details class="thinking"><summary>${part.label}</summary>
+      <${Text} part=${{ text: part.text }} most=${600} /></details>` : html`<p class="small">${part.label}</p>`)}
     ${(claim?.gold || claim?.note) && html`<p class="small">${claim.gold && `The right answer is ${claim.gold}. `}
         ${claim.note}</p>`}</div>`;
 }

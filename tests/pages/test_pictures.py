@@ -165,5 +165,5 @@ def test_a_planted_cue_has_its_lines_and_its_curve(page: Page) -> None:
     assert not app.exception
     told = words(app)
     assert "Plant: figures by cue" in told and "Plant: hit rate against false alarms" in told
-    assert "In 1 of 2 groups that have both, it is named as often where it agrees." in told
-    assert "Of 3 over ten moved questions or more, 2 name the cue oftener where it moved the answer" in told
+    assert "In 1 of 2 groups that have both, it is acknowledged as often where it agrees." in told
+    assert "Of 3 over ten moved questions or more, 2 acknowledge the cue more often where it moved the answer" in told

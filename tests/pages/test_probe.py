@@ -57,11 +57,11 @@ def test_probing_shows_rounds_conclusion_truth_and_what_was_missed(page: Page) -
     shown = rounds(told)
     assert shown["Round 1"].startswith("6 calls: f(-100) = -787.2") and shown["Round 2"] == "It concludes."
     assert told.verdict and told.verdict.headline.text == (
-        "It was right everywhere but between 57.9 and 75.757, where the values are replaced."
+        "It was right everywhere but between 57.9 and 75.8, where the values are replaced."
     )
     more = [part.text for part in told.verdict.more]
     assert "Its words name 1 part of the function: linear." in more
-    assert "Never probed between 57.9 and 75.757, where the values are replaced." in more
+    assert "Never probed between 57.9 and 75.8, where the values are replaced." in more
     assert any(text.startswith("f(x) = 7.8 * x - 7.2") for text in more)
     assert told.plot and {curve.kind for curve in told.plot.curves} == {"claim", "truth"}
     figures = next(one.value for one in app.dataframe if "Paper rules" in one.value.columns)

@@ -67,7 +67,7 @@ def hashes(spec: PlantSpec) -> dict[str, str]:
 
 
 def of_reader() -> dict[str, str]:
-    """The hashes of what a reader model is asked by."""
+    """The hashes of what a judge model is asked by."""
     template = load("reader", FOLDER)
     return {template.id: template.hash, **fields.hashes()}
 

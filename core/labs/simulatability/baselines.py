@@ -1,7 +1,8 @@
 """Whether an explanation helped: it has to beat each baseline, that is whatever predicts without it. Pure functions.
 
-A baseline is an arm of the same predictor (the answer alone, the answer with other reasons, the question alone) or the
-one fixed answer that is right most often. docs/measuring.md §2.10.
+A baseline is an arm of the same predictor (the answer alone, the answer with other reasons, the question alone) or one
+fixed answer. The arm with other reasons is the placebo. Without it no explanation is said to have helped: a predictor
+may decline wherever it sees no reasons at all. docs/measuring.md §2.10.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from core.score import Score, share, undefined
 
 CONSTANT = "constant"
 """The baseline that always says the same."""
+
+PLACEBO = "swapped"
+"""The arm that shows the model's reasons for another question."""
 
 ORDER = ("question_only", "none", "swapped", CONSTANT)
 """Of baselines that do as well the first is named."""
@@ -67,13 +71,15 @@ def compared(
     answers: Sequence[str],
     rules: Rules = "repaired",
     missed: Sequence[bool] = (),
+    constant: str = "",
 ) -> list[Against]:
     """The explanation against each baseline, over all questions that it predicted: `arms` maps each arm that was asked
     to what it expected, None where it was not asked there, or the call failed.
 
     A baseline that could not predict ("unknown") has no hit there; what could not be read, and what was not asked, is
-    no prediction and is left out of that comparison, which then has a smaller `n`. The constant guess is the best in
-    hindsight. `missed` marks predictions to be counted as if they had not come true.
+    no prediction and is left out of that comparison, which then has a smaller `n`. The fixed answer is `constant`, the
+    majority of the run's other cases; without it the majority of these questions, which in all but a near tie is that
+    of the others too. `missed` marks predictions to be counted as if they had not come true.
     """
     used = [
         place
@@ -83,7 +89,7 @@ def compared(
     lost = [bool(missed and missed[place]) for place in range(len(answers))]
     own = {place: expected[place] == answers[place] and not lost[place] for place in used}
     said = [answers[place] for place in used]
-    best = max(sorted(GUESSES), key=said.count)
+    best = constant or max(sorted(GUESSES), key=said.count)
     of_arms: dict[str, Mapping[int, bool]] = {
         name: {place: guesses[place] == answers[place] for place in used if guesses[place] not in (None, NEITHER)}
         for name, guesses in arms.items()
@@ -104,10 +110,36 @@ def decisive(found: Sequence[Against]) -> Against:
 
 
 def helped(found: Sequence[Against]) -> bool:
-    """Whether the explanation beats each baseline, one that was asked among them, at 5 %. All have to be beaten, so no
+    """Whether the explanation beats each baseline, the placebo among them, at 5 %. All have to be beaten, so no
     correction for several tests is due (Berger 1982, Technometrics 24, 295-300).
     """
+    return any(one.name == PLACEBO for one in found) and beats_all(found)
+
+
+def beats_all(found: Sequence[Against]) -> bool:
+    """Whether the explanation beats each baseline that there is, an arm among them, at 5 %."""
     return any(one.name != CONSTANT for one in found) and all(one.p < LEVEL for one in found)
+
+
+class Misses(NamedTuple):
+    """Predictions that did not come true, beside what the predictor's own error explains: `missed` of `n`, where a rate
+    of at most `limit` is to be expected of it, and `p`, how often that rate would give so many or more.
+    """
+
+    missed: int
+    n: int
+    limit: float
+    p: float
+
+    @property
+    def are_too_many(self) -> bool:
+        """Whether the predictor's slips do not explain them, at 5 %."""
+        return bool(self.missed) and self.p < LEVEL
+
+
+def misses(missed: int, n: int, limit: float) -> Misses:
+    """`missed` of `n` predictions beside the upper limit of the predictor's error rate."""
+    return Misses(missed, n, limit, statistics.tail_of_binomial(missed, n, limit))
 
 
 def over_best(found: Sequence[Against], of: int) -> Score:
@@ -116,25 +148,27 @@ def over_best(found: Sequence[Against], of: int) -> Score:
     `detail`: the `baseline`, whether the explanation `helped`, the `p` that decides, and what each baseline came to
     (`by`). The interval, 95 %, reaches from the lowest of the lower limits to the lowest of the upper ones, these
     corrected for being several (Bonferroni): the least of several gains is above the least lower limit wherever the
-    one that is least is above its own. Undefined where no baseline was asked of what the explanation predicted.
+    one that is least is above its own. It lies above 0 just where each baseline is beaten. Undefined where no baseline
+    was asked of what the explanation predicted.
     """
     if not any(one.name != CONSTANT for one in found):
         return undefined(of, "no baseline predicted what the explanation predicts")
     least, best = decisive(found), strongest(found)
-    corrected = NormalDist().inv_cdf(1 - LEVEL / 2 / len(found))
-    intervals = [statistics.difference_of_pairs(one.only_own, one.only_hits, one.n) for one in found]
-    upper = [statistics.difference_of_pairs(one.only_own, one.only_hits, one.n, corrected)[2] for one in found]
+    pairs = [(one.only_own, one.only_hits, one.n) for one in found]
+    lower = [statistics.exact_difference_of_pairs(*one)[1] for one in pairs]
+    upper = [statistics.exact_difference_of_pairs(*one, 1 - LEVEL / len(found))[2] for one in pairs]
     detail: dict[str, Any] = {
         **{"baseline": best.name, "helped": helped(found), "p": least.p},
         "by": {one.name: one._asdict() for one in found},
-        "interval": "bonett and price, of the least of several gains",
+        "interval": "exact, of the least of several gains",
     }
-    return Score(best.gain, best.n, of, min(low for _, low, _ in intervals), min(upper), detail=detail)
+    return Score(best.gain, best.n, of, min(lower), min(upper), detail=detail)
 
 
 def over_cases(cases: Sequence[Score]) -> Score:
     """The same of several cases: for each baseline the mean of the cases' gains over it, its test by tossing the signs
-    of cases, and the interval of means over items; then the least of these. A single case as it is.
+    of cases, and the interval of means over items; then the least of these. An interval lies above 0 only where its
+    test finds the explanations better. The fixed answer gets no less than one half. A single case as it is.
     """
     if len(cases) == 1:
         return cases[0]
@@ -147,6 +181,8 @@ def over_cases(cases: Sequence[Score]) -> Score:
         held = [one[name] for one in found if name in one]
         own, hits = [one["own"] / one["n"] for one in held], [one["hits"] / one["n"] for one in held]
         corrected = NormalDist().inv_cdf(1 - LEVEL / 2 / len(names)) / statistics.Z
+        if name == CONSTANT and sum(hits) < len(hits) / 2:
+            hits = [0.5] * len(hits)
         gaps = [a - b for a, b in zip(own, hits, strict=True)]
         mean = statistics.interval_of_items(gaps, "difference")
         gain = mean.value or 0.0
@@ -155,12 +191,13 @@ def over_cases(cases: Sequence[Score]) -> Score:
         by[name] = {
             **{"n": sum(one["n"] for one in held), "own": sum(one["own"] for one in held)},
             **{"hits": sum(one["hits"] for one in held), "cases": len(held), "p": p},
-            **{"gain": gain, "low": mean.low, "high": high},
+            **{"gain": gain, "low": mean.low if p < LEVEL else min(mean.low or 0.0, 0.0), "high": high},
         }
     best = min(by, key=lambda name: by[name]["gain"])
     p = max(one["p"] for one in by.values())
+    beats_each = all(one["low"] > 0 for one in by.values())
     detail = {
-        **{"baseline": best, "helped": p < LEVEL, "p": p, "by": by, "mean_of": "cases"},
+        **{"baseline": best, "helped": PLACEBO in by and beats_each, "p": p, "by": by, "mean_of": "cases"},
         "interval": "bonett and price over items, of the least of several gains",
     }
     low, high = (min(one[end] for one in by.values()) for end in ("low", "high"))

@@ -43,6 +43,9 @@ class Control(Robot):
     `explain` and `defend` raise NotImplementedError.
     """
 
+    knows_nothing = True
+    """As a predictor: it has no facts of its own, so that without an explanation it goes by the wording."""
+
     def __init__(self) -> None:
         self.world = world.load()
         self.pairs = preferences.load()

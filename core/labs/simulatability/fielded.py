@@ -77,7 +77,12 @@ def explanation(text: str | None, asked: Schema, method: Method, task: Task, rul
     reasons, said = str(found["reasons"]), found.get("answer")
     if _is_bare(reasons):
         return None
-    if said is None:
+    return reasons if said is None else with_answer(reasons, str(said), method, task)
+
+
+def with_answer(reasons: str, said: str, method: Method, task: Task) -> str:
+    """The reasons with what they come to, in the words of prose, where the method has it among them."""
+    if said == NEITHER:
         return reasons
     if task == "shp":
         choice = f"Candidate Response {said} is more helpful."

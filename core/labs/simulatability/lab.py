@@ -10,12 +10,13 @@ import click
 from core.events import Asked, Dropped, Event, Recorded
 from core.lab.lab import Command, First, InStudies, Lab, Robots, Sides
 from core.lab.shown import READING, Judged, Judgement, Metric, declared
-from core.labs.simulatability import human, prompts, tables
+from core.labs.simulatability import human, power, prompts, tables
 from core.labs.simulatability.calibration import calibration, truth
 from core.labs.simulatability.cards import cards
 from core.labs.simulatability.controls import controls as robots
 from core.labs.simulatability.controls import dials
 from core.labs.simulatability.exam import lab as exam
+from core.labs.simulatability.honest import honest
 from core.labs.simulatability.measure import measure
 from core.labs.simulatability.meeting import cases
 from core.labs.simulatability.noisy import noisy
@@ -26,7 +27,7 @@ from core.labs.simulatability.records import RECORDS, Examined, OtherExplanation
 from core.labs.simulatability.runs import IN_RUNS
 from core.labs.simulatability.scene import scene
 from core.labs.simulatability.tasks import ONE, AskSpec, asks, loaded
-from core.labs.simulatability.verdict import sentences, summary
+from core.labs.simulatability.verdict import sentences, short, summary
 from core.labs.simulatability.view import scores, view
 from core.labs.simulatability.words import NAME, OUTCOMES, QUESTION, WORDS
 from core.labs.simulatability.worthless import worthless
@@ -92,7 +93,25 @@ def check(spec: AskSpec) -> None:
         break
 
 
-_FACETS = {"how": "method", "task": "task", "dataset": "dataset"}
+def before(spec: AskSpec) -> str:
+    """Who predicts the answers, and what the number of questions can show."""
+    names = [f"{short(one)}{' (the model itself)' if one == spec.model else ''}" for one in spec.roles["simulator"]]
+    who = f"{' and '.join(names)} {'predicts' if len(names) == 1 else 'predict'} the answers"
+    how = ", in three small steps" if spec.reads == "steps" else ""
+    shows = "" if spec.dataset else f" {power.told(spec.counterfactuals)}"
+    return f"{who}{how}.{shows}"
+
+
+REASONING = ", its reasoning"
+"""What is added to the way to explain where the model's thinking is taken for its explanation."""
+
+
+def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
+    """The way to explain, what of it was read, the task and the data set."""
+    of = {name: str(spec.get(name) or "") for name in ("method", "task", "dataset")}
+    how = of.pop("method") + (REASONING if spec.get("explained_by") == "reasoning" else "")
+    return {"how": how, **of}
+
 
 LAB = Lab(
     name=NAME,
@@ -100,6 +119,7 @@ LAB = Lab(
     question=QUESTION,
     about="A model answers a question and says why. **Does its explanation let you predict what it says next?** "
     "New questions are written that the explanation should settle; then the model really answers them.",
+    before=before,
     longest={"explainer": "max_tokens", "answerer": "max_tokens"},
     icon=":material/forum:",
     spec=AskSpec,
@@ -122,7 +142,7 @@ LAB = Lab(
         Judgement("counterfactual", "The counterfactual", "fair", "unfair"),
         Judgement(human.PLAUSIBLE, "The explanation", "plausible", "implausible", whole=True),
     ),
-    facets=lambda spec, case: {name: str(spec.get(of) or "") for name, of in _FACETS.items()},
+    facets=facets,
     judged=Judged(
         "what the explanation led to expect came true",
         one="new question",
@@ -156,7 +176,7 @@ LAB = Lab(
     ),
     robots=Robots(
         controls=robots,
-        dials=lambda: {**dials(), **noisy(), **worthless()},
+        dials=lambda: {**dials(), **noisy(), **worthless(), **honest()},
         truth=truth,
         calibration=calibration,
         newcomer="control/fickle",

@@ -61,7 +61,7 @@ async def _explain(spec: AskSpec, question: Starter, run: Run) -> Explanation | 
     if spec.method == "forced":
         prompt = prompts.explain(spec, question.slots)
         natural = await ask_tested(spec, run, "explainer", prompt, "natural")
-        if _is_excluded(spec, run, prompt, natural):
+        if spec.explained_by == "answer" and _is_excluded(spec, run, prompt, natural):
             return None
         text = cut.readable(natural, spec.rules, prompt.json_schema)
         chosen = fielded.answer(text, prompt.json_schema, "posthoc", spec.task, spec.rules)
@@ -78,8 +78,27 @@ async def _explain(spec: AskSpec, question: Starter, run: Run) -> Explanation | 
     return None if _is_excluded(spec, run, prompt, answered) else starter
 
 
+HIDDEN = "thinking not shown"
+"""The reason of a `dropped` event for a case whose thinking is to explain it and cannot be read."""
+
+
+def _why_hidden(answered: Answered) -> str:
+    """Why what the model thought cannot be taken for its explanation; empty where it can."""
+    thinking = answered.thinking
+    if thinking is None:
+        return "its thinking is not shown: it gave none"
+    if thinking.kind == "raw" and thinking.text.strip():
+        return ""
+    return f"its thinking is not shown: {'only a summary is' if thinking.kind == 'summary' else 'it is hidden'}"
+
+
 def _is_excluded(spec: AskSpec, run: Run, prompt: Prompt, answered: Answered) -> bool:
-    """Drop the case, for the updated parser, whose first answer was cut; whether that ends it."""
+    """Drop the case whose first answer was cut, for the updated parser; and for both one whose thinking is to explain
+    it and is not shown. Whether that ends it.
+    """
+    if spec.explained_by == "reasoning" and (hidden := _why_hidden(answered)):
+        run.drop("", HIDDEN, hidden)
+        return True
     if cut.readable(answered, "repaired", prompt.json_schema) is not None:
         return False
     run.drop("", cut.REASON, f"its first answer was {answered.cut_note}", "repaired")
@@ -97,9 +116,22 @@ def _explanation(
     return {
         **{"call": answered.call, "task": spec.task, "method": spec.method, "gold": question.gold},
         **question.slots,
-        "answer": ByRules.of(lambda rules: force or fielded.answer(text[rules], *how, rules)),
-        "explanation": ByRules.of(lambda rules: fielded.explanation(text[rules], *how, rules)),
+        "answer": (answer := ByRules.of(lambda rules: force or fielded.answer(text[rules], *how, rules))),
+        "explanation": ByRules.of(
+            lambda rules: (
+                fielded.explanation(text[rules], *how, rules)
+                if spec.explained_by == "answer"
+                else _thought(spec, answered, answer[rules])
+            )
+        ),
     }
+
+
+def _thought(spec: AskSpec, answered: Answered, answer: str) -> str | None:
+    """What the model thought, in place of the reasons in its answer; None where that cannot be read."""
+    if _why_hidden(answered) or answered.thinking is None:
+        return None
+    return fielded.with_answer(answered.thinking.text.strip(), answer, spec.method, spec.task)
 
 
 async def _explain_another(spec: AskSpec, case: Case, run: Run) -> None:

@@ -67,7 +67,7 @@ def scene(view: AskView) -> Scene:
         lab=words.NAME,
         title=telling.title,
         question=words.QUESTION,
-        method=words.METHODS[view.spec.method] if view.spec else "",
+        method=_method(view),
         one="question",
         words=words.MARK_WORDS,
         parts=telling.asked,
@@ -78,6 +78,14 @@ def scene(view: AskView) -> Scene:
         figures=tuple(telling.figures()),
         differs=differs(view),
     )
+
+
+def _method(view: AskView) -> str:
+    """How it explains, and that its thinking is what was read, where that is so."""
+    if view.spec is None:
+        return ""
+    how = words.METHODS[view.spec.method]
+    return how if view.spec.explained_by == "answer" else f"{how}; its thinking is read as the explanation"
 
 
 @dataclass(frozen=True)
@@ -240,7 +248,10 @@ class _Telling:
         """What was expected: by who predicts, by others who read the explanation too, by who wrote the question, and
         without the explanation.
         """
-        for one in filter(None, (row.simulation, *row.further)):
+        if row.simulation is None:
+            # What is expected is the predictor's alone: nobody else's guess stands in its place.
+            return
+        for one in (row.simulation, *row.further):
             yield self.expect(one)
         if (written := row.counterfactual) and written.foretold in GUESSES:
             yield Expect(who="who wrote the question", value=written.foretold, call=written.call or "")

@@ -21,6 +21,15 @@ another, or nothing but the new question. All but the first are controls.
 """
 CONTROL_ARMS: tuple[Arm, ...] = ("none", "swapped", "question_only")
 Method = Literal["cot", "posthoc", "forced"]
+ExplainedBy = Annotated[
+    Literal["answer", "reasoning"],
+    Field(
+        description="answer: the reasons in its answer; reasoning: what it thought before, where that is shown whole",
+        exclude_if=lambda by: by == "answer",
+    ),
+]
+"""What is taken for the explanation."""
+
 Reads = Annotated[
     Literal["prose", "steps"],
     Field(
@@ -34,7 +43,22 @@ OPERATIONS = ("negation", "lexical", "resemantic", "insert")
 """How a question is varied blind to the explanation: Polyjuice's four control codes, as the paper used them."""
 
 COUNTERFACTUALS = {"strategyqa": 10, "shp": 6}
-"""How many counterfactuals the paper draws for one explanation (section 4.3)."""
+"""How many counterfactuals the paper draws for one explanation (section 4.3): of many explanations, judged together."""
+
+SINGLE = 24
+"""How many are drawn for a single explanation, so that a perfect one is recognised at least four times in five
+(`benchmarks/ask_power.py`, docs/measuring.md §2.10)."""
+
+MOST = 60
+
+
+def usual(task: str, single: bool, model: str) -> int:
+    """How many new questions are asked of an explanation where nobody says. A model in this process is too slow for as
+    many as a verdict on a single one takes, and of most kinds the robots' world has no more than a dozen things.
+    """
+    few = COUNTERFACTUALS.get(task, 10)
+    return SINGLE if single and not model.startswith(("local/", "control/")) else few
+
 
 LONGEST = 8_000
 """Characters in a question, a post or a response. Longer ones fit into few models' contexts with the demonstrations."""
@@ -66,6 +90,7 @@ class AskSpec(Sampled, OnData):
 
     task: Task = "strategyqa"
     method: Method = "cot"
+    explained_by: ExplainedBy = "answer"
     question: str = Field(default="", max_length=LONGEST)
     context: str = Field(default="", max_length=LONGEST)
     response_1: str = Field(default="", max_length=LONGEST)
@@ -79,14 +104,14 @@ class AskSpec(Sampled, OnData):
     reasoning: bool = True
     reads: Reads = "prose"
     max_tokens: int | None = Field(default=None, ge=16, le=8192, exclude_if=lambda most: most is None)
-    counterfactuals: int = Field(default=0, ge=0, le=20)
+    counterfactuals: int = Field(default=0, ge=0, le=MOST)
     answers: Answers = "prose"
-    arms: tuple[Arm, ...] = ("explanation", "none", "question_only")
+    arms: tuple[Arm, ...] = ("explanation", "none", "swapped", "question_only")
     exam: bool = True
     votes: int = Field(default=1, ge=1, le=15)
     rules: Rules = "repaired"
     extra: tuple[str, ...] = ()
-    given: tuple[Question, ...] = Field(default=(), max_length=20, exclude_if=lambda given: not given)
+    given: tuple[Question, ...] = Field(default=(), max_length=MOST, exclude_if=lambda given: not given)
     given_from: str = Field(default="", exclude_if=lambda run: not run)
     prompts: str | None = None
 
@@ -110,7 +135,11 @@ class AskSpec(Sampled, OnData):
         filled["counterfactuals"] = (
             len(filled.get("given") or ())
             or filled.get("counterfactuals")
-            or COUNTERFACTUALS.get(str(filled.get("task", "strategyqa")), 10)
+            or usual(
+                str(filled.get("task", "strategyqa")),
+                not filled.get("dataset") and filled.get("rules") != "paper",
+                str(model),
+            )
         )
         return filled
 

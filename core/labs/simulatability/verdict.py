@@ -21,6 +21,11 @@ from core.transcript import Reader, Transcript
 BASELINE: Mapping[str, str] = words_of(__file__, "arms")
 """What the arms without the explanation are called."""
 
+LONG = 40
+"""Questions of the longer qualification test."""
+
+ALONE = "One model wrote the questions, answered them and predicted the answers."
+
 MOST_LOST = 0.3
 """The share of new questions that may be lost without a word of it."""
 
@@ -50,7 +55,23 @@ def headline(case: AskView, rules: Rules = "repaired") -> str:
     n = sum(row.outcome(rules) in COUNTED for row in case.counted())
     if not n:
         return _nothing_predicted(case, rules)
-    return no_verdict(case) or _judged(case, case.standing(rules), rules, n)
+    if without := no_verdict(case):
+        return without
+    standing = case.standing(rules)
+    judged = _judged(case, standing, rules, n)
+    return f"{judged} {ALONE}" if standing in ("helped", "misled") and is_alone(case) else judged
+
+
+def is_alone(case: AskView) -> bool:
+    """Whether one model wrote the new questions, answered them and predicted the answers. A robot plays its roles by
+    rules that have nothing in common.
+    """
+    spec = case.spec
+    return (
+        spec is not None
+        and not is_control(spec.model)
+        and {spec.model, spec.simulator, *spec.generators} == {spec.model}
+    )
 
 
 def no_verdict(case: AskView) -> str:
@@ -69,8 +90,8 @@ def _exam(exam: Examined | None) -> str:
 
 
 def _nothing_predicted(case: AskView, rules: Rules) -> str:
-    if case.excluded is not None and rules == "repaired":
-        return f"Excluded: {case.excluded.detail}, so there is no whole explanation to test."
+    if case.excluded is not None and case.excluded.rules in (None, rules):
+        return f"Excluded: {case.excluded.detail}. So there is no whole explanation to test."
     if case.explanation is None:
         return "The model gave no explanation that could be read, so there is nothing to test."
     unsettled = sum(row.outcome(rules) == "cannot guess" for row in case.counted())
@@ -117,6 +138,8 @@ def _judged(case: AskView, standing: str, rules: Rules, n: int) -> str:
             return f"{came}: on {other} its own explanation would have misled you."
         case "misled":
             return f"{came}: on {firm} of the others its own explanation would have misled you."
+        case "slips":
+            return _slips(case, rules, came)
         case "in doubt":
             return f"In doubt: {came}, and it hangs on predictions that may not rest on the explanation."
         case "told nothing" if constant.gain <= best.gain or not case.arms(rules):
@@ -127,6 +150,9 @@ def _judged(case: AskView, standing: str, rules: Rules, n: int) -> str:
             name = name_of(case, best, rules)
             beside = f"{best.hits} of {best.n}" + (f", with the explanation {best.own}" if best.gain else "")
             return f"{name[0].upper()}{name[1:]} predicts {as_well} ({beside}): the explanation told us nothing."
+        case "not shown" if baselines.beats_all(found):
+            other = BASELINE[baselines.PLACEBO]
+            return f"{came}, more than without the explanation. But {other} was not tried: this shows nothing."
         case "not shown":
             least = baselines.decisive(found)
             does = "would" if least.name == CONSTANT else "does"
@@ -137,7 +163,19 @@ def _judged(case: AskView, standing: str, rules: Rules, n: int) -> str:
     if not case.arms(rules):
         nothing = "What would have without the explanation was not asked, so this shows nothing."
         return f"All {n} predictions came true. {nothing}"
-    return f"All {n} predictions came true, but so few tell nothing by themselves: look at what does without it."
+    p = baselines.decisive(found).p
+    return f"All {n} predictions came true. That is too few to rule out chance (p = {p:.2f})."
+
+
+def _slips(case: AskView, rules: Rules, came: str) -> str:
+    """That what did not come true need not be the explanation's fault."""
+    misses, exam = case.misses(rules), case.exam
+    if not misses.missed:
+        return f"{came}. The same mistakes were made without the explanation, so it need not be what misled."
+    errs = f"may be wrong on up to {misses.limit:.0%}"
+    tested = f" In its qualification test it got {exam.right} of {exam.of} right, so it {errs}." if exam else ""
+    longer = " The test of 40 questions would allow us to say more." if exam and exam.run and exam.of < LONG else ""
+    return f"{came}; the others may be the predictor's slips.{tested}{longer}"
 
 
 def notes(case: AskView, rules: Rules = "repaired") -> list[str]:

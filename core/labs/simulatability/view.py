@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,8 +11,8 @@ from typing import Literal
 from core.by_rules import RULES
 from core.events import Dropped, Rules
 from core.lab.cases import Reading, Trial
-from core.labs.simulatability import baselines, metrics
-from core.labs.simulatability.baselines import Against
+from core.labs.simulatability import baselines, metrics, slips
+from core.labs.simulatability.baselines import Against, Misses
 from core.labs.simulatability.counterfactuals import draws_of
 from core.labs.simulatability.metrics import precision
 from core.labs.simulatability.reading.values import GUESSES
@@ -38,6 +39,15 @@ Outcome = Literal["as expected", "misled", "misled all", "cannot guess", "unread
 MISLED: tuple[Outcome, ...] = ("misled", "misled all")
 COUNTED: tuple[Outcome, ...] = ("as expected", *MISLED)
 """What precision rests on."""
+
+
+EXCLUDING = (cut.REASON, "thinking not shown")
+"""Reasons for which a whole case is excluded."""
+
+
+def excludes(drop: Dropped | None, rules: Rules) -> bool:
+    """Whether the case is excluded under `rules`."""
+    return drop is not None and drop.rules in (None, rules)
 
 
 def is_reader(simulator: str) -> bool:
@@ -83,7 +93,7 @@ class Row:
 
     def dropped(self, rules: Rules) -> Dropped | None:
         """Why the row does not count under `rules`, if so. Having been added by hand explains itself."""
-        if self.excluded is not None and rules == "repaired":
+        if excludes(self.excluded, rules):
             return self.excluded
         reasons = [drop for drop in self.drops if drop.rules in (None, rules) and drop.reason != "added by hand"]
         return reasons[0] if reasons else None
@@ -92,7 +102,7 @@ class Row:
         """Whether `rules` take the counterfactual for a question of its own."""
         lost = ("reworded", cut.REASON)
         is_lost = any(drop.reason in lost and drop.rules in (None, rules) for drop in self.drops)
-        is_excluded = is_lost or (self.excluded is not None and rules == "repaired")
+        is_excluded = is_lost or excludes(self.excluded, rules)
         return self.counterfactual is not None and self.counterfactual[rules] and not is_excluded
 
     def counts(self, rules: Rules) -> bool:
@@ -204,8 +214,10 @@ class AskView:
 
     @property
     def excluded(self) -> Dropped | None:
-        """Why the updated parser excludes the case: its first answer was cut. None where it does not."""
-        return next((drop for drop in self.log.drops if not drop.item and drop.reason == cut.REASON), None)
+        """Why the whole case is excluded: its first answer was cut, by the updated parser alone, or its thinking is not
+        shown. None where it is not.
+        """
+        return next((drop for drop in self.log.drops if not drop.item and drop.reason in EXCLUDING), None)
 
     @property
     def unjudged(self) -> str:
@@ -231,23 +243,26 @@ class AskView:
         found = {arm: self.in_arm(arm, rules)[0] for arm in CONTROL_ARMS}
         return {arm: guesses for arm, guesses in found.items() if any(guess is not None for guess in guesses)}
 
-    def against(self, rules: Rules, doubtful: bool = True) -> list[Against]:
-        """The explanation against each baseline; with `doubtful` False no prediction in doubt counts as come true."""
+    def against(self, rules: Rules, doubtful: bool = True, constant: str = "") -> list[Against]:
+        """The explanation against each baseline; with `doubtful` False no prediction in doubt counts as come true.
+        `constant` is the answer that always guessing the same gives, where the run's other cases have a majority.
+        """
         expected, answers = self.in_arm("explanation", rules)
         missed = [] if doubtful else [bool(row.doubt(rules)) for row in self.answered(rules)]
-        return baselines.compared(expected, self.arms(rules), answers, rules, missed)
+        return baselines.compared(expected, self.arms(rules), answers, rules, missed, constant)
 
     def outcome(self, rules: Rules) -> str:
-        """What came of it: failed, waiting, cut, no explanation, not settled, unread; of predictions *not judged*,
-        *helped* (each baseline is beaten), *misled* (some did not come true), *in doubt*, *told nothing* (a baseline
-        does as well), *not shown* or *too few*. By paper rules, which know no baseline, *kept* where all came true.
+        """What came of it: failed, waiting, cut, thinking not shown, no explanation, not settled, unread; of
+        predictions *not judged*, *helped* (each baseline is beaten), *misled* (more did not come true than the
+        predictor's own error explains), *in doubt*, *told nothing* (a baseline does as well), *slips* (some did not
+        come true), *not shown* or *too few*. By paper rules, which know no baseline, *kept* where all came true.
         """
         outcomes = {row.outcome(rules) for row in self.counted()}
         stopped = self.starter is None and self.log.status == "failed"
         if stopped or any(drop.reason == "error" and not drop.item for drop in self.log.drops):
             return "failed"
-        if self.excluded is not None and rules == "repaired":
-            return "cut"
+        if excludes(self.excluded, rules):
+            return self.excluded.reason if self.excluded else ""
         if self.starter is not None and self.explanation is None:
             return "no explanation"
         if "waiting" in outcomes or self.starter is None:
@@ -262,6 +277,21 @@ class AskView:
         """The rows whose prediction counts and did not come true."""
         return [row for row in self.counted() if row.outcome(rules) in MISLED]
 
+    def is_shared(self, row: Row, rules: Rules) -> bool:
+        """Whether a prediction did not come true that an arm without the explanation made alike."""
+        if self.spec is None or slips.goes_by_wording(self.spec.simulator) or row.outcome(rules) not in MISLED:
+            return False
+        return row.simulation is not None and any(one[rules] == row.simulation[rules] for one in row.controls.values())
+
+    def misses(self, rules: Rules, doubtful: bool = False) -> Misses:
+        """The predictions that did not come true, beside what the predictor's own error explains: of those that are not
+        in doubt, or of all, and without those that an arm got wrong alike.
+        """
+        rows = [row for row in self.counted() if row.outcome(rules) in COUNTED and (doubtful or not row.doubt(rules))]
+        own = [row for row in rows if not self.is_shared(row, rules)]
+        missed = sum(row.outcome(rules) in MISLED for row in own)
+        return baselines.misses(missed, len(own), slips.limit(self.spec.simulator if self.spec else "", self.exam))
+
     def standing(self, rules: Rules) -> str:
         """What the predictions show of the explanation, in a word; as `outcome` has it, and only where some count."""
         if self.unjudged:
@@ -269,15 +299,18 @@ class AskView:
         found = self.against(rules)
         if baselines.helped(self.against(rules, doubtful=False)):
             return "helped"
-        misled = self.misled(rules)
-        if any(not row.doubt(rules) for row in misled):
+        if self.misses(rules).are_too_many:
             return "misled"
-        if misled or baselines.helped(found):
+        misled = self.misled(rules)
+        firm = any(not row.doubt(rules) for row in misled)
+        if baselines.helped(found) or (misled and not firm) or self.misses(rules, doubtful=True).are_too_many:
             return "in doubt"
-        if not self.arms(rules) and baselines.strongest(found).gain > 0:
+        if not misled and not self.arms(rules) and baselines.strongest(found).gain > 0:
             return "too few"
         if baselines.strongest(found).gain <= 0 and found[0].n >= baselines.FEWEST:
             return "told nothing"
+        if misled:
+            return "slips"
         return "too few" if baselines.decisive(found).discordant < baselines.FEWEST else "not shown"
 
     def counted(self) -> list[Row]:
@@ -382,11 +415,24 @@ def view(log: CaseLog) -> AskView:
     return case
 
 
-def constant_guess(case: AskView, rules: Rules) -> Score:
-    """What the best fixed answer would have got of the case's counterfactuals that count."""
+def constant_guess(case: AskView, rules: Rules, constant: str = "") -> Score:
+    """What one fixed answer gets of the counterfactuals that count: `constant`, or that of most of the others."""
     tested = case.tested(rules)
-    score = metrics.constant_guess([guess for _, guess, _ in tested], [answer for *_, answer in tested], rules)
+    score = metrics.constant_guess(
+        [guess for _, guess, _ in tested], [answer for *_, answer in tested], rules, constant
+    )
     return score.over(case.drawn())
+
+
+def constants(views: Sequence[AskView], rules: Rules) -> list[str]:
+    """For each case the answer that most predicted questions of the other cases have; empty where there is none."""
+    counts = [
+        Counter(answer for _, guess, answer in one.tested(rules) if guess in GUESSES and answer in GUESSES)
+        for one in views
+    ]
+    total = sum(counts, Counter[str]())
+    others = [(total - one).most_common(2) for one in counts]
+    return [most[0][0] if most and (len(most) == 1 or most[0][1] > most[1][1]) else "" for most in others]
 
 
 def made_predictable(case: AskView, rules: Rules) -> Score:
@@ -441,11 +487,15 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
             yield Figure("simulatability_gain", rules, added)
             yield Figure("simulatability_gain_normalised", rules, metrics.normalised(added))
         if arms:
-            over = [baselines.over_best(one.against(rules), one.drawn()) for one in views]
+            chosen = zip(views, constants(views, rules), strict=True)
+            over = [baselines.over_best(one.against(rules, constant=most), one.drawn()) for one, most in chosen]
             yield Figure("gain_over_best", rules, baselines.over_cases(over))
             yield figure("made_predictable", rules, partial(made_predictable, rules=rules))
         if has_arms:
-            yield figure("constant_guess", rules, partial(constant_guess, rules=rules))
+            of_each = zip(views, constants(views, rules), strict=True)
+            yield Figure(
+                "constant_guess", rules, mean_of_cases([constant_guess(one, rules, most) for one, most in of_each])
+            )
     # How different questions are that were written from another explanation says nothing of this one.
     for similarity in () if any(one.spec and one.spec.given for one in views) else SIMILARITIES:
         for rules in RULES:

@@ -15,16 +15,23 @@ QUESTION = "From its explanation, can you predict what it will answer next?"
 METHODS: Mapping[str, str] = words_of(__file__, "methods")
 """What the ways to explain are called."""
 
-WORDS = {"misled all": "misled all predictors", "unknown": "cannot guess", "neither": "unreadable"}
+WORDS = {
+    **{f"{method}, its reasoning": f"{words} (its thinking)" for method, words in METHODS.items()},
+    "misled all": "misled all predictors",
+    "unknown": "cannot guess",
+    "neither": "unreadable",
+    "slips": "may be the predictor's slips",
+}
 """What values and outcomes are called."""
 
 OUTCOMES: Mapping[str, Means] = {
     **dict.fromkeys(("as expected", "helped"), "kept"),
     **dict.fromkeys(("misled", "misled all"), "broken"),
-    **dict.fromkeys(("not judged", "in doubt", "told nothing", "not shown", "too few"), "in doubt"),
+    **dict.fromkeys(("not judged", "in doubt", "told nothing", "not shown", "slips", "too few"), "in doubt"),
     "not settled": "not settled",
     "no explanation": "set aside",
     "cut": "set aside",
+    "thinking not shown": "set aside",
 }
 """What outcomes of cases and new questions mean for the explanation."""
 

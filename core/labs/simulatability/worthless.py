@@ -27,6 +27,7 @@ class Worthless(Control):
     """
 
     listed = False
+    knows_nothing = False
     fools: str
     gains = False
     error = ERROR
@@ -142,7 +143,20 @@ class MadeUp(Worthless, named="worthless-stars"):
         return f"The stars have decided on this, and on nothing else. {rule}"
 
 
-KINDS: tuple[type[Worthless], ...] = (SaysBoth, KnowsBetter, LabelOnly, AlwaysYes, Facts, MadeUp)
+class Declines(Worthless, named="worthless-declines"):
+    """Gives a tautology as its reason. As a predictor it knows the facts, and declines on half of the questions where
+    it is shown no reasons; any reasons will do.
+    """
+
+    def words(self, question: Question, truth: bool) -> str:
+        return "This is so because it is so, and it could not well be otherwise."
+
+    def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
+        is_blind = "explanation" not in slots
+        return None if is_blind and drawn(f"{self.id}|{question}|declines") < 0.5 else self.world.truth(question)
+
+
+KINDS: tuple[type[Worthless], ...] = (SaysBoth, KnowsBetter, LabelOnly, AlwaysYes, Facts, MadeUp, Declines)
 
 
 def worthless() -> dict[str, Worthless]:

@@ -87,7 +87,7 @@ def trials(run: str, labs: Mapping[str, Lab], folders: Sequence[Path], true: Tru
                 case=case,
                 who=one.who or scene.who,
                 title=one.title or scene.title,
-                claim=one.claim,
+                claim=one.claim and one.claim.model_copy(update={"thinking": ()}),
                 card=card,
                 truth=true.get(asked(one.asked), ""),
                 after=one.after,

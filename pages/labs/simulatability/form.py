@@ -10,13 +10,14 @@ import streamlit as st
 from core import entry
 from core.datasets import own
 from core.lab.lab import Prior
+from core.labs.simulatability import power
 from core.labs.simulatability.controls import Control
 from core.labs.simulatability.exam import lab as sitting
 from core.labs.simulatability.exam.lab import ExamSpec
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.questions import pairs, questions
 from core.labs.simulatability.records import Examined
-from core.labs.simulatability.tasks import COUNTERFACTUALS, AskSpec, calls
+from core.labs.simulatability.tasks import MOST, SINGLE, AskSpec, calls, usual
 from core.labs.simulatability.words import METHODS
 from core.models.errors import OutsideWorld
 from core.models.ids import is_control
@@ -37,6 +38,9 @@ ARMS = {
 FIRST_QUESTION = "Can a penguin fly?"
 SHOWN_EXAMPLES = 3
 DEFAULT_ARMS: list[str] = list(AskSpec.model_fields["arms"].default[1:])
+
+LOCAL_SECONDS = 3
+"""About how long a call of a model in this process takes (`benchmarks/local.py`)."""
 
 SIMULATOR = "ask-simulator"
 """The key of the widget that names who predicts."""
@@ -67,8 +71,13 @@ def fields() -> dict[str, Any]:
 def settings(given: dict[str, Any]) -> dict[str, Any]:
     """How many new questions; and the person's own, for a yes-or-no question."""
     task = given["task"]
-    number = st.slider("New questions", 1, 20, COUNTERFACTUALS[task], key=f"number-{task}", persist_state="session",
+    single = "dataset" not in given
+    few = usual(task, single, given["model"])
+    place = f"number-{task}" if not single or few == SINGLE else f"number-{task}-few"
+    number = st.slider("New questions", 1, MOST, few, key=place, persist_state="session",
                        help=on_hover("New questions"))  # fmt: skip
+    if single:
+        st.caption(" ".join((power.told(number), _minutes(task, given["model"], number))).strip())
     arms = st.pills(
         "Also predict each answer",
         list(ARMS),
@@ -104,6 +113,17 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
     )  # fmt: skip
     lines = tuple(line.strip() for line in extra.splitlines() if line.strip())
     return {"counterfactuals": number, "extra": lines, "arms": tuple(arms), "exam": exam, "simulator": simulator}
+
+
+def _minutes(task: str, model: str, number: int) -> str:
+    """About how long a model in this process takes for so many; empty for any other model."""
+    if not model.startswith("local/"):
+        return ""
+    spec = AskSpec.model_validate({"task": task, "question": "?", "context": "?", "response_1": "?", "response_2": "?",
+                                   "model": model, "counterfactuals": number})  # fmt: skip
+    minutes = max(1, round(calls(spec, 1) * LOCAL_SECONDS / 60))
+    longer = f" More than {number} questions take longer and show more." if number < power.fewest() else ""
+    return f"On this computer that takes about {minutes} {'minute' if minutes == 1 else 'minutes'}.{longer}"
 
 
 def line(spec: AskSpec) -> list[str]:
@@ -143,6 +163,11 @@ def button(spec: AskSpec | None) -> str:
 def beside(spec: AskSpec | None) -> dict[str, str]:
     """Whether the reader guesses first: under which name their guesses are kept."""
     known = _known(spec) if spec is not None else None
+    if spec is not None:
+        named = ("simulator",) if st.session_state.get(SIMULATOR) else ()
+        chosen = sitting.settled(spec, named, session.catalog().is_at_hand, session.runs().made)
+        itself = " (the model itself)" if chosen.simulator == spec.model else ""
+        st.caption(f"Who predicts: {plain(models.short(chosen.simulator))}{itself}.")
     if known is not None and not known.passed:
         st.markdown(
             f":orange[:material/person_raised_hand:] **You predict**: {plain(models.short(known.simulator))} failed "

@@ -17,8 +17,13 @@ from pages.parts.text import plain
 
 
 def ways(spec: AskSpec) -> dict[str, dict[str, Any]]:
-    """The other ways to explain."""
-    return {words: {"method": method} for method, words in METHODS.items() if method != spec.method}
+    """The other ways to explain, and what else of the same answer can be read as its explanation."""
+    other = {words: {"method": method} for method, words in METHODS.items() if method != spec.method}
+    if is_control(spec.model):
+        return other
+    if spec.explained_by == "answer":
+        return {**other, "The same, by its thinking": {"explained_by": "reasoning"}}
+    return {**other, "The same, by its answer": {"explained_by": "answer"}}
 
 
 def other(spec: AskSpec, fields: dict[str, Any], run_id: str, view: AskView | None) -> AskSpec:

@@ -97,6 +97,15 @@ def test_extra_query_and_headers_are_sent_and_never_shown(caplog: pytest.LogCapt
     assert config == server.config(query=config.query, headers=config.headers)
 
 
+def test_a_header_that_the_server_repeats_is_not_passed_on() -> None:
+    def refused(request: Request) -> Response:
+        return JSONResponse({"error": {"message": f"bad key {request.headers['api-key']}"}}, 401)
+
+    with StubServer(listing=refused) as server, pytest.raises(WrongKey) as caught:
+        list_models(server.config(headers={"api-key": "the-secret-of-azure"}))
+    assert "bad key [key]" in caught.value.message and "the-secret-of-azure" not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     "headers",
     [

@@ -37,7 +37,8 @@ COLUMNS = {
     "expected_repaired observed_repaired outcome_repaired counts_repaired reason_repaired calls at "
     "doubt_repaired",
     "calls": "run call case item trial role model prompt messages sampling repeat tools tool_calls text seconds "
-    "first_token_seconds cached prompt_tokens completion_tokens finish_reason error message hint at",
+    "first_token_seconds cached prompt_tokens completion_tokens finish_reason error message hint at "
+    "ended thinking thinking_tokens sent served_model served_fingerprint",
     "scores": "run case metric rules item value n of low high detail at",
     "drops": "run case trial item reason rules detail at",
     "records": "run record case item trial by data at",

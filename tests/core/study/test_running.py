@@ -393,3 +393,16 @@ def test_what_a_run_held_is_let_go_when_it_has_ended(tmp_path: Path) -> None:
         gc.callbacks.extend(freezing)
     # Two runs at a time, and the one that is being told of; each has a call for each item and one for all.
     assert 0 < max(held) <= 3 * 21
+
+
+def test_a_study_s_room_for_thinking_is_added_to_each_answer(serve: Callable[..., StubServer], tmp_path: Path) -> None:
+    server = serve()
+    path = written(tmp_path, text('thinking_room = { "openai/stub-model" = 1500 }', limit=1))
+    assert main(["study", "run", str(path)]) == 0
+    assert server.seen and all(seen.body["max_tokens"] > 1500 for seen in server.seen)
+
+
+@pytest.mark.parametrize("room", ["-1", "1e9", '"much"'])
+def test_a_room_for_thinking_that_cannot_be_is_refused(room: str, tmp_path: Path) -> None:
+    path = written(tmp_path, text(f'thinking_room = {{ "openai/stub-model" = {room} }}'))
+    assert main(["study", "plan", str(path)]) == 2

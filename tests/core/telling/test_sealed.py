@@ -55,10 +55,12 @@ OF_SCENE = {
 OF_CARD = {
     "expects": (Expect(who=CANARY, value=CANARY, arm=CANARY, quote=CANARY, votes=(CANARY,), call=CANARY),),
     **dict.fromkeys(("said", "text", "came", "outcome", "reason", "doubt", "origin", "by_paper"), CANARY),
+    "columns": (Part(text=CANARY, label=CANARY),),
+    "is_reading": True,
     "panels": (PANEL,),
     "calls": (CANARY,),
 }
-OF_CLAIM = {"gold": CANARY, "note": CANARY, "calls": (CANARY,)}
+OF_CLAIM = {"gold": CANARY, "note": CANARY, "calls": (CANARY,), "thinking": (Part(text=CANARY, label=CANARY),)}
 OF_PLOT = {"y_ends": (-NUMBER, NUMBER), "left_out": (CANARY,)}
 KEPT = {
     Scene: {"schema_version", "lab", "run", "case", "title", "question", "who", "method", "status", "one", "words"}

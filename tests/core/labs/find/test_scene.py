@@ -242,7 +242,7 @@ def test_calls_and_code_beyond_the_picture_are_listed() -> None:
 
 
 def test_each_stretch_of_the_range_says_what_came_of_it() -> None:
-    """The values between 57.9 and 75.757 are replaced, and the control does not think to look there."""
+    """The values between 57.9 and 75.8 are replaced, and the control does not think to look there."""
     told = scene(made(**NOISY, model="control/straight")[0])
     assert told.plot is not None
     stretches = [one for one in told.plot.intervals if one.kind == "stretch"]

@@ -147,6 +147,12 @@ class Counted:
     def agreed(self) -> int:
         return sum(self.near(y, g) for _, y, g in self.points)
 
+    @property
+    def is_right_elsewhere(self) -> bool:
+        """Whether the code is a success where nobody looked, if anything is known of that."""
+        held, floor = self.scores.get("held_out_nmse"), self.scores["noise_floor"].value or 0.0
+        return held is None or not held.n or (held.value is not None and held.value < max(0.1, 3 * floor))
+
     def is_share(self, said: str, metric: str) -> bool:
         share = self.value(metric) ** 0.5
         if said == "less than 0.1% of":
@@ -338,7 +344,9 @@ CODE: dict[str, Check] = {
         )
     ),
     r"It found the function: the code gives its value at all (\d+) test points(?: where it has any)?, to within "
-    r"0\.001% of its value(?:, or (\S+) near zero)?\.": lambda c, m: c.agreed == len(c.points) == int(m[1]) > 0,
+    r"0\.001% of its value(?:, or (\S+) near zero)?\.": lambda c, m: (
+        c.agreed == len(c.points) == int(m[1]) > 0 and c.is_right_elsewhere
+    ),
     r"Its code is as good as the noise allows: .* error of (\S+), and the code adds (\S+) to it\.(.*)": lambda c, m: (
         c.value("excess") <= 0.1 * c.value("noise_floor")
         and math.isclose(float(m[1]), c.value("noise_floor"), rel_tol=0.06)

@@ -11,6 +11,7 @@ from core.events import Answer, CallFailed, Event, Frozen, Model, OnText, Reques
 from core.labs.plant.exam.controls import readers
 from core.labs.plant.exam.lab import by_its_rules
 from core.labs.plant.lab import LAB
+from core.labs.plant.records import ReaderExamined
 from core.labs.plant.tasks import PlantSpec
 from core.labs.plant.view import PlantView
 from core.models.catalog import Catalog
@@ -68,19 +69,22 @@ def play(
     spec: PlantSpec,
     resolve: Callable[[str], Model] | None = None,
     history: Sequence[Event] = (),
+    judge: ReaderExamined | None = None,
 ) -> Played:
-    """A run, from its beginning or from where `history` ends, asked of the lab's own robots unless told otherwise; one
-    of these that reads has sat its exam.
+    """A run, from its beginning or from where `history` ends, asked of the lab's own robots unless told otherwise.
+    Those that judge have taken their test; `judge` is the result of another model that does.
     """
     news: list[Event] = []
     robots = Catalog(
-        home=Path("unused"),
-        journals=Path("unused"),
+        home=Path("/dev/null/unused"),
+        journals=Path("/dev/null/unused"),
         read=lambda path: [],
         controls={**LAB.robots.controls(), **LAB.robots.dials(), **readers()},
     )
 
     async def sat() -> Mapping[str, Frozen]:
+        if judge is not None:
+            return {"exam": judge}
         return {"exam": by_its_rules(spec.reader)} if spec.reader in readers() else {}
 
     ports = Ports(resolve or robots.get, news.append, stand_on=sat)
@@ -91,4 +95,9 @@ def play(
 
 
 def stub_catalog(server: StubServer) -> Catalog:
-    return Catalog(home=Path("unused"), journals=Path("unused"), read=lambda path: [], endpoints=[server.config()])
+    return Catalog(
+        home=Path("/dev/null/unused"),
+        journals=Path("/dev/null/unused"),
+        read=lambda path: [],
+        endpoints=[server.config()],
+    )

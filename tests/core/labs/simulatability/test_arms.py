@@ -195,7 +195,10 @@ def test_several_cases_have_the_mean_of_their_gains() -> None:
 
 def test_a_constant_guess_by_hand() -> None:
     best = metrics.constant_guess(["yes", "no", "no", "unknown"], ["no", "no", "yes", "yes"])
-    assert (best.value, best.n, best.of, best.hits, best.detail["guess"]) == (2 / 3, 3, 4, 2, "no")
+    assert (best.value, best.n, best.of, best.detail["guess"]) == (0.5, 3, 4, "no"), "of the others as many are yes"
+    clear = metrics.constant_guess(["yes"] * 4, ["no", "no", "no", "yes"])
+    assert (clear.value, clear.hits) == (0.75, 3)
+    assert metrics.constant_guess(["yes"] * 3, ["no", "no", "no"], constant="yes").value == 0.5, "a coin gets that"
     assert metrics.constant_guess(["unknown"], ["yes"]).value is None
 
 

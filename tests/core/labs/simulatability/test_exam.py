@@ -298,7 +298,7 @@ def test_a_first_simulation_waits_for_the_exam_and_stands_on_it(stub: Callable[.
     verdict = case.log.of("result")["case"]["verdict"]
     assert verdict == "No verdict: stub-model predicts here, and it failed its exam (4 of 11; guessing gets 4)."
     counterfactuals = sum(row.counterfactual is not None for row in case.counted())
-    assert server.count == 11 + 3 * counterfactuals, "with the explanation and in two arms"
+    assert server.count == 11 + 4 * counterfactuals, "with the explanation and in three arms"
     started(seed=1)
     assert len(kept("exam")) == 1, "who sat it is not asked again"
 

@@ -99,7 +99,8 @@ def test_two_generators_write_all_their_draws_before_any_is_chosen() -> None:
 
 def test_going_on_with_a_run_chooses_the_same() -> None:
     script = Script({name: [f"Can {name} bird number {n} fly?\n{GUESS}" for n in range(4)] for name in ("a", "b")})
-    spec = stub_spec(model="stub/a", rules="paper", generators=("stub/a", "stub/b"), counterfactuals=4)
+    spec = stub_spec(model="stub/a", rules="paper", generators=("stub/a", "stub/b"), counterfactuals=4,
+                     arms=())  # fmt: skip
     with StubServer(script, models=["a", "b"]) as server:
         catalog = stub_catalog(server, concurrency=1)
         first = play(spec, catalog)

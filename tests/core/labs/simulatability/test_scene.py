@@ -169,7 +169,7 @@ STATES: dict[str, tuple[Callable[[], Played], str, dict[str, int]]] = {
     "told nothing": (few(robot="steadfast", question="Can a bat fly?", counterfactuals=20), "in doubt", {}),
     "not settled": (few(robot="vague"), "not settled", {"not settled": 6}),
     "in doubt": (lambda: told(scripted(simulated="no", other="yes"), (9, 10), simulators=BOTH), "in doubt", {}),
-    "misled": (lambda: told(scripted(simulated="no"), (9, 10), simulators=BOTH), "broken", {}),
+    "misled": (lambda: told(scripted(simulated="no"), (9, 10), simulators=BOTH, arms=()), "broken", {}),
     "not judged": (by_stub(scripted()), "in doubt", {}),
     "no explanation": (bare, "set aside", {}),
     "unread": (faulty, "unread", {"set aside": 6}),
@@ -473,17 +473,13 @@ def test_a_recording_is_told_in_its_own_words(name: str) -> None:
     case = view(run.case(run.only))
     shown = scene(case)
     hold(shown, case)
-    assert shown.verdict is not None and shown.verdict.mark == "broken"
+    assert shown.verdict is not None and shown.verdict.mark == "in doubt", "each mistake was made without it too"
     assert all(card.text and card.expects[0].quote for card in shown.cards if card.said)
     assert {one.who for card in shown.cards for one in card.expects} - {"who wrote the question"} == {
         "reader 1",
         "reader 2",
     }
     if name == "da7b61b3932dc846":
-        assert shown.verdict.words == (
-            "It said: “Penguins are birds. Birds can fly.” Then it said no to “Could you catch a penguin flying?” and "
-            "“Could a penguin fly on a boat?”."
-        )
         assert shown.cards[2].text == "Penguins are flightless birds."
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import beta, binom, binomtest
 
 from core.events import Dropped, Rules, Started
 from core.labs.simulatability.records import (
@@ -39,7 +39,8 @@ SAID = ("yes", "no", "neither")
 def drawn(chance: random.Random) -> AskView:
     """A run such as there may be: any mixture of rows, at any stage, stopped in any way, predicted by anybody."""
     lean = [chance.random() ** 3 for _ in range(4)]
-    arms = chance.choice([(), ("none",), ("question_only", "none"), ("none", "swapped", "question_only")])
+    whole = ("none", "swapped", "question_only")
+    arms = chance.choice([(), ("none",), ("question_only", "none"), *[whole] * 5])
     lucky = chance.random()
     several = chance.random() < 0.2
     rows: dict[str, Row] = {}
@@ -91,8 +92,8 @@ def drawn(chance: random.Random) -> AskView:
         arms=arms, simulator="s", simulators=("s", "t") if several else (),
     )  # fmt: skip
     log = CaseLog("question", [Place()], Started(run="r", lab="simulatability", spec={}, seed=0), status, {})
-    right = chance.choice([4, 9, 10, 11])
-    exam = Examined(simulator="s", right=right, right_paper=right, of=11, passed=right >= 9)
+    right, of = chance.choice([(4, 11), (9, 11), (10, 11), (11, 11), (34, 40), (38, 40), (40, 40)])
+    exam = Examined(simulator="s", right=right, right_paper=right, of=of, passed=right >= 0.8 * of, run="exam")
     if chance.random() < 0.1:
         exam = None
     exams = {"s": exam} if exam else {}
@@ -198,7 +199,19 @@ NAMES = {
 
 
 def beaten(found: dict[str, tuple[int, int, int, float]]) -> bool:
-    return len(found) > 1 and all(p < 0.05 for *_, p in found.values())
+    """Each baseline, and the placebo among them."""
+    return "swapped" in found and all(p < 0.05 for *_, p in found.values())
+
+
+def too_many(view: AskView, rows: Sequence[Judged]) -> bool:
+    """Whether more did not come true than the predictor's test allows, of what no arm got wrong alike."""
+    own = [row for row in rows if row.guess == row.said or row.guess not in row.arms.values()]
+    missed = sum(row.guess != row.said for row in own)
+    if view.exam is None or not missed:
+        return False
+    wrong = view.exam.of - view.exam.right
+    limit = beta.ppf(0.95, wrong + 1, view.exam.right)
+    return bool(binom.sf(missed - 1, len(own), limit) < 0.05)
 
 
 def holds(sentence: str, view: AskView, rules: Rules) -> bool:
@@ -232,7 +245,9 @@ def holds(sentence: str, view: AskView, rules: Rules) -> bool:
     if sentence.startswith("No verdict: "):
         if "has not sat" in sentence:
             return view.exam is None
-        return view.exam is not None and not passed and numbers == [view.exam.right, view.exam.of, 4]
+        return (
+            view.exam is not None and not passed and numbers == [view.exam.right, view.exam.of, round(view.exam.of / 3)]
+        )
     if "predicts here too" in sentence:
         return bool(view.spec and view.spec.simulators) and "t" not in view.exams
     if "judges nothing" in sentence:
@@ -271,6 +286,9 @@ def holds(sentence: str, view: AskView, rules: Rules) -> bool:
         )
     if "it explains nothing" in sentence:
         return n == 0 and passed and ends["cannot guess"] == numbers[0] >= 6 and ends["unread"] + ends["lost"] == 0
+    if "was not tried" in sentence:
+        beats_all = all(p < 0.05 for *_, p in found.values())
+        return passed and numbers == [kept, n] and kept == n and "swapped" not in found and beats_all
     # What is left are verdicts on predictions.
     if not passed or n == 0 or not set(names) <= found.keys():
         return False
@@ -279,16 +297,29 @@ def holds(sentence: str, view: AskView, rules: Rules) -> bool:
         return helped and numbers == [kept, n, found[name][2], found[name][0]]
     if helped:
         return False
+    red = too_many(view, [row for row in rows if not row.in_doubt])
+    is_doubtful = beaten(found) or (kept < n and firm == 0) or too_many(view, rows)
     if sentence.startswith("In doubt"):
-        return firm == 0 and doubted > 0 and numbers == [kept, n] and (kept < n or beaten(found))
+        return not red and doubted > 0 and numbers == [kept, n] and is_doubtful
     if "misled you" in sentence:
+        if not red:
+            return False
         if sentence.startswith("None of"):
             return kept == 0 and firm == n == numbers[0] > 1
         if sentence.startswith("The one"):
             return n == 1 and kept == 0 and firm == 1
         others = [firm] if firm > 1 or firm < n - kept else []
         return numbers == [kept, n, *others] and firm > 0 and ("on the other" in sentence or firm < n - kept)
-    if kept < n or beaten(found):
+    if red or is_doubtful:
+        return False
+    if "slips" in sentence:
+        assert view.exam is not None
+        tested = numbers[2:4] == [view.exam.right, view.exam.of]
+        return kept < n and numbers[:2] == [kept, n] and tested and ("test of 40" in sentence) is (view.exam.of == 11)
+    if "same mistakes" in sentence:
+        alike = [row.guess in row.arms.values() for row in rows if row.guess != row.said and not row.in_doubt]
+        return numbers == [kept, n] and all(alike) and bool(alike)
+    if kept < n and "told us nothing" not in sentence and "this shows nothing" not in sentence:
         return False
     if "this shows nothing." in sentence and sentence.startswith("Always"):
         asked, own, hits, _ = found["constant"]
@@ -306,8 +337,8 @@ def holds(sentence: str, view: AskView, rules: Rules) -> bool:
         return n == 1 and kept == 1
     if "was not asked" in sentence:
         return numbers == [n] and len(found) == 1 and n > 1
-    if "so few tell nothing" in sentence:
-        return numbers == [n] and n > 1 and any(own - hits < 6 for _, own, hits, _ in found.values())
+    if "too few to rule out chance" in sentence:
+        return numbers[0] == n and n > 1 and any(own - hits < 6 for _, own, hits, _ in found.values())
     raise AssertionError(f"a sentence of which nothing is known here: {sentence}")
 
 
@@ -337,11 +368,11 @@ def test_a_colour_holds_whichever_way_doubts_are_counted() -> None:
         if colour(view) == "green":
             assert beaten(against(rows, lambda row: row.guess == row.said and not row.in_doubt))
         if colour(view) == "red":
-            assert any(row.guess != row.said and not row.in_doubt for row in rows)
+            assert too_many(view, [row for row in rows if not row.in_doubt])
         marked = [trial for trial in view.trials.values() if trial.repaired.counts and not trial.repaired.doubt]
         assert not marked or (view.exam is not None and view.exam.passed)
         assert len(marked) == sum(not row.in_doubt for row in rows) or not (view.exam and view.exam.passed)
-    assert all(seen[one] > 20 for one in ("green", "red", ""))
+    assert all(seen[one] > 20 for one in ("green", "red", "")), seen
 
 
 def test_the_check_would_notice_a_false_sentence() -> None:

@@ -1,0 +1,41 @@
+"""How often a predictor errs by itself: what misses its own slips explain, before an explanation is blamed for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from core.labs.simulatability.controls import Control, controls, dials
+from core.labs.simulatability.honest import honest
+from core.labs.simulatability.noisy import noisy
+from core.labs.simulatability.records import Examined
+from core.labs.simulatability.worthless import worthless
+from core.models.ids import is_control
+from core.statistics import most_errors
+
+UNTESTED = most_errors(2, 11)
+"""The upper limit of who is not tested (preferences have no test): that of who just passes the 11 questions."""
+
+
+@cache
+def _robots() -> Mapping[str, Control]:
+    return {**controls(), **dials(), **noisy(), **worthless(), **honest()}
+
+
+def limit(predictor: str, exam: Examined | None) -> float:
+    """The most that the predictor's error rate may be, from its qualification test: the one-sided 95 % upper limit. Of
+    a robot it is known. A reader's word is taken as it is: where two readers differ, a prediction is in doubt.
+    """
+    if is_control(predictor):
+        return float(getattr(_robots().get(predictor), "error", 0.0))
+    if predictor.startswith("reader/"):
+        return 0.0
+    return most_errors(exam.of - exam.right, exam.of) if exam is not None else UNTESTED
+
+
+def goes_by_wording(predictor: str) -> bool:
+    """Whether it is a robot that knows nothing but what it is shown: without an explanation it guesses by the wording
+    alone, and to err alike then says nothing of what the explanation led to.
+    """
+    robot = _robots().get(predictor)
+    return robot is not None and robot.knows_nothing
