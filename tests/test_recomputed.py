@@ -52,7 +52,7 @@ def lines_of(lab: str, settings: str) -> tuple[Line, ...]:
     """The journal of one run; `settings` is its specification as JSON."""
     lines: list[Line] = []
     controls = {id: model for one in LABS for id, model in {**one.robots.controls(), **one.robots.dials()}.items()}
-    home = Path("unused")
+    home = Path("/dev/null/unused")
     catalog = Catalog(home=home, journals=home, read=lambda path: [], controls=controls)
     spec: Spec = LAB[lab].spec.model_validate_json(settings)
 

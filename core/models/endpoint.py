@@ -22,7 +22,7 @@ from core.models.listing import LISTING_TIMEOUT, listed_names
 from core.models.reply import Reply
 from core.models.settings import PRESETS, EndpointConfig
 from core.models.throttle import Throttle
-from core.models.traits import FIRST_ROOM, MOST_ROOM, Traits, TraitsFile
+from core.models.traits import FIRST_ROOM, MOST_ROOM, ROOM_TO_TELL, Traits, TraitsFile
 from core.runs.turns import Leave
 
 if TYPE_CHECKING:
@@ -290,7 +290,7 @@ class Endpoint:
                         reply.first = reply.first if reply.first is not None else time.monotonic() - began
                         passed_on(piece)
         except openai.APIStatusError as error:
-            return self._refusal(error, request, parameters, grown)
+            return self._refusal(error, request, parameters, traits, grown)
         except httpx2.TransportError as error:
             return faults.broken_off(config, error)
         except _Reported as error:
@@ -304,6 +304,8 @@ class Endpoint:
         if traits.thinks == "no" and reply.thought and (fault is not None or reply.thinks == "inline"):
             # A stop sequence counted within thinking that nobody expected.
             return _Changed({"thinks": reply.thinks})
+        if reply.may_be_thinking and not grown and self._more_room(request, parameters, 0):
+            return _Changed({"room": ROOM_TO_TELL})
         if fault is not None:
             return fault
         characters = sum(len(turn["content"] or "") for turn in turns)
@@ -325,11 +327,18 @@ class Endpoint:
         )
 
     def _refusal(
-        self, error: openai.APIStatusError, request: Request, parameters: dict[str, Any], grown: bool
+        self,
+        error: openai.APIStatusError,
+        request: Request,
+        parameters: dict[str, Any],
+        traits: Traits,
+        grown: bool,
     ) -> CallFailed | _Changed | str:
-        """What to do otherwise after an HTTP error, or the failure where nothing can be done."""
-        config, traits = self.connection.config, self.connection.traits(self.model)
-        room = self.connection.room(self.model)
+        """What to do otherwise after an HTTP error, or the failure where nothing can be done. `traits` are those with
+        which the call was sent: another call may have learned more meanwhile.
+        """
+        config = self.connection.config
+        room = traits.room
         if faults.wants_more_room(error):
             if not grown and (more := self._more_room(request, parameters, 0)):
                 return _Changed({"room": more, "thinks": "hidden"})
@@ -361,6 +370,8 @@ class Endpoint:
         news: dict[str, Any] = {}
         if reply.thought if traits.thinks == "no" else traits.thinks == "unknown" and reply.ended != "cut":
             news["thinks"] = reply.thinks
+            if reply.thinks == "no" and traits.room:
+                news["room"] = 0
         if 2 * reply.reasoning_tokens > traits.room and self.connection.config.thinking_room is None:
             news["room"] = min(-(-2 * reply.reasoning_tokens // 500) * 500, MOST_ROOM)
         return news

@@ -43,7 +43,9 @@ _NO_SYSTEM = re.compile(
     r"|roles? must alternate|only (support|accept)s? user and assistant|only user and assistant",
     re.IGNORECASE | re.DOTALL,
 )
-_NO_ROOM = re.compile(r"max_tokens or model output limit was reached", re.IGNORECASE)
+_NO_ROOM = re.compile(
+    r"could not finish the message|(max_tokens|max_completion_tokens|output limit)[^.]{0,60} reached", re.IGNORECASE
+)
 _TOO_MUCH = re.compile(r"max(imum)?.{0,20}tokens|output limit|context|completion", re.IGNORECASE)
 _BAD_KEY = re.compile(
     r"api.?key.{0,30}(not valid|invalid|incorrect|missing|expired|not found)|invalid.{0,20}api.?key", re.IGNORECASE

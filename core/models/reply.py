@@ -61,6 +61,9 @@ class Reply:
 
         self._reasoning_tokens: int | None = None
         self._own_stop = False
+        self._unmarked = False
+        """Whether a text that may hold thinking was cut before any mark said which part of it is the answer."""
+
         self.text = ""
         self.first: float | None = None
         self.usage = Usage()
@@ -113,7 +116,9 @@ class Reply:
         unshown = "" if thinking.OPENING.match(raw) else self._unshown
         piece = self._cutter.feed(unshown) + self._cutter.rest()
         if self._mixed:
-            self.text, self._own_stop = up_to_stop(raw, self._stops)
+            self._unmarked = not self._closed and ending_of(self.finish_reason) == "cut"
+            # Of a model that thinks in its text this is thinking which the prompt began.
+            self.text, self._own_stop = (raw, False) if self._is_open else up_to_stop(raw, self._stops)
         else:
             self.text += piece
             self._own_stop = self._cutter.stopped
@@ -125,7 +130,8 @@ class Reply:
 
     def thinking(self, model: str = "") -> Thinking | None:
         """The thinking that came, once all has come; None where none is known of. `model` is the one that was asked."""
-        text = "".join(self._thoughts).strip() or thinking.split("".join(self._raw)).thinking
+        raw = "".join(self._raw)
+        text = "".join(self._thoughts).strip() or thinking.split(raw).thinking or (raw.strip() if self._is_open else "")
         if text:
             is_summary = self._kind == "summary" or any(map(_SUMMARIZED.search, (self.served.model, model)))
             return Thinking(kind="summary" if is_summary else "raw", text=text, tokens=self._reasoning_tokens)
@@ -138,9 +144,19 @@ class Reply:
         """How the model thought in this reply, once all has come."""
         if self._thoughts:
             return "field"
-        if thinking.split("".join(self._raw)).thinking:
+        if self._is_open or thinking.split("".join(self._raw)).thinking:
             return "inline"
         return "hidden" if self._reasoning_tokens or self._kind == "hidden" else "no"
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether the text ended within thinking of which the prompt holds the opening mark."""
+        return self._unmarked and self._thinks == "inline"
+
+    @property
+    def may_be_thinking(self) -> bool:
+        """Whether what stands before our stop may be thinking: all was read, and it was cut before any mark came."""
+        return self._unmarked and self._own_stop and self._thinks == "unknown"
 
     @property
     def ended(self) -> Ending:

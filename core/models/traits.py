@@ -22,6 +22,9 @@ MOST_ROOM = 32_000
 FIRST_ROOM = 4_000
 """Tokens of room that a model gets once an answer was all thinking and nothing is known of how much it needs."""
 
+ROOM_TO_TELL = 2_000
+"""Tokens of room for one call whose text was cut before it told whether it was thinking or an answer."""
+
 _MOST_MODELS = 1_000
 """Models of which the file keeps anything: a server may name as many as it likes."""
 

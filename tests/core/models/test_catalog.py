@@ -229,7 +229,12 @@ def test_the_limit_of_calls_holds_over_all_who_share_an_endpoint() -> None:
     with StubServer("Yes.", delay=0.05) as server:
         config = server.config(concurrency=3, models=("stub-model",))
         catalogs = [
-            Catalog(home=Path("unused"), journals=Path("unused"), read=lambda path: [], endpoints=[config])
+            Catalog(
+                home=Path("/dev/null/unused"),
+                journals=Path("/dev/null/unused"),
+                read=lambda path: [],
+                endpoints=[config],
+            )
             for _ in range(10)
         ]
         request = Request(role="explainer", model="stub/stub-model", messages=(Message(role="user", content="?"),))

@@ -25,7 +25,12 @@ ORDER = [name_of(record) for record in ASK.records]
 
 def events_of(lab: str) -> list[Event]:
     events: list[Event] = []
-    catalog = Catalog(home=Path("unused"), journals=Path("unused"), read=lambda path: [], controls=entry.controls())
+    catalog = Catalog(
+        home=Path("/dev/null/unused"),
+        journals=Path("/dev/null/unused"),
+        read=lambda path: [],
+        controls=entry.controls(),
+    )
     asyncio.run(
         execute(Going(entry.labs()[lab], FIRST[lab]().spec, "r"), Ports(catalog.get, events.append))
     )  # fmt: skip

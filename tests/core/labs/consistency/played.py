@@ -65,12 +65,20 @@ def play(
 
 def controls() -> Catalog:
     """The lab's own robots, and the model that ships."""
-    return Catalog(home=Path("unused"), journals=Path("unused"), read=lambda path: [], controls=LAB.robots.controls())
+    return Catalog(
+        home=Path("/dev/null/unused"),
+        journals=Path("/dev/null/unused"),
+        read=lambda path: [],
+        controls=LAB.robots.controls(),
+    )
 
 
 def stub_catalog(server: StubServer, **changes: object) -> Catalog:
     return Catalog(
-        home=Path("unused"), journals=Path("unused"), read=lambda path: [], endpoints=[server.config(**changes)]
+        home=Path("/dev/null/unused"),
+        journals=Path("/dev/null/unused"),
+        read=lambda path: [],
+        endpoints=[server.config(**changes)],
     )
 
 

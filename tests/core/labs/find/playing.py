@@ -25,7 +25,7 @@ CONCLUSION = "[DESCRIPTION]: It doubles x.\n[DOMAIN]: all numbers\n[CODE]:\n```p
 
 def with_controls(**changes: Any) -> Catalog:
     """The models of the tests: the lab's controls, and what `changes` add."""
-    unused = Path("unused")
+    unused = Path("/dev/null/unused")
     return Catalog(home=unused, journals=unused, read=lambda path: [], controls=controls() | worthless(), **changes)
 
 

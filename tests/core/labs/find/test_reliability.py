@@ -43,7 +43,10 @@ def play(
 def stub_catalog(server: StubServer, **changes: object) -> Catalog:
     settings = {"retries": 0, **changes}
     return Catalog(
-        home=Path("unused"), journals=Path("unused"), read=lambda path: [], endpoints=[server.config(**settings)]
+        home=Path("/dev/null/unused"),
+        journals=Path("/dev/null/unused"),
+        read=lambda path: [],
+        endpoints=[server.config(**settings)],
     )
 
 

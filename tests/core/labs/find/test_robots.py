@@ -26,7 +26,7 @@ PRAISE = ("found", "came close", "as much as the true", "more than guessing", "a
 
 
 def robots() -> Catalog:
-    unused = Path("unused")
+    unused = Path("/dev/null/unused")
     return Catalog(
         home=unused, journals=unused, read=lambda path: [], controls={**LAB.robots.controls(), **LAB.robots.dials()}
     )

@@ -76,8 +76,8 @@ def play(
     """
     news: list[Event] = []
     robots = Catalog(
-        home=Path("unused"),
-        journals=Path("unused"),
+        home=Path("/dev/null/unused"),
+        journals=Path("/dev/null/unused"),
         read=lambda path: [],
         controls={**LAB.robots.controls(), **LAB.robots.dials(), **readers()},
     )
@@ -95,4 +95,9 @@ def play(
 
 
 def stub_catalog(server: StubServer) -> Catalog:
-    return Catalog(home=Path("unused"), journals=Path("unused"), read=lambda path: [], endpoints=[server.config()])
+    return Catalog(
+        home=Path("/dev/null/unused"),
+        journals=Path("/dev/null/unused"),
+        read=lambda path: [],
+        endpoints=[server.config()],
+    )

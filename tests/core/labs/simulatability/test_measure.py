@@ -74,7 +74,10 @@ def play(
 
 def stub_catalog(server: StubServer, **changes: object) -> Catalog:
     return Catalog(
-        home=Path("unused"), journals=Path("unused"), read=lambda path: [], endpoints=[server.config(**changes)]
+        home=Path("/dev/null/unused"),
+        journals=Path("/dev/null/unused"),
+        read=lambda path: [],
+        endpoints=[server.config(**changes)],
     )
 
 
