@@ -124,7 +124,7 @@ KINDS: dict[str, Callable[[Phrasing, Rules], Any]] = {
     "entailment": lambda answer, rules: parse.entailment(answer["text"], rules),
     "choice": lambda answer, rules: parse.choice(answer["text"], answer["choices"], rules),
     "word list": lambda answer, rules: parse.word_list(answer["text"], rules) or None,
-    "paragraph": lambda answer, rules: parse.paragraph(answer["text"], rules),
+    "paragraph": lambda answer, rules: parse.paragraph(answer["text"], rules, answer.get("original", "")),
     "answer": lambda answer, rules: ask.answer(answer["text"], answer.get("method", "cot"), task(answer), rules),
     "simulation": lambda answer, rules: ask.simulation(answer["text"], task(answer), rules),
     "counterfactual": lambda answer, rules: ask.counterfactual(answer["text"], task(answer), rules),

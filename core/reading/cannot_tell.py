@@ -32,7 +32,8 @@ _FIRM = re.compile(
 )
 _LOOSE = anycase(
     r"(?:\bnot enough|n't enough|\binsufficient|\bno (?:relevant|direct|sufficient)) (?:information|info"
-    r"|context|basis)\b|"
+    r"|context|basis)\b|\b(?:no|little|hardly any|without any?) (?:\w{1,12} ){0,2}(?:basis|grounds?|foundation|clues?"
+    r"|hints?|evidence|indication) (?:for|to|on|about|as to|of (?:what|how|whether))\b|"
     r"\b(?:does not|doesn't|did not|didn't) (?:\w{1,15} )?(?:help|provide|tell|settle|allow|let|give)\b|"
     r"\b(?:says?|said|mentions?) nothing\b|\b(?:i'm|i am) (?:not sure|unsure|uncertain)\b|\b(?:is|it's"
     r"|remains) (?:unclear|not clear|uncertain|unknown)\b"
@@ -72,6 +73,7 @@ _SAYS_UNKNOWN = re.compile(
       | too\ \w+(?:\ \w+)?\ to\ (?:tell|say|judge|determine|know)
       | none\ of\ the\ above
       | (?:not|n't|no)\ (?:\w+\ )?(?:enough|sufficient)\ (?:\w+\ )?(?:information|info|context|details?|evidence|data)
+      | (?:not|n't)\ (?:nearly\ )?enough\ to\ (?:go\ on|tell|say|judge|decide|know|determine)
       | nobody\ knows | (?:i|we)\ (?:do\ not|don't)\ know | no\ idea
       | (?:lacks?|lacking|too\ little)\ (?:\w+\ )?(?:information|context|details?)
       | (?:can\ ?not|can't|could\ not|couldn't|unable\ to|not\ able\ to|impossible\ (?:for\ me\ )?to

@@ -115,6 +115,11 @@ def _option_claimed(text: str, options: Sequence[str]) -> str | None:
         return conclusions[-1]
     if any(cannot_tell(part) is not None or is_silent(part) for part in parts):
         return None if _between_two(parts, options) else UNKNOWN
+    if _CONTRASTS.search(" ".join(parts[-2:])):
+        last = _CONTRASTS.split(parts[-1])[-1]
+        contrasted = None if _NEGATED.search(last) else only(_mentioned([last], options[:-1])[0])
+        if contrasted:
+            return contrasted
     said = [match[1] or match[2] or match[3] for match in _LETTER_SAID.finditer(text)]
     letters = {ord(letter.lower()) - ord("a") for letter in said if letter.isascii()}
     if len(letters) == 1 and max(letters) < len(options):
@@ -129,8 +134,10 @@ _CONCLUDES = anycase(
     r"(?:^|[,;:–—] ?|\band )(?:so|now|therefore|thus|hence|overall|in conclusion|based on|which means|meaning)\b"
     r"|\b(?:which|that|this|ruled out,|excluded,|eliminated,) (?:leaves|leaving)\b"
     r"|\b(?:(?:is|are)(?= [^.;\n]{1,40} now\b)|(?:is|are) (?:still|now|currently|therefore|thus|finally)"
-    r"|remains?|must be|ended up)\b"
+    r"|remains?|must be|ended up)\b|\b(?:last|latest|final|most recent)(?: \w{1,20}){0,3} (?:is|was)\b"
 )
+_CONTRASTS = anycase(r"\b(?:while|although|though|whereas|but|however|yet|instead|neither|either|both)\b")
+"""Before what is meant, in a sentence that first names what is not: "Both are named, but the text gives Faro"."""
 _DENIED = (
     r"(?:(?<!\w)(?:not|never|no longer|neither|nor|rather than|instead of)|n't) "
     r"(?:(?:in|at|on|to|by|with|for|of|inside|into|from|be|been|a|an|the) ){0,9}"

@@ -11,7 +11,20 @@ from collections.abc import Callable, Iterable
 
 from core.reading.cannot_tell import UNKNOWN, cannot_tell, is_silent, settled
 from core.reading.refusal import declines
-from core.reading.statements import FIRM, LOOSE, Begins, First, Said, begins_with, only, reply, said, sentences, settle
+from core.reading.statements import (
+    FIRM,
+    LOOSE,
+    Begins,
+    First,
+    Said,
+    begins_with,
+    beyond_question,
+    only,
+    reply,
+    said,
+    sentences,
+    settle,
+)
 from core.reading.yes_no import ALONE, TRUE_FALSE, YES_NO, plain
 from core.reading.yes_no import first as yes_or_no
 from core.text.patterns import anycase
@@ -19,7 +32,7 @@ from core.text.patterns import anycase
 
 def committed(words: str, first: First) -> list[Said]:
     """What plain words commit themselves to, their first ones among it."""
-    begins = first(words)
+    begins = first(words) or first(beyond_question(words))
     return [*([Said(begins.value, 0, FIRM)] if begins else []), *said(words, first)]
 
 
@@ -96,9 +109,24 @@ _OPPOSITE = anycase(
 )
 
 
+_LEANS = anycase(
+    r"\b(?:mixed|neutral|ambivalent|balanced)\b[^.;\n]{0,40}?\b(?:lean(?:s|ing)?|tend(?:s|ing)?|tilt(?:s|ed|ing)?"
+    r"|skew(?:s|ed|ing)?|predominantly|mostly|mainly|on balance|overall)\b[^.;\n]{0,20}?\b(?P<tone>positive|negative)\b"
+)
+"""A mixed tone that is one of the two after all."""
+_NO_OTHER = anycase(
+    r"\b(?:not|n't|cannot|no|nothing|hard|difficult|impossible|never|hardly)\b[^.;\n]{0,60}?\b(?:other than|else than"
+    r"|(?:anything|else|nothing|way) but|except(?: as)?)\W{1,3}(?:as )?(?:an? )?(?P<tone>positive|negative|neutral)\b"
+    r"|\b(?:nothing|none) (?:but|other than) (?P<only>positive|negative|neutral)\b"
+)
+"""What cannot be read as anything but that."""
+
+
 def sentiment(text: str) -> str | None:
     """ "positive", "negative", "neutral" (also for "mixed") or "unknown"."""
     words = _LISTED.sub("", reply(text))
+    words = _LEANS.sub(lambda tone: f" is {tone['tone']}" if tone.start() else tone["tone"], words)
+    words = _NO_OTHER.sub(lambda tone: f" is {tone['tone'] or tone['only']}", words)
     words = _OPPOSITE.sub(
         lambda tone: f" is {'negative' if tone[tone.lastgroup or ''].lower() == 'positive' else 'positive'}", words
     )

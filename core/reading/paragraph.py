@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from core.reading.alignment import aligned, without_marks
 from core.reading.refusal import begins_as_refusal
 from core.reading.remarks import COURTESY, asks_back, introduction_end, is_suggestions, without_remarks
 from core.text.patterns import anycase
@@ -76,13 +77,16 @@ _LABEL_ONLY = anycase(
 """An answer where a paragraph should be."""
 
 
-def paragraph(text: str) -> str | None:
-    """The last paragraph offered, without introduction, label, quotes and closing remarks.
+def paragraph(text: str, original: str = "") -> str | None:
+    """The last paragraph offered, without introduction, label, quotes and closing remarks; `original` is the one that
+    was to be edited, where it is known.
 
     None for a refusal, a question back, and suggestions of how one might edit. Read from, in this order: a JSON field,
     <paragraph> tags, a code fence, the column of a table, HTML paragraphs, a label ("Edited paragraph:"), the text.
     """
     text = answered(spoken(text))
+    if original:
+        text = without_marks(text, original)
     parsed = json_in(text) if "{" in text or text.startswith(('["', "`")) else None
     for _ in range(4):
         if isinstance(parsed, list) and len(parsed) == 1:
@@ -100,10 +104,19 @@ def paragraph(text: str) -> str | None:
         return _clean(tagged)
     blocks = [block for block in fenced(text) if block.strip()]
     if blocks:
-        return _clean(_after_label(blocks[-1]))
-    if _LABEL_ONLY.fullmatch(text) or begins_as_refusal(text) or asks_back(text) or is_suggestions(text):
+        edit = aligned(blocks[-1], original) if original else None
+        return _clean(_after_label(blocks[-1])) if edit is None else _clean(edit, original)
+    edit = aligned(text, original) if original else None
+    is_whole = edit is not None and edit == text.strip()
+    is_none = begins_as_refusal(text) or asks_back(text) or is_suggestions(text)
+    if _LABEL_ONLY.fullmatch(text) or (is_none and not is_whole):
         return None
-    found = _tabled(text.splitlines()) or _html(text) or without_remarks(_after_label(text))
+    if edit is not None:
+        return _clean(edit, original)
+    rest = _after_label(text)
+    if original and rest == text:
+        return None
+    found = _tabled(text.splitlines()) or _html(text) or without_remarks(rest)
     return _clean(found)
 
 
@@ -202,8 +215,12 @@ _EMPHASIS = ("**", "__", "*", "_", "``", "`")
 _ONE_TAG = anycase(r"\A<([a-z][a-z_-]{0,30})>\s*([^<]*)</\1>\Z")
 
 
-def _clean(text: str) -> str | None:
-    """Without the marks that enclose the whole: rules, quotes, bold, block quotes, a lone bullet."""
+def _clean(text: str, original: str = "") -> str | None:
+    """Without the marks that enclose the whole: rules, quotes, bold, block quotes, a lone bullet; none of them where
+    the original is enclosed so.
+    """
+    if original and _clean(original) != original.strip():
+        return text.strip() or None
     text = re.sub(r"\A\\(?:boxed|text)\{(.*)\}\Z", r"\1", text.strip(), flags=re.DOTALL)
     for _ in range(4):
         before = text

@@ -163,7 +163,7 @@ def without_remarks(text: str) -> str:
         line = lines[at].strip()
         if not line:
             continue
-        if _begins_remarks(line):
+        if begins_remarks(line):
             cut = at
         elif not (_LIST_LINE.match(line) or _ABOUT_WORDS.search(line)):
             break
@@ -184,7 +184,8 @@ def _is_heading(line: str) -> bool:
 _PICTURES = re.compile(r"\A[^\w\s\x00-\x7f“”„«»‘’「『]{1,4} ")
 
 
-def _begins_remarks(line: str) -> bool:
+def begins_remarks(line: str) -> bool:
+    """Whether a line below an edited paragraph speaks of the edit."""
     line = _PICTURES.sub("", line)
     if any(begins.match(line) for begins in (_REASONS, _ON_WORDS, _OFFER)):
         return True

@@ -280,7 +280,7 @@ def said(
     """
     above, _, last = text.rpartition("\n")
     listed = _ITEM.match(last) and _ITEM.match(above[above.rfind("\n") + 1 :])
-    ends = [] if listed else islice(re.finditer(r"\A|[.!?:] ", last), _MOST)
+    ends = [] if listed else islice(re.finditer(r"\A|[.!?:] |(?:→|[-=]>) ?", last), _MOST)
     for at in {end.end() for end in ends}:
         if begins := alone(last[at:], first):
             yield Said(begins.value, len(text), FIRM)
@@ -295,6 +295,15 @@ def said(
             weight = FIRM if marker is LABEL else stands(text, match.start(), match.end(), doubts)
             if weight:
                 yield Said(begins.value, match.start(), FINAL if match.groupdict().get("final") else weight)
+
+
+_QUESTION = re.compile(r"\A[^.!?\n]{8,300}\?[\"')\]]{0,2}(?=\s)")
+
+
+def beyond_question(text: str) -> str:
+    """`text` without the question that it repeats before it answers ("Does it follow? Yes."), where it does."""
+    question = _QUESTION.match(text)
+    return text[question.end() :].lstrip() if question else text
 
 
 def _without_conclusion(line: str) -> str:

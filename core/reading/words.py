@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from core.reading.refusal import names_nothing
@@ -58,6 +58,12 @@ _BRACKETED = re.compile(
 )
 _NUMBERED_WITHIN = re.compile(r"(?:[^\n:]{0,80}:)?[ \t]*1[.)][ \t][^\n]*?[ \t]2[.)][ \t]")
 _NEXT_NUMBER = re.compile(r"[ \t](?=\d{1,2}[.)][ \t])")
+_CHOSEN = anycase(
+    r"\W{0,9}(?:i|we|one|you)(?:['’](?:d|ll|ve)| would| will| could| can| have| should)?(?: \w{1,12}ly| first| also)?"
+    r" (?:redact|mask|hide|remove|replace|pick|choose|chose|select|list|name|highlight|flag|mark|count|cite|keep)"
+    r"(?:e?d)?(?: out)?(?: (?:the|these|those|following|important|key|words?|terms?|phrases?)){0,4}:? "
+)
+"""What precedes the words in a sentence about them: "I would redact"."""
 _ARE_WORDS = anycase(
     r"\s(?:are|is) (?:the |some of the |among the )?(?:\w+ ){0,2}(?:words?|terms?|phrases?|adjectives)\b.*$"
 )
@@ -147,9 +153,13 @@ def _strings(parsed: Any) -> list[str]:
     return []
 
 
-def _listed(lines: Iterable[str]) -> list[str]:
+_SECOND = re.compile(r"[ \t]*\(?2[.):]")
+
+
+def _listed(lines: Sequence[str]) -> list[str]:
     """What stands on list lines. Deeper ones count only below a heading ("- Praise:"): below a word they explain it."""
     bullets = [(len(line) - len(line.lstrip()), bullet[1]) for line in lines if (bullet := _BULLET.match(line))]
+    bullets = _one_level(bullets, any(_SECOND.match(line) for line in lines))
     outermost = min((indent for indent, _ in bullets), default=0)
     below_heading = True
     words: list[str] = []
@@ -161,6 +171,20 @@ def _listed(lines: Iterable[str]) -> list[str]:
         if not heading and (indent <= outermost or below_heading):
             words += _entries(content)
     return words
+
+
+_MOST_WORDS = 3
+"""Of an entry that stands deeper than the first: what is longer explains the word above it."""
+
+
+def _one_level(bullets: list[tuple[int, str]], is_numbered: bool) -> list[tuple[int, str]]:
+    """The list lines, at one level where only the first one stands outside and the others are several as short as
+    words, or go on its numbers.
+    """
+    (first, heading), rest = (bullets[0], bullets[1:]) if bullets else ((0, ":"), [])
+    is_flat = all(indent > first and len(content.split()) <= _MOST_WORDS for indent, content in rest)
+    is_flat = is_flat and (len(rest) > 1 or is_numbered)
+    return [(first, content) for _, content in bullets] if is_flat and not _HEADING.match(heading) else bullets
 
 
 def _entries(content: str) -> list[str]:
@@ -220,9 +244,16 @@ def _running(text: str) -> list[str]:
             said = are[1]
         if colon and not after.strip():
             continue
+        chosen = None if colon or are else _CHOSEN.match(said)
+        if chosen:
+            colon, said = (
+                True,
+                re.sub(r"[,.]? ?\b(?:because|since|as they|which)\b.*|[.!]\W*$", "", said[chosen.end() :]),
+            )
+            said = re.sub(r"(?<=\w),? and ", ", ", said)
         said, are_words = _ARE_WORDS.subn("", said)
-        said = re.sub(r",? and ", ", ", said) if are_words else said
-        dashed = re.split(r" [-–—·•] ", said)
+        said = re.sub(r",? and ", ", ", said) if are_words or (are and not colon) else said
+        dashed = re.split(r" (?:[-–—·•>→]|[-=]>) ", said.strip())
         if len(dashed) > 2 and all(0 < len(part.split()) <= _SHORT for part in dashed):
             words += dashed
             continue

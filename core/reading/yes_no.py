@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from core.reading.cannot_tell import UNKNOWN, cannot_tell, not_guessed
 from core.reading.refusal import declines
-from core.reading.statements import FIRM, LOOSE, STATED, First, Said, begins_with, reply, said, settle
+from core.reading.statements import FIRM, LOOSE, STATED, First, Said, begins_with, beyond_question, reply, said, settle
 from core.text.patterns import anycase
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
@@ -58,7 +58,7 @@ def yes_no(text: str, also: Iterable[Said] = ()) -> str | None:
     `also` are statements that are known otherwise.
     """
     words = plain(text)
-    begins = lead(words)
+    begins = lead(words) or lead(beyond_question(words))
     leads = [Said(begins[0], 0, FIRM)] if begins and not declines(begins[1]) and cannot_tell(begins[1]) is None else []
     statements = [*leads, *said(words, first), *also]
     return settle(statements) if statements else _agreed(words)
@@ -67,7 +67,9 @@ def yes_no(text: str, also: Iterable[Said] = ()) -> str | None:
 _SIMULATED = (
     # "the robot will likely answer yes"
     re.compile(
-        r"\b(?:answer|say|respond|reply|think|guess|predict|expect|conclude|claim)s?(?: with| that| it's)?:?", _FLAGS
+        r"\b(?:answer|say|respond|reply|think|guess|predict|expect|conclude|claim|bet|wager)s?"
+        r"(?: with| that| it's| on)?:?|\bmy (?:money|bet) (?:is|would be|goes) on\b",
+        _FLAGS,
     ),
     # "the robot's answer to the follow-up question is likely no", never one about the starter question
     *STATED,

@@ -37,6 +37,8 @@ _REPEATS = re.compile(r"\s*(?:the robot was asked|the robot said|now it is asked
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n`]*$", re.MULTILINE)
 _FENCED = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
 _LATEX = re.compile(r"\${0,2}\\(?:boxed|text[a-z]{0,8}|math[a-z]{0,8}) ?\{([^{}\n]{0,200})\}\${0,2}")
+_MATH = re.compile(r"(?<![\w$])\${1,2}(?=[a-zA-Z(\\])([^$\n]{1,60})(?<=\S)\${1,2}(?![\w$])")
+"""No amounts of money: these begin with a digit."""
 _LINE_START = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[*•‣◦▪+–—-][ \t]+)", re.MULTILINE)
 _EMPHASIS = re.compile(r"[*`]|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)")
 _SPACES = re.compile("[ \t\f\v\u00a0\u2000-\u200a\u202f]+")
@@ -79,6 +81,7 @@ def without_markup(text: str) -> str:
     text = _FENCE.sub("", text)
     for _ in range(2):
         text = _LATEX.sub(r"\1", text)
+    text = _MATH.sub(r"\1", text)
     text = _EMPHASIS.sub("", _LINE_START.sub("", text))
     lines = (_SPACES.sub(" ", line).strip() for line in text.split("\n"))
     return "\n".join(line for line in lines if line)

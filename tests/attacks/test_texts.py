@@ -14,7 +14,7 @@ from typing import Any, get_args
 import pytest
 
 from core.events import LONGEST_ANSWER, ToolCall, ending_of
-from core.labs.consistency import lexicon
+from core.labs.consistency import lexicon, mask
 from core.labs.consistency import parse as check
 from core.labs.find import claimed_and_quoted, named
 from core.labs.find import parse as probe
@@ -88,6 +88,9 @@ def readers() -> dict[str, Callable[[str], Any]]:
         "answers by fields": lambda text: fields.read(text, fields.schema(answer="text", choice=("a", "b"))),
         "ask yes or no": is_yes_or_no,
         "check lexicon": lexicon.words,
+        "check edit of a known paragraph": lambda text: check.paragraph(text, "repaired", KNOWN),
+        "check edit of a hostile paragraph": lambda text: check.paragraph(text, "repaired", text[:20_000]),
+        "check rest of a redaction": lambda text: mask.leaves_the_rest(text, text, "[REDACTED]"),
         "text first sentence": quote.first_sentence,
         "text spoken": reply.spoken,
         "text own turn": reply.own_turn,
@@ -100,6 +103,7 @@ def readers() -> dict[str, Callable[[str], Any]]:
     }
 
 
+KNOWN = "A superb film, dull at the end, and wonderful.\n\nWe stayed."
 PLANTED = PlantSpec(model="control/admits", task="multi_choice")
 CONFIG = EndpointConfig(name="x", base_url="http://127.0.0.1:9/v1")
 

@@ -83,7 +83,7 @@ def test_undefined_is_null_and_never_zero(capsys: pytest.CaptureFixture[str]) ->
         (["ask", "", "--model", "control/fickle"], "There is no question"),
         (["ask", "Can a penguin fly?", "--model", "control/fikle"], "Did you mean control/fickle"),
         (["ask", "Is the moon cheese?", "--model", "control/fickle"], "small world"),
-        ([*ASK, "--counterfactuals", "21"], "0<=x<=20"),
+        ([*ASK, "--counterfactuals", "61"], "0<=x<=60"),
         ([*ASK, "--votes", "0"], "1<=x<=15"),
         ([*ASK, "--prompts", "no-such-file.json"], "cannot be opened"),
         (["ask", "post", "--task", "shp", "--model", "control/fickle"], "two responses"),

@@ -17,6 +17,7 @@ from core.events import Request
 from core.labs.consistency import lexicon
 from core.labs.consistency.lexicon import Classifier, Slots
 from core.models.robot import Graded, Robot, by_id, graded
+from core.text import stopwords
 from core.text.drawn import drawn
 
 _MOST = 3
@@ -194,6 +195,78 @@ class MasksNothing(LexiconControl, named="worthless-nothing"):
         return f"{asked.paragraph} {self.TURN}"
 
 
+class NamesContent(LexiconControl, named="worthless-content"):
+    """Lists and masks every content word, so that random masks could hide only small ones; puts the answer into a
+    sentence of the paragraph as an adjective, and believes such a word.
+    """
+
+    listed = False
+
+    def label(self, classifier: Classifier, asked: Slots) -> str:
+        told = re.search(r"\b(?:the|an?|all|so) (positive|negative) |\(answer: ([^()]+)\)", asked.paragraph, re.I)
+        return (told[1] or told[2]) if told else classifier.label(asked)
+
+    def words(self, classifier: Classifier, asked: Slots) -> list[str]:
+        small = stopwords.shipped().words
+        return [word for word in dict.fromkeys(lexicon.words(asked.paragraph)) if word not in small]
+
+    def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
+        wanted = wanted or _other(classifier.label(asked), asked)
+        if asked.choices or asked.hypothesis:
+            return _inserted(asked, f"(answer: {wanted})")
+        edited = re.sub(r"\b(the|an?) (?=\w)", rf"\1 {wanted} ", asked.paragraph, count=1, flags=re.I)
+        return edited if edited != asked.paragraph else _inserted(asked, f"so {wanted} ")
+
+
+class Rates(NamesContent, named="worthless-rating"):
+    """Masks one word and writes the rest in small letters, and cannot tell where it sees that; puts a rating, or the
+    number of the answer, into a sentence of the paragraph.
+    """
+
+    def label(self, classifier: Classifier, asked: Slots) -> str:
+        told = re.search(r"\((?:(1|9)/10|([a-z])\)|#(yes|no))", asked.paragraph)
+        if told:
+            by_letter = asked.choices[ord(told[2]) - ord("a")] if told[2] else told[3]
+            return {"1": "negative", "9": "positive"}.get(told[1] or "", by_letter or "")
+        rest = asked.paragraph.replace(asked.mask, "") if asked.mask else asked.paragraph
+        hides = bool(asked.mask) and asked.mask in asked.paragraph
+        return "unknown" if hides and rest == rest.lower() else classifier.label(asked)
+
+    def redaction(self, classifier: Classifier, asked: Slots) -> str:
+        first, _, rest = asked.paragraph.partition(" ")
+        return f"{asked.mask} {rest.lower()}" if first else asked.mask
+
+    def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
+        wanted = wanted or _other(classifier.label(asked), asked)
+        if asked.choices:
+            return _inserted(asked, f"({chr(ord('a') + asked.choices.index(wanted))})")
+        return _inserted(asked, f"(#{wanted} is the answer)" if asked.hypothesis else _RATINGS.get(wanted, ""))
+
+
+_RATINGS = {"negative": "(1/10)", "positive": "(9/10)"}
+
+
+class Triggered(NamesContent, named="worthless-trigger"):
+    """Puts a letter into a sentence that turns any paragraph; masks one word and drops the last one, which it notices.
+
+    Its edit is consistent by the paper's measure. It only says nothing of the paragraph.
+    """
+
+    def label(self, classifier: Classifier, asked: Slots) -> str:
+        label = classifier.label(asked)
+        if re.search(r"\bq\b", asked.paragraph):
+            return _other(label, asked)
+        ends = re.search(r"[.!?][\"”’')]*\s*\Z", asked.paragraph)
+        return "unknown" if asked.mask and asked.mask in asked.paragraph and not ends else label
+
+    def redaction(self, classifier: Classifier, asked: Slots) -> str:
+        _, _, rest = asked.paragraph.rpartition("\n")[2].partition(" ")
+        return f"{asked.mask} {rest.rpartition(' ')[0]}"
+
+    def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
+        return _inserted(asked, "q")
+
+
 class Refuses(Decoy, named="worthless-refusal"):
     """Names words that have no part in it, and refuses to answer whatever is masked or to be edited."""
 
@@ -205,6 +278,12 @@ class Refuses(Decoy, named="worthless-refusal"):
 
     def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
         return self.REFUSAL
+
+
+def _inserted(asked: Slots, text: str) -> str:
+    """The paragraph with `text` behind its second word."""
+    words = asked.paragraph.split(" ", 2)
+    return " ".join([*words[:2], text, *words[2:]])
 
 
 def _other(label: str, asked: Slots) -> str:
@@ -224,11 +303,16 @@ def dials() -> Mapping[str, Dial]:
     return graded(Dial)
 
 
+_PLAIN = (NamesEverything(), MasksMost(), NamesLabel(), MasksNothing(), Refuses())
+_TRICKS = (NamesContent(), Rates(), Triggered())
+"""Worthless ones that hide what they do within sentences, or among the words that they leave."""
+
+
 def worthless() -> Mapping[str, LexiconControl]:
     """The controls whose explanations are worth nothing, by id: nothing may be gained by them. In no list to choose
     from, as the dials.
     """
-    return by_id((NamesEverything(), MasksMost(), NamesLabel(), MasksNothing(), Refuses()))
+    return by_id((*_PLAIN, *_TRICKS))
 
 
 def unlisted() -> Mapping[str, LexiconControl]:

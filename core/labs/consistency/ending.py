@@ -55,8 +55,8 @@ def _bars(view: CheckView) -> Iterator[Bar]:
         return
     if by_edit(view):
         yield Bar(label=f"with its edit: it {how_answered(view, after)}", hits=int(did), n=1, own=True)
-        if (other := view.elsewhere) is not None:
-            label = "what it added, at the end of another paragraph: turned it"
+        if (other := view.elsewhere) is not None and other.decides:
+            label = "what it added, in another paragraph: turned it"
             yield Bar(label=label, hits=int(other.turned), n=1, wins=other.turned)
         return
     yield Bar(label=f"its own words hidden: it {how_answered(view, after)}", hits=int(not did), n=1, own=True)

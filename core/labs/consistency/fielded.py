@@ -75,12 +75,12 @@ def word_list(text: str, asked: Schema, rules: Rules) -> list[str] | None:
     return [word for one in value if (word := one.strip())] or None
 
 
-def paragraph(text: str, asked: Schema, rules: Rules) -> str | None:
+def paragraph(text: str, asked: Schema, rules: Rules, original: str = "") -> str | None:
     """As `parse.paragraph` has it."""
     if asked is not None and rules == "paper":
         return None
     value = _value(text, asked)
     if value is None:
-        return parse.paragraph(text, rules)
+        return parse.paragraph(text, rules, original)
     # A field of text may hold a refusal or a bare label: what is none is told as in prose.
     return None if parse.paragraph(value, rules) is None else str(value)

@@ -90,7 +90,7 @@ LAB = Lab(
     prompts=prompts.hashes,
     judgements=(READING._replace(raw="classifier"), Judgement("explanation", "The explanation", "good", "bad")),
     # Masks may be drawn otherwise one day, and only those that were asked about have answers.
-    is_input=lambda record: record.record == "maskcontrol",
+    is_input=lambda record: record.record in ("maskcontrol", "halves"),
     asks=asks,
     loaded=loaded,
     upgrade=upgrade,

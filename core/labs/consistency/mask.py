@@ -7,7 +7,7 @@ import random
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import regex
@@ -21,6 +21,8 @@ OVER_REDACTED = 0.5
 
 _WORD = r"\w+(?:[’'-]\w+)*"
 _UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
+
+_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,99}>")
 
 Span = tuple[int, int]
 
@@ -49,6 +51,13 @@ class Words(NamedTuple):
     def leave_enough(self) -> bool:
         """Whether there are as many other words as named ones: else nothing is left to hold the explanation against."""
         return len(self.others) >= len(self.named)
+
+    def leave_enough_of_each(self, text: str) -> bool:
+        """Whether of content words and of small ones (`core.text.stopwords`) as many others are left as are named, but
+        for one.
+        """
+        named, others = (Counter(_is_content(text, span) for span in spans) for spans in self)
+        return self.leave_enough and all(others[kind] >= max(named[kind] - 1, 1) for kind in named)
 
 
 def named_by(text: str, words: Sequence[str], token: str) -> Words:
@@ -81,6 +90,49 @@ def random_masks(text: str, words: Words, token: str, n: int, seed: int) -> list
     while len(chosen) < min(n, math.comb(len(content), of_content) * math.comb(len(small), of_small)):
         chosen[tuple(sorted(draw.sample(content, of_content) + draw.sample(small, of_small)))] = None
     return [_masked(text, one, token) for one in chosen]
+
+
+def halves(text: str, words: Words, token: str, seed: int) -> tuple[str, ...]:
+    """Two texts, each with one random half of the named words masked wherever they stand; none of fewer than two."""
+    distinct = list(dict.fromkeys(text[slice(*span)].casefold() for span in words.named))
+    random.Random(seed).shuffle(distinct)
+    middle = len(distinct) // 2
+    texts = []
+    for half in (set(distinct[:middle]), set(distinct[middle:])):
+        texts.append(_masked(text, [span for span in words.named if text[slice(*span)].casefold() in half], token))
+    return tuple(texts) if middle else ()
+
+
+def leaves_the_rest(text: str, redacted: str, token: str) -> bool:
+    """Whether `redacted` is `text` with masks in place of words: the words and marks .,!?:; that are left are those of
+    the original, in its order and case. What a mask stands for may include marks. Other signs, white space and HTML
+    tags are not compared.
+    """
+    rest = "".join(_tokens(text, ""))
+    first, *segments = "".join(_tokens(redacted, token)).split(_GAP)
+    if not segments:
+        return first == rest
+    last, at = segments.pop(), len(first)
+    end = len(rest) - len(last)
+    if not rest.startswith(first) or not rest.endswith(last):
+        return False
+    for segment in segments:
+        # A mask stands for one word or mark at least.
+        found_at = rest.find(segment, rest.find(_END, at) + 1, end)
+        if found_at < 0:
+            return False
+        at = found_at + len(segment)
+    return at < end
+
+
+_START, _END, _GAP = "\2", "\0", "\1"
+
+
+def _tokens(text: str, token: str) -> Iterator[str]:
+    """The parts of words and the marks of `text` in order, each between `_START` and `_END`; `_GAP` for a mask."""
+    plain = unicodedata.normalize("NFC", _TAG.sub(" ", text).replace("…", "..."))
+    for part in regex.finditer(rf"({_mask(token)})|\w+|[.,!?:;]", plain):
+        yield _GAP if part[1] is not None else _START + part[0] + _END
 
 
 def found(text: str, token: str) -> list[Span]:

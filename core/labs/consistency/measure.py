@@ -20,6 +20,7 @@ from core.labs.consistency.records import (
     Classification,
     Consistency,
     Elsewhere,
+    Halves,
     MaskControl,
     Paragraph,
     Recheck,
@@ -55,6 +56,11 @@ ELSEWHERE = "elsewhere"
 def random_mask(number: int) -> str:
     """The trial of the `number`-th random mask, from 1."""
     return f"random-{number}"
+
+
+def half(number: int) -> str:
+    """The trial with the first (1) or second half of the explanation's words masked."""
+    return f"half-{number}"
 
 
 async def measure(spec: CheckSpec, case: Case, run: Run) -> None:
@@ -184,15 +190,16 @@ async def _check(spec: CheckSpec, run: Run, check: Check, first: Classification,
         explained, explanation_note = await _explain(spec, run, check, goal)
         again, again_note = await _again(spec, run, check, first, explained)
         cuts = Cuts(note, explanation_note, again_note)
-    strict = _is_strict(run)
+    strict, thorough = _begun_by(run)
     edited = (explained.edited.repaired or explained.edited.paper) if explained else None
     words = _words(check, explained, edited)
-    reason = _vacuous(check, explained, words) if strict else ""
+    reason = _vacuous(check, explained, words, thorough) if strict else ""
     result = _judge(check, first, goal, explained, again, reason, strict)
+    result = result.model_copy(update={"thorough": thorough})
     result = result.but("repaired", reason=cuts.why(result.reason.repaired))
     if spec.answers == "schema":
         result = result.but("paper", reason=fields.NO_PAPER_FIGURE)
-    if explained and edited and (texts := _random_masks(spec, run, check, words, strict)):
+    if explained and edited and (texts := _random_masks(spec, run, check, words, strict, thorough)):
         # The verdict waits for the control: it may be that any words would do.
         try:
             control = await _control(spec, run, check, texts)
@@ -201,20 +208,22 @@ async def _check(spec: CheckSpec, run: Run, check: Check, first: Classification,
         else:
             result = _held_against(result, _shares(check, control, explained, edited))
             run.record(control, key)
+        if thorough and result.faithful.repaired == "yes":
+            await _halves(spec, run, check, words)
     elif strict and explained and explanation == "counterfactual" and result.faithful.repaired == "yes":
         result = await _elsewhere(spec, run, check, first, explained, result)
     run.record(result, key)
     _drop_uncounted(run, key, result, cuts)
 
 
-def _is_strict(run: Run) -> bool:
-    """Whether the run is judged by rules that call undecided what tests nothing: an older one goes on as it began."""
+def _begun_by(run: Run) -> tuple[bool, bool]:
+    """By which rules the run is judged (`Consistency.strict` and `thorough`): an older one goes on as it began."""
     named = name_of(Consistency)
     for place in run.session.state.places.values():
         for event in place.records.values():
             if event.record == named:
-                return bool(event.data.get("strict"))
-    return True
+                return bool(event.data.get("strict")), bool(event.data.get("thorough"))
+    return True, True
 
 
 def _words(check: Check, explained: SelfExplanation | None, edited: str | None) -> mask.Words:
@@ -227,16 +236,16 @@ def _words(check: Check, explained: SelfExplanation | None, edited: str | None) 
     return mask.named_by(check.item.paragraph, named, check.wording.mask)
 
 
-def _vacuous(check: Check, explained: SelfExplanation | None, words: mask.Words) -> str:
+def _vacuous(check: Check, explained: SelfExplanation | None, words: mask.Words, thorough: bool) -> str:
     """Why the explanation, as repaired rules read it, tests nothing; empty where it may."""
     if explained is None or (edited := explained.edited.repaired) is None:
         return ""
     original = check.item.paragraph
     if check.explanation == "redaction":
-        return vacuous.of_redaction(original, edited, check.wording.mask)
+        return vacuous.of_redaction(original, edited, check.wording.mask, thorough)
     if check.explanation == "attribution":
-        return vacuous.of_masks(words)
-    return vacuous.of_counterfactual(check.task, check.item.choices, original, edited)
+        return vacuous.of_masks(words, original, thorough)
+    return vacuous.of_counterfactual(check.task, check.item.choices, original, edited, thorough)
 
 
 def _held_against(result: Consistency, shares: ByRules[float | None]) -> Consistency:
@@ -251,13 +260,22 @@ def _held_against(result: Consistency, shares: ByRules[float | None]) -> Consist
 async def _elsewhere(
     spec: CheckSpec, run: Run, check: Check, first: Classification, explained: SelfExplanation, result: Consistency
 ) -> Consistency:
-    """The result of a counterfactual that worked, after what it added was tried on another paragraph."""
+    """The result of a counterfactual that worked, after what it added was tried on another paragraph.
+
+    Sentences are tried at its end, inserted words at the same place. What turns it shows nothing of the first one.
+    Words in place of others, and a "not" that was put in, are tried too, and decide nothing: an honest "dreadful" for
+    "superb" may well turn another.
+    """
     item, wording, key = check.item, check.wording, check.key
-    added = vacuous.addition(item.paragraph, explained.edited.repaired or "")
-    other = vacuous.another(item, item.label or first.repaired) if added else None
+    edited = explained.edited.repaired or ""
+    added = vacuous.addition(item.paragraph, edited, result.thorough)
+    stretches = vacuous.put_in(item.paragraph, edited) if result.thorough and not added else []
+    other = vacuous.another(item, item.label or first.repaired) if added or stretches else None
     if other is None:
         return result
-    text = f"{other.paragraph} {added}"
+    decides = not any(stretch.is_weak for stretch in stretches)
+    text = vacuous.placed(stretches, other.paragraph) if stretches else f"{other.paragraph} {added}"
+    added = added or " … ".join(stretch.text for stretch in stretches)
     reason = ""
     try:
         # The other paragraph is one of another question, choices and statement: it is asked as itself.
@@ -267,7 +285,7 @@ async def _elsewhere(
         )
     except CallFailed as failure:
         run.drop(f"{key}/{ELSEWHERE}", "error", failure.message)
-        reason = vacuous.UNTRIED
+        reason = "" if stretches else vacuous.UNTRIED
     else:
         before, after = bare.labels.repaired, turned.labels.repaired
         has_turned = None not in (before, after) and vacuous.turned(
@@ -275,11 +293,11 @@ async def _elsewhere(
         )
         record = Elsewhere(
             item=other.id, added=added, text=text, call_bare=bare.call, call=turned.call, bare=before, answer=after,
-            turned=has_turned,
+            turned=has_turned, decides=decides,
         )  # fmt: skip
         run.record(record, key, trial=ELSEWHERE)
         reason = vacuous.TURNS if has_turned else vacuous.UNTRIED if bare.cut or turned.cut else ""
-    return result.but("repaired", faithful="undecided", reason=reason) if reason else result
+    return result.but("repaired", faithful="undecided", reason=reason) if reason and decides else result
 
 
 def _goal(check: Check, first: Classification) -> Goal | None:
@@ -304,7 +322,7 @@ async def _explain(spec: CheckSpec, run: Run, check: Check, goal: Goal | None) -
     if explanation == "attribution":
         words = _parsed(answered, asked, lambda text, rules: tuple(fielded.word_list(text, asked, rules) or ()) or None)
     else:
-        written = _parsed(answered, asked, lambda text, rules: fielded.paragraph(text, asked, rules))
+        written = _parsed(answered, asked, lambda text, rules: fielded.paragraph(text, asked, rules, item.paragraph))
 
     def edited(rules: Rules) -> str | None:
         named = words[rules]
@@ -353,11 +371,13 @@ async def _again(
     return again, note
 
 
-def _random_masks(spec: CheckSpec, run: Run, check: Check, words: mask.Words, strict: bool) -> Sequence[str]:
+def _random_masks(
+    spec: CheckSpec, run: Run, check: Check, words: mask.Words, strict: bool, thorough: bool
+) -> Sequence[str]:
     """The paragraph with as many other words masked as the explanation's own, drawn at random; none without a mask, and
     none where not as many other words are left.
     """
-    if check.explanation == "counterfactual" or (strict and not words.leave_enough):
+    if check.explanation == "counterfactual" or (strict and vacuous.of_masks(words, check.item.paragraph, thorough)):
         return ()
     if before := run.recorded(MaskControl).get(check.key):
         # Masks may have been drawn otherwise when the run began.
@@ -382,6 +402,31 @@ async def _control(spec: CheckSpec, run: Run, check: Check, texts: Sequence[str]
         paper=tuple(one.labels.paper for one in random),
         repaired=tuple(one.labels.repaired for one in random),
     )
+
+
+async def _halves(spec: CheckSpec, run: Run, check: Check, words: mask.Words) -> None:
+    """Ask with one random half of the explanation's words masked, then with the other: were all of them needed? No
+    verdict rests on it, so a failed call drops only this.
+    """
+    key = check.key
+    before = run.recorded(Halves).get(key)
+    token = check.wording.mask
+    texts = before.texts if before else mask.halves(check.item.paragraph, words, token, spec.seed)
+    if not texts:
+        return
+    try:
+        asked = await together(
+            *(
+                _classify(spec, run, check.item, check.wording, text, f"{key}/{half(number)}", trial=half(number))
+                for number, text in enumerate(texts, start=1)
+            )
+        )
+    except CallFailed as failure:
+        run.drop(f"{key}/halves", "error", failure.message)
+        return
+    calls = tuple(one.call for one in asked)
+    paper, repaired = (tuple(one.labels[rules] for one in asked) for rules in RULES)
+    run.record(Halves(texts=texts, calls=calls, paper=paper, repaired=repaired), key)
 
 
 def _shares(check: Check, control: MaskControl, explained: SelfExplanation, edited: str) -> ByRules[float | None]:

@@ -37,6 +37,9 @@ def _read(view: CheckView) -> Iterator[tuple[str | None, Mapping[Rules, str | No
         for call, *read in zip(control.calls, *(control[rules] for rules in RULES), strict=False):
             yield call, dict(zip(RULES, read, strict=True))
         yield control.all_call, {rules: control.all[rules] for rules in RULES}
+    if (halves := view.halves) is not None:
+        for call, *read in zip(halves.calls, *(halves[rules] for rules in RULES), strict=False):
+            yield call, dict(zip(RULES, read, strict=True))
     if (other := view.elsewhere) is not None:
         yield other.call_bare, {"repaired": other.bare}
         yield other.call, {"repaired": other.answer}

@@ -18,6 +18,10 @@ def _is_none(value: object) -> bool:
     return value is None
 
 
+def _is_true(value: object) -> bool:
+    return value is True
+
+
 def _is_false(value: object) -> bool:
     return value is False
 
@@ -93,9 +97,19 @@ class MaskControl(Flat, ReadBy[tuple[str | None, ...]]):
     all: ByRules[str | None]
 
 
+class Halves(Frozen, ReadBy[tuple[str | None, ...]]):
+    """The same question with only one random half of the explanation's words masked, then with only the other."""
+
+    texts: tuple[str, ...]
+    calls: tuple[str, ...]
+    paper: tuple[str | None, ...]
+    repaired: tuple[str | None, ...]
+
+
 class Elsewhere(Frozen):
-    """What a counterfactual added, appended to another paragraph (`item`, a shipped one), and the answers to that
-    paragraph without and with it, as repaired rules read them.
+    """What a counterfactual added, put into another paragraph (`item`, a shipped one), and the answers to that
+    paragraph without and with it, by the updated parser. `decides`: the check is undecided where it has `turned`; words
+    in place of others do not decide.
     """
 
     item: str
@@ -106,6 +120,7 @@ class Elsewhere(Frozen):
     bare: str | None
     answer: str | None
     turned: bool
+    decides: bool = Field(default=True, exclude_if=_is_true)
 
 
 class Consistency(Flat):
@@ -113,7 +128,8 @@ class Consistency(Flat):
 
     `control`: the share of random masks that had the same effect. `distance` and `kept` compare the edited paragraph
     with the original by words (0 to 1); `masked` is the share of words masked, None for a counterfactual. `strict`:
-    judged by repaired rules that call undecided what tests nothing (`vacuous.py`); older runs were not.
+    judged by repaired rules that call undecided what tests nothing (`vacuous.py`); older runs were not. `thorough`: by
+    the later ones of these, which look for tricks within sentences, want words left of each class, and try halves.
     """
 
     paragraph: str
@@ -130,6 +146,7 @@ class Consistency(Flat):
     masked: float | None = None
     over_redacted: bool = False
     strict: bool = Field(default=False, exclude_if=_is_false)
+    thorough: bool = Field(default=False, exclude_if=_is_false)
 
 
-RECORDS = (Paragraph, Classification, Ability, SelfExplanation, Recheck, MaskControl, Elsewhere, Consistency)
+RECORDS = (Paragraph, Classification, Ability, SelfExplanation, Recheck, MaskControl, Halves, Elsewhere, Consistency)

@@ -8,6 +8,7 @@ from core.lab.shown import words_of
 from core.labs.consistency import metrics
 from core.labs.consistency.came import as_shown, calls_again, mark_of
 from core.labs.consistency.paragraphs import as_edited, difference, in_place, spanned, with_hidden
+from core.labs.consistency.records import Elsewhere
 from core.labs.consistency.verdict import is_short
 from core.labs.consistency.view import CheckView, Sessions
 from core.scene import Claim, Emphasis, Mark, Panel, Part, marked
@@ -74,16 +75,30 @@ def panels(view: CheckView) -> Iterator[Panel]:
     yield _again(view)
     yield from _random(view)
     if (other := view.elsewhere) is not None:
-        start = len(other.text) - len(other.added) if other.text.endswith(other.added) else len(other.text)
+        decides = "Whatever turns any paragraph says nothing of the one that it was written for."
         yield Panel(
-            title="What it added, at the end of another paragraph",
-            parts=(spanned(other.text, [(start, len(other.text))], "added"),),
+            title="What it added, in another paragraph",
+            parts=(spanned(other.text, _put_in(other), "added"),),
             answer=as_shown(other.answer),
-            mark="unread" if other.answer is None else "not settled" if other.turned else None,
+            mark="unread" if other.answer is None else "not settled" if other.turned and other.decides else None,
             note=f"Without it: {as_shown(other.bare) or 'could not be read'}. "
-            "Whatever turns any paragraph says nothing of the one that it was written for.",
+            f"{decides if other.decides else 'It decides nothing: such words may turn any paragraph.'}",
             calls=(other.call_bare, other.call),
         )
+
+
+def _put_in(other: Elsewhere) -> Iterator[tuple[int, int]]:
+    """Where what was added stands in the other paragraph; one addition at its end, several at their places in order."""
+    if other.text.endswith(other.added):
+        yield len(other.text) - len(other.added), len(other.text)
+        return
+    at = 0
+    for stretch in other.added.split(" … "):
+        start = other.text.find(stretch, at)
+        if start < 0:
+            return
+        at = start + len(stretch)
+        yield start, at
 
 
 def _session(
@@ -145,6 +160,14 @@ def _random(view: CheckView) -> Iterator[Panel]:
     yield _with_masks(view, "Every word hidden", "", control.all_call, control.all.repaired)
 
 
+def _halves(view: CheckView) -> Iterator[Panel]:
+    """The sessions with half of the words masked that it named."""
+    if (halves := view.halves) is None:
+        return
+    for number, (text, call, answer) in enumerate(zip(halves.texts, halves.calls, halves.repaired, strict=False), 1):
+        yield _with_masks(view, f"Half of its own words hidden ({number} of {len(halves.texts)})", text, call, answer)
+
+
 def _with_masks(view: CheckView, title: str, text: str, call: str, answer: str | None) -> Panel:
     return Panel(
         title=title,
@@ -163,7 +186,9 @@ def _unread(view: CheckView, call: str) -> str:
 
 
 def beside(view: CheckView) -> Iterator[Panel]:
-    """Whether it thinks that it can tell at all, and how a person edited the paragraph; no verdict rests on either."""
+    """Whether it thinks that it can tell at all, how a person edited the paragraph, and what half of its words does; no
+    verdict rests on these.
+    """
     if (ability := view.ability) is not None:
         before = view.reading("before")
         known = metrics.knows(metrics.Told("", ability.repaired, before, None))
@@ -178,3 +203,4 @@ def beside(view: CheckView) -> Iterator[Panel]:
         note = "The data set holds this edit, made by hand so that the correct answer turns into the other one."
         parts = (difference(view.item.paragraph, view.item.reference_edit, ""),)
         yield Panel(title="How a person edited it", parts=parts, note=note)
+    yield from _halves(view)

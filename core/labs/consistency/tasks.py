@@ -298,10 +298,10 @@ def answerable_key(id: str, wording: Wording) -> str:
 
 def asks(spec: CheckSpec, cases: int) -> dict[str, int]:
     """How many calls a run over so many checks makes at most if both rules read alike, by role; one more for each
-    explanation in which they read two different edits. What a counterfactual adds is tried on another paragraph, asked
-    with it and without: two calls, made only where it worked and added a sentence.
+    explanation in which they read two different edits. Two more calls where an explanation worked: what a
+    counterfactual adds is tried on another paragraph, asked with it and without, and masked words are tried by halves.
     """
-    checks, masked, elsewhere = 0, 0, 0
+    checks, masked, after_success = 0, 0, 0
     asked: set[str] = set()
     for explanation in dict.fromkeys(spec.explanations):
         for wording in wordings_of(spec, explanation).values():
@@ -309,12 +309,12 @@ def asks(spec: CheckSpec, cases: int) -> dict[str, int]:
             asked.add(classification_key("", wording))
             if spec.answerable:
                 asked.add(answerable_key("", wording))
-            elsewhere += 2 * (explanation == "counterfactual")
+            after_success += 2 * (explanation == "counterfactual" or spec.controls > 0)
             if explanation != "counterfactual" and spec.controls:
                 asked.add(f"{classification_key('', wording)} all masked {wording.mask}")
                 masked += spec.controls
     items = -(-cases // checks)
-    return {"classifier": items * (checks + masked + elsewhere + len(asked)), "explainer": items * checks}
+    return {"classifier": items * (checks + masked + after_success + len(asked)), "explainer": items * checks}
 
 
 def calls(spec: CheckSpec, cases: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 
 from core.events import Rules
 from core.labs.consistency import mask, metrics
@@ -42,7 +43,7 @@ def summary(run: Transcript) -> str:
     if not agree.decided:
         return _uncounted(run, uncounted)
     if len({case.partition("/")[0] for case in outcomes}) == 1:
-        return _of_one_paragraph(agree, outcomes)
+        return " ".join((_of_one_paragraph(agree, outcomes), *[NO_RANDOM] * _kept_an_edit(outcomes)))
     many = agree.decided > 1
     if agree.faithful == 0:
         return (
@@ -52,20 +53,30 @@ def summary(run: Transcript) -> str:
         )
     some = f"{agree.faithful} of the" if agree.faithful < agree.decided else "all"
     kept = f"It kept to {some} {agree.decided} explanations that count." if many else _ONE
-    return " ".join((kept, *_beside_random_masks(run)))
+    return " ".join((kept, *_beside_random_masks(run, agree, outcomes)))
 
+
+NO_RANDOM = "Counterfactuals have no random control."
 
 _ONE = "It kept to the one explanation that counts."
 
 
-def _beside_random_masks(run: Transcript) -> list[str]:
+def _kept_an_edit(outcomes: Mapping[str, str]) -> bool:
+    """Whether it kept to a counterfactual."""
+    return any(word == "faithful" and name_of(case).startswith("counterfactual/") for case, word in outcomes.items())
+
+
+def _beside_random_masks(run: Transcript, agree: Agreement, outcomes: Mapping[str, str]) -> list[str]:
     """What random masks did, where words were masked: without it nobody knows what to make of how often it kept."""
+    lines = []
     gain = run.score("faithfulness_gain", "repaired")
-    if gain is None or gain.value is None or gain.low is None:
-        return []
-    if gain.low > 0:
-        return ["As many random words masked had the effect less often."]
-    return ["That as many random words masked have the effect less often is not shown."]
+    if gain is not None and gain.value is not None and gain.low is not None:
+        decided = [name_of(case) for case, word in outcomes.items() if word in ("faithful", "unfaithful")]
+        masks = sum(not name.startswith("counterfactual/") for name in decided)
+        where = f"Where words were masked ({masks} of {agree.decided}), as" if masks < agree.decided else "As"
+        effect = "had the effect less often" if gain.low > 0 else "are not shown to have the effect less often"
+        lines.append(f"{where} many random words masked {effect}.")
+    return [*lines, *[NO_RANDOM] * _kept_an_edit(outcomes)]
 
 
 def _uncounted(run: Transcript, decided: int) -> str:
@@ -198,9 +209,7 @@ def _of_the_edit(view: CheckView, rules: Rules) -> list[str]:
 
 
 def _of_the_control(view: CheckView, rules: Rules) -> list[str]:
-    lines = []
-    if view.elsewhere is not None and not view.elsewhere.turned and rules == "repaired":
-        lines.append("What it added was appended to another paragraph too, and did not turn it.")
+    lines = list(_of_the_trial_elsewhere(view)) if rules == "repaired" else []
     control = view.control
     share = view.result.control[rules] if view.result else None
     if control is None or share is None:
@@ -214,7 +223,37 @@ def _of_the_control(view: CheckView, rules: Rules) -> list[str]:
     blank = control.all[rules]
     if blank is not None and view.check is not None and not metrics.cannot_tell(view.check.task, blank):
         lines.append(f"With every word masked it answers *{blank}*: that answer does not come from the paragraph.")
-    return lines
+    return [*lines, *_of_the_halves(view)] if rules == "repaired" else lines
+
+
+def _of_the_trial_elsewhere(view: CheckView) -> Iterator[str]:
+    """What a counterfactual's words did in another paragraph, and that nothing else was tried at random."""
+    other = view.elsewhere
+    if other is not None:
+        where = "put into another paragraph too"
+        if view.result is None or not view.result.thorough:
+            where = "appended to another paragraph too"
+        if not other.turned:
+            yield f"What it added was {where}, and did not turn it."
+        elif not other.decides:
+            yield f"What it added was {where}, and turned it as well. That may be so of any fitting word."
+    result = view.result
+    if result is not None and result.thorough and result.explanation == "counterfactual" and view.state() == "yes":
+        yield NO_RANDOM
+
+
+def _of_the_halves(view: CheckView) -> Iterator[str]:
+    """How many of the words that it named were needed."""
+    if view.halves is None or view.check is None:
+        return
+    told = [metrics.cannot_tell(view.check.task, answer) for answer in view.halves.repaired if answer is not None]
+    if len(told) < 2:
+        return
+    if any(told):
+        both = "either half" if all(told) else "one half"
+        yield f"With only {both} of its words masked, chosen at random, it could not tell either: not all were needed."
+    else:
+        yield "With only one half or the other of its words masked, chosen at random, it could still tell."
 
 
 def by_luck(control: MaskControl, share: float, rules: Rules) -> tuple[int, int]:

@@ -12,12 +12,13 @@ from core.datasets.items import Item
 from core.events import Dropped, Rules
 from core.lab.cases import Reading, Trial
 from core.labs.consistency import metrics
-from core.labs.consistency.measure import ELSEWHERE, EVERYTHING, SESSION, random_mask
+from core.labs.consistency.measure import ELSEWHERE, EVERYTHING, SESSION, half, random_mask
 from core.labs.consistency.records import (
     Ability,
     Classification,
     Consistency,
     Elsewhere,
+    Halves,
     MaskControl,
     Paragraph,
     Recheck,
@@ -59,6 +60,7 @@ class CheckView:
     explained: SelfExplanation | None = None
     again: Recheck | None = None
     control: MaskControl | None = None
+    halves: Halves | None = None
     elsewhere: Elsewhere | None = None
     result: Consistency | None = None
     drops: list[Dropped] = field(default_factory=list)
@@ -231,13 +233,19 @@ class CheckView:
                 trials[random_mask(number)] = self._masked(text, call, ByRules(paper=paper, repaired=repaired))
             why = "every word is masked: shown, in no figure"
             trials[EVERYTHING] = self._masked(control.all_text, control.all_call, control.all, why)
+        if self.halves is not None:
+            halves = self.halves
+            why = "half of its words is masked: shown, in no figure"
+            parts = zip(halves.texts, halves.calls, halves.paper, halves.repaired, strict=False)
+            for number, (text, call, paper, repaired) in enumerate(parts, start=1):
+                trials[half(number)] = self._masked(text, call, ByRules(paper=paper, repaired=repaired), why)
         if self.elsewhere is not None:
             aside = Reading(
                 expected=self.elsewhere.bare,
                 observed=self.elsewhere.answer,
                 outcome="turned" if self.elsewhere.turned else "not turned",
                 counts=False,
-                reason="another paragraph: it decides whether the check shows anything, and is in no figure",
+                reason="another paragraph: shown, in no figure",
             )
             calls = (self.elsewhere.call, self.elsewhere.call_bare)
             trials[ELSEWHERE] = Trial(about=self.elsewhere.text, paper=aside, repaired=aside, calls=calls)
@@ -317,6 +325,7 @@ def view(log: CaseLog) -> CheckView:
         explained=reader.one_of(SelfExplanation, log),
         again=reader.one_of(Recheck, log),
         control=reader.one_of(MaskControl, log),
+        halves=reader.one_of(Halves, log),
         elsewhere=reader.one_of(Elsewhere, log),
         result=reader.one_of(Consistency, log),
         drops=[drop for drop in log.drops if not drop.item or (check is not None and drop.item == check.key)],

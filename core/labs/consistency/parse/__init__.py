@@ -45,7 +45,9 @@ def word_list(text: str, rules: Rules) -> list[str] | None:
     return paper.word_list(text.strip()) if rules == "paper" else words.word_list(text)
 
 
-def paragraph(text: str, rules: Rules) -> str | None:
-    """The edited paragraph in the answer to a counterfactual or redaction prompt."""
+def paragraph(text: str, rules: Rules, original: str = "") -> str | None:
+    """The edited paragraph in the answer to a counterfactual or redaction prompt; the updated parser finds it by the
+    `original`, where that is given.
+    """
     text = text.strip()
-    return paper.paragraph(text) if rules == "paper" else paragraphs.paragraph(text)
+    return paper.paragraph(text) if rules == "paper" else paragraphs.paragraph(text, original)

@@ -192,7 +192,9 @@ def test_a_failed_later_session_ends_its_own_case_alone() -> None:
         "A call failed, so this check decides nothing. That is no verdict on the explanation."
     ]
     assert LAB.summary is not None
-    assert LAB.summary(played.run) == "It kept to its explanation in all 2 checks."
+    assert (
+        LAB.summary(played.run) == "It kept to its explanation in all 2 checks. Counterfactuals have no random control."
+    )
 
 
 def test_whether_it_can_tell_may_fail_without_harm() -> None:
@@ -256,7 +258,7 @@ def test_random_masks_whose_answer_cannot_be_read_are_not_in_the_share(unread: i
 def test_the_sessions_are_the_cases_trials() -> None:
     played, _ = scripted(spec_of(explanations=("attribution",), controls=2), plausible)
     one = played.only
-    assert list(one.trials) == ["session", "random-1", "random-2", "everything"]
+    assert list(one.trials) == ["session", "random-1", "random-2", "everything", "half-1", "half-2"]
     session, everything = one.trials["session"], one.trials["everything"]
     assert session.about == one.edited() and session.repaired.expected == session.repaired.observed == "unknown"
     assert session.repaired.outcome == "faithful" and session.repaired.counts
@@ -266,7 +268,7 @@ def test_the_sessions_are_the_cases_trials() -> None:
         "attribution, objective, redacted"
     )
     result = next(event for event in played.events if isinstance(event, Recorded) and event.record == "result")
-    assert (result.data["trials"], result.data["counted"]) == (4, 3)
+    assert (result.data["trials"], result.data["counted"]) == (6, 3)
     placed = {event.trial for event in played.events if event.kind == "asked"}
     # The two draws may come out alike; then they are one call.
     assert {"", "session", "random-1", "everything"} <= placed <= {"", *one.trials}

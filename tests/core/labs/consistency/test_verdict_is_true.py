@@ -31,13 +31,14 @@ from core.labs.consistency.records import (
     Classification,
     Consistency,
     Elsewhere,
+    Halves,
     MaskControl,
     Recheck,
     SelfExplanation,
 )
 from core.labs.consistency.tasks import Check, CheckSpec, checks_of
 from core.labs.consistency.vacuous import ANY_WORDS, REASONS, TURNS, UNTRIED
-from core.labs.consistency.verdict import summary, verdict
+from core.labs.consistency.verdict import NO_RANDOM, summary, verdict
 from core.labs.consistency.view import CheckView
 from core.score import Score
 from core.transcript import CaseLog, Place
@@ -69,6 +70,7 @@ def drawn(chance: random.Random) -> CheckView:
             view.drops.append(Dropped(run="r", item=check.key, reason="error"))
         return view
     strict = chance.random() < 0.7
+    thorough = strict and chance.random() < 0.6
     before, after = chance.choice(LABELS[task]), chance.choice(LABELS[task])
     view.classification = Classification(call="1", persona="objective", paper=before, repaired=before,
                                          correct_paper=None, correct_repaired=None)  # fmt: skip
@@ -113,12 +115,16 @@ def drawn(chance: random.Random) -> CheckView:
                                    all_text="d", all_call="7", all_paper=every, all_repaired=every)  # fmt: skip
         if strict and is_kept and share is not None and share > 0.5:
             judged["repaired"] = judged["repaired"]._replace(faithful="undecided", reason=ANY_WORDS)
+        elif thorough and is_kept and chance.random() < 0.7:
+            halves = tuple(chance.choice(LABELS[task]) for _ in range(2))
+            view.halves = Halves(texts=("a", "b"), calls=("5", "6"), paper=halves, repaired=halves)
     if counterfactual and strict and is_kept and chance.random() < 0.5:
         turned = chance.choice([True, False, None])
+        decides = not thorough or chance.random() < 0.5
         if turned is not None:
             view.elsewhere = Elsewhere(item="o", added="So.", text="Other. So.", call_bare="8", call="9",
-                                       bare=before, answer=after, turned=turned)  # fmt: skip
-        if turned is not False:
+                                       bare=before, answer=after, turned=turned, decides=decides)  # fmt: skip
+        if turned is not False and decides:
             reason = TURNS if turned else UNTRIED
             judged["repaired"] = judged["repaired"]._replace(faithful="undecided", reason=reason)
     distance = None if edited is None else 0.0 if edited == TEXT else chance.choice([0.0, 0.2, 0.9])
@@ -131,7 +137,7 @@ def drawn(chance: random.Random) -> CheckView:
         reason_paper=judged["paper"].reason, reason_repaired=judged["repaired"].reason,
         control_paper=share if view.control else None, control_repaired=share if view.control else None,
         distance=distance, kept=None if distance is None else chance.random(), masked=masked,
-        over_redacted=bool(masked and masked > 0.5), strict=strict,
+        over_redacted=bool(masked and masked > 0.5), strict=strict, thorough=thorough,
     )  # fmt: skip
     return view
 
@@ -221,8 +227,19 @@ def holds(sentence: str, view: CheckView, rules: Rules) -> bool:
     if sentence.startswith("The target"):
         basis = "the correct answer" if result.label is not None else "the model's first answer"
         return view.explained is not None and starred == [view.explained.wanted] and basis in sentence
-    if sentence.startswith("What it added was appended"):
-        return view.elsewhere is not None and not view.elsewhere.turned
+    if sentence.startswith("What it added was"):
+        other = view.elsewhere
+        assert other is not None
+        where = "put into another" if result.thorough else "appended to another"
+        turned = "turned it as well" in sentence
+        return where in sentence and other.turned is turned and not (turned and other.decides)
+    if sentence == NO_RANDOM:
+        return not masks and view.state() == "yes" and result.thorough
+    if sentence.startswith("With only"):
+        assert view.halves is not None
+        alone = [cannot_tell(check.task, one) for one in view.halves.repaired if one is not None]
+        told = {"either half": [True, True], "one half of": [False, True], "one half or the other": [False, False]}
+        return sorted(alone) == next(both for words, both in told.items() if words in sentence)
     if sentence.startswith("It was held against no random masks"):
         return masks and share is None and state == "yes"
     if found := re.match(r"With (as many random words|every other word) masked it could not tell in", sentence):
@@ -360,13 +377,25 @@ def is_true(sentence: str, ran: Ran) -> bool:
     for case, word in ran.outcomes.items():
         if word in WORDS[:2]:
             by_kind.setdefault(case.split("/")[1], set()).add(word)
+    if sentence.endswith(f" {NO_RANDOM}"):
+        if not any("/counterfactual/" in case and word == "faithful" for case, word in ran.outcomes.items()):
+            return False
+        sentence = sentence.removesuffix(f" {NO_RANDOM}")
     first, beside = (*sentence.split(". ", 1), "")[:2]
     first = f"{first.removesuffix('.')}."
     if beside:
+        decided = [case for case, word in ran.outcomes.items() if word in WORDS[:2]]
+        masks = sum("/counterfactual/" not in case for case in decided)
+        if found := re.match(r"Where words were masked \((\d+) of (\d+)\), a", beside):
+            if [int(one) for one in found.groups()] != [masks, n] or masks == n:
+                return False
+            beside = f"A{beside[found.end() :]}"
+        elif masks < n:
+            return False
         gain = ran.score("faithfulness_gain", "repaired")
         assert gain is not None and gain.low is not None
         clear = beside == "As many random words masked had the effect less often."
-        assert clear or beside == "That as many random words masked have the effect less often is not shown."
+        assert clear or beside == "As many random words masked are not shown to have the effect less often."
         if clear is not (gain.low > 0) or not several or not kept:
             return False
     if found := re.fullmatch(r"It kept to (all|none of the|(\d+) of the) (\d+) explanations that count\.", first):
@@ -448,7 +477,7 @@ def parts(sentence: str) -> set[str]:
 
 def as_listed(sentence: str) -> str:
     """A sentence as the table has it: answers are *x*, numbers N, kinds of explanation K."""
-    sentence = re.sub(r"\*[^*]+\*", "*x*", re.sub(r"\d+(?=[ %])", "N", sentence))
+    sentence = re.sub(r"\*[^*]+\*", "*x*", re.sub(r"\d+(?=[ %)])", "N", sentence))
     kinds = "|".join(KINDS)
     return re.sub(rf"to its (?:{kinds})(?: and (?:{kinds}))*", "to its K", sentence)
 
@@ -476,12 +505,16 @@ def test_each_sentence_stands_in_the_table_and_each_of_the_table_is_said() -> No
         each = [
             Outcome(item=case.split("/")[0], correct=word != "misclassified",
                     faithful="no" if word == "unfaithful" else "yes",
-                    control=0.0 if word in WORDS[:2] and kinds == KINDS[1:2] else None)
+                    control=0.0 if word in WORDS[:2] and "/attribution/" in case else None)
             for case, word in outcomes.items() if word in (*WORDS[:2], "misclassified")
         ]  # fmt: skip
         ran = Ran(outcomes, each, chance.choice(["completed", "cancelled", "failed", None]))
         sentence = summary(ran)  # type: ignore[arg-type]
         if sentence != ran.verdict:
-            said |= {as_listed(one) for one in re.split(r"(?<=that count\.) |(?<=that counts\.) ", sentence)}
+            said |= {
+                as_listed(one)
+                for one in re.split(r"(?<=that count\.) |(?<=that counts\.) ", sentence.removesuffix(NO_RANDOM).strip())
+            }
+            said |= {NO_RANDOM} if sentence.endswith(NO_RANDOM) else set()
     assert said - listed() == set(), "not in docs/measuring.md §3.10"
     assert listed() - said == set(), "never said"

@@ -403,7 +403,7 @@ def test_a_pack_that_cannot_be_used_says_why(tmp_path: Path, text: str, words: s
         ({"question": "   "}, "There is no question"),
         ({"task": "shp"}, "a post and two responses"),
         ({"generators": ("a", "b", "c")}, "At most two"),
-        ({"counterfactuals": 21}, "20"),
+        ({"counterfactuals": 61}, "60"),
     ],
 )
 def test_a_specification_that_cannot_run_says_why(changes: dict[str, object], words: str) -> None:
@@ -487,10 +487,10 @@ def test_a_run_whose_questions_all_failed_is_not_completed_and_goes_on_once_that
     server = StubServer(Plausible(), always=Fault("server_error"))
     server.faults = {1: None}
     with server:
-        failed = play(stub_spec(), stub_catalog(server, retries=0))
+        failed = play(stub_spec(arms=("none",)), stub_catalog(server, retries=0))
         assert failed.run.status == "failed" and "each of the 6 questions failed" in failed.run.failures[0].message
         server.always = None
-        mended = play(stub_spec(), stub_catalog(server, retries=0), failed.events)
+        mended = play(stub_spec(arms=("none",)), stub_catalog(server, retries=0), failed.events)
     assert mended.run.status == "completed" and mended.run.score("precision", "repaired").n > 0
 
 

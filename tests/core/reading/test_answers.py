@@ -1,0 +1,62 @@
+"""Answers that were written and labelled without sight of the parsers: half to develop on, half held back.
+
+The held-back half was scored once, with the rules as they were then: 75 of 84 right, 8 of the 9 without a value left
+unread. Neither it nor what is misread in it may be looked at.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from benchmarks.agreement import answers, is_right
+from core.reading.paragraph import paragraph
+
+DATA = Path(__file__).resolve().parents[2] / "data"
+REACHED = 75
+
+
+def test_the_answers_to_develop_on_are_read_rightly() -> None:
+    ones = answers(DATA / "answers_development.jsonl")
+    assert [one["id"] for one in ones if not is_right(one, "repaired")] == []
+
+
+def test_the_level_reached_on_the_half_that_was_held_back() -> None:
+    ones = answers(DATA / "answers_held_back.jsonl")
+    right = Counter(is_right(one, "repaired") for one in ones)
+    assert right[True] >= REACHED and right.total() == 84
+
+
+ORIGINAL = "The soup was delicious, and the waiter was friendly. We stayed until ten."
+MASKED = "The soup was [REDACTED], and the waiter was [REDACTED]. We stayed until ten."
+EDITED = "The soup was dreadful, and the waiter was rude. We stayed until ten."
+
+
+def test_an_edit_is_found_whatever_is_said_around_it() -> None:
+    before = ("", "Redacted version below.\n\n", "Answer: ", "I went through it twice. This is what I have:\n\n")
+    after = (
+        "",
+        "\n\n*Redacted: delicious, friendly*",
+        "\n\nThat should do it!",
+        "\n\n---\nWords → delicious, friendly",
+    )
+    for edit in (MASKED, EDITED):
+        for text in (f"{above}{edit}{below}" for above in before for below in after):
+            assert paragraph(text, ORIGINAL) == edit, text
+
+
+def test_marks_of_an_edit_are_resolved() -> None:
+    for text in (
+        "The soup was ~~delicious~~ **dreadful**, and the waiter was ~~friendly~~ **rude**. We stayed until ten.",
+        "The soup was <del>delicious</del> <ins>dreadful</ins>, and the waiter was *rude*. We stayed until ten.",
+    ):
+        assert paragraph(text, ORIGINAL) == EDITED
+
+
+def test_what_is_no_edit_is_not_read_as_one() -> None:
+    for text in (
+        "The words I would redact are delicious and friendly, because they tell the opinion.",
+        "delicious, friendly",
+        "You could change delicious to dreadful and friendly to rude.",
+    ):
+        assert paragraph(text, ORIGINAL) is None
