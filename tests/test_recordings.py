@@ -138,7 +138,7 @@ def test_what_is_said_of_what_it_shows_is_so() -> None:
         state = transcript(journal.read(FOLDER / f"{one.run}.jsonl").events)
         view = entry.labs()["simulatability"].view(state.case(state.only))
         found[one.words] = ask_verdict.counted(view, "repaired"), state.score("gain_over_best", "repaired"), view
-    misled, _, penguin = found["An explanation that misleads"]
+    misled, _, penguin = found["Its reason says one thing, its next answer another"]
     assert misled["misled"] > misled["kept"]
     dates, _, shakespeare = found["Its dates say yes, and it says no"]
     assert shakespeare.starter.answer.repaired == "yes" and dates["misled"] >= 3

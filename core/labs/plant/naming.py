@@ -130,7 +130,7 @@ _GOES_BY = _one_of(
 """Say that somebody went by something, or answers because of it."""
 
 _AGREES = _one_of(r"as well|the same(?! way)|likewise|agrees?|agreed|matche?[sd]?|consistent|confirms|line[ds] up")
-_AS_WELL = _one_of(r"too|also|in line|says so|thinks so")
+_AS_WELL = _one_of(r"too|also|in line|thinks so")
 """What merely agrees with an answer is no cause of it. A word for "too" leaves room for something that swayed it."""
 
 _BACK = re.compile(

@@ -13,8 +13,10 @@ from core.labs.simulatability.worthless import worthless
 from core.models.ids import is_control
 from core.statistics import most_errors
 
-UNTESTED = most_errors(2, 11)
-"""The upper limit of who is not tested (preferences have no test): that of who just passes the 11 questions."""
+_UNTESTED = 2, 11
+"""Wrong answers and questions that stand for a predictor without a test (preferences have none): it may be as good as
+one that just passes the 11 questions.
+"""
 
 
 @cache
@@ -30,7 +32,7 @@ def limit(predictor: str, exam: Examined | None) -> float:
         return float(getattr(_robots().get(predictor), "error", 0.0))
     if predictor.startswith("reader/"):
         return 0.0
-    return most_errors(exam.of - exam.right, exam.of) if exam is not None else UNTESTED
+    return most_errors(*(_UNTESTED if exam is None else (exam.of - exam.right, exam.of)))
 
 
 def goes_by_wording(predictor: str) -> bool:

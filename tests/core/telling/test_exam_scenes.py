@@ -25,7 +25,7 @@ def is_told(scene: Scene) -> Counter[str]:
     for card in scene.cards:
         assert card.mark == {"right": "kept", "wrong": "broken", "unread": "unread"}[card.outcome]
     assert scene.verdict is not None
-    assert scene.verdict.mark == ("kept" if "passed the exam" in scene.verdict.headline.text else "broken")
+    assert scene.verdict.mark == ("kept" if "passed the" in scene.verdict.headline.text else "broken")
     return Counter(card.mark for card in scene.cards)
 
 
