@@ -223,16 +223,17 @@ class Endpoint:
                 if left_out:
                     self._learn(refused=self.connection.traits(self.model).refused | left_out)
                 return outcome.model_copy(update={"at_once": self.connection.throttle.at_once})
+            if isinstance(outcome, str | _Changed) and (changes := changes + 1) > _MOST_CHANGES:
+                raise failure("refused_all", name=config.name, changes=_MOST_CHANGES)
             if isinstance(outcome, str):
                 # Kept only once the server is well without it.
                 left_out.add(outcome)
                 continue
-            if isinstance(outcome, _Changed) and (changes := changes + 1) <= _MOST_CHANGES:
+            if isinstance(outcome, _Changed):
                 grown = grown or "room" in outcome.news
                 self._learn(**outcome.news)
                 passed_on.again()
                 continue
-            assert isinstance(outcome, CallFailed)
             if type(outcome) is Refused and _SCHEMA in parameters:
                 # It may be the schema, and the server does not name it: so it is, if it is well without.
                 left_out.add(_SCHEMA)

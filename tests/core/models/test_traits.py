@@ -71,6 +71,16 @@ def test_a_model_that_used_its_tokens_for_thinking_gets_more_room_once_and_keeps
     assert first.sent["max_tokens"] == 50 + FIRST_ROOM
 
 
+def test_a_server_that_complains_of_what_was_not_sent_is_not_asked_for_ever() -> None:
+    with StubServer(always=Fault("bad_request", words="each stop sequence must contain non-whitespace")) as server:
+        connection = Connection(server.config())
+        connection.learn("stub-model", thinks="no")
+        sampling = Sampling(stop=("\n", "Question:"))
+        with pytest.raises(errors.Refused, match="in each of"):
+            ask(connection, ASKED.model_copy(update={"sampling": sampling}))
+        assert server.count <= 25
+
+
 def test_room_that_was_set_is_not_changed_and_the_failure_names_it() -> None:
     with StubServer(f"<think>{' hm' * 200}") as server:
         with pytest.raises(errors.EmptyAnswer) as caught:
