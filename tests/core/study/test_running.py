@@ -168,7 +168,8 @@ def test_more_runs_go_on_at_once_without_a_restart(tmp_path: Path, serve: Callab
         return len(list(home.journals().glob("*.jsonl")))
 
     def more() -> None:
-        until(lambda: server.count >= 3)
+        # A server on this machine is asked one call at first.
+        until(lambda: server.count >= 1)
         begun.append(journals())
         want(home.home(), of.name, at_once=3)
         until(lambda: journals() > 2)
