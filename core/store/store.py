@@ -128,7 +128,9 @@ class Store:
             try:
                 return self._connection.close()
             except duckdb.ResourceInUseException:
-                self._connection.interrupt()
+                # The call that kept it busy may have closed it meanwhile.
+                with suppress(duckdb.ConnectionException):
+                    self._connection.interrupt()
                 time.sleep(0.1)
         self._connection.close()
 

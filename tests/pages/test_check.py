@@ -44,7 +44,7 @@ def test_an_empty_page_is_ready(page: Page) -> None:
     app = page("check")
     assert app.text_area(key="paragraph-sentiment").value == shipped("sentiment")[0].paragraph
     assert app.selectbox(key="label-sentiment").value == "positive"
-    assert app.button(key="check").label == "Check · at most 7 calls" and not app.button(key="check").disabled
+    assert app.button(key="check").label == "Check · at most 9 calls" and not app.button(key="check").disabled
     assert any(option.startswith("control/decoy-lexicon") for option in app.selectbox(key="check-model").options)
     assert "control/fickle" not in app.selectbox(key="check-model").options, "it knows nothing of this lab"
     assert "control/decoy-lexicon" not in page("ask").selectbox(key="model").options
@@ -185,7 +185,7 @@ def test_a_dataset_is_counted_before_it_is_run(page: Page, datasets: Path) -> No
     app.segmented_control(key="source").set_value("dataset").run()
     app.text_input(key="path-imdb").set_value(str(datasets / "imdb"))
     app.number_input(key="limit").set_value(3).run()
-    assert app.button(key="check").label == "Check · at most 21 calls"
+    assert app.button(key="check").label == "Check · at most 27 calls"
 
 
 def test_a_failed_run_says_why(page: Page, stub: Callable[[StubServer], None]) -> None:

@@ -75,7 +75,7 @@ def test_of_one_case_only_the_case_changes_and_not_what_stands_around_it() -> No
     assert entry.jobs().wait(run, 120)
     state, lab = entry.jobs().watch(run).transcript, entry.labs()["simulatability"]
     whole = how_far(entry.jobs(), lab, run, state)
-    assert whole.words == f"{state.ended} of about 51 calls answered" and 0 < whole.share <= 1
+    assert whole.words == f"{state.ended} of about 62 calls answered" and 0 < whole.share <= 1
     state.cases[state.only].result = None
     assert how_far(entry.jobs(), lab, run, state).around == whole.around
     state.started = None

@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home
+from pages.parts.text import plain
 from tests.pages.conftest import APP, run_named, settled, turned, words
 from tests.waiting import until
 
@@ -157,4 +158,4 @@ def test_a_model_typed_without_its_endpoint_is_corrected() -> None:
     app = AppTest.from_file(str(APP), default_timeout=120)
     app.session_state["model"] = "gpt-4o"
     turned(app, "ask")
-    assert app.button(key="meant-model-gpt-4o").label == "Did you mean openai/gpt-4o?"
+    assert app.button(key="meant-model-gpt-4o").label == f"Did you mean {plain('openai/gpt-4o')}?"

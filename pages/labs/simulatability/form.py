@@ -17,7 +17,7 @@ from core.labs.simulatability.exam.lab import ExamSpec
 from core.labs.simulatability.lab import LAB
 from core.labs.simulatability.questions import pairs, questions
 from core.labs.simulatability.records import Examined
-from core.labs.simulatability.tasks import MOST, SINGLE, AskSpec, calls, usual
+from core.labs.simulatability.tasks import MOST, AskSpec, calls, usual
 from core.labs.simulatability.words import METHODS
 from core.models.errors import OutsideWorld
 from core.models.ids import is_control
@@ -72,12 +72,11 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
     """How many new questions; and the person's own, for a yes-or-no question."""
     task = given["task"]
     single = "dataset" not in given
-    few = usual(task, single, given["model"])
-    place = f"number-{task}" if not single or few == SINGLE else f"number-{task}-few"
-    number = st.slider("New questions", 1, MOST, few, key=place, persist_state="session",
-                       help=on_hover("New questions"))  # fmt: skip
+    model = given["model"]
+    number = st.slider("New questions", 1, MOST, usual(task, single, model), key=_number_key(task, single, model),
+                       persist_state="session", help=on_hover("New questions"))  # fmt: skip
     if single:
-        st.caption(" ".join((power.told(number), _minutes(task, given["model"], number))).strip())
+        st.caption(" ".join((power.told(number), _minutes(task, model, number))).strip())
     arms = st.pills(
         "Also predict each answer",
         list(ARMS),
@@ -115,6 +114,11 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
     return {"counterfactuals": number, "extra": lines, "arms": tuple(arms), "exam": exam, "simulator": simulator}
 
 
+def _number_key(task: str, single: bool, model: str) -> str:
+    """The key of the slider of new questions, one for each number that it starts with."""
+    return f"number-{task}-{usual(task, single, model)}"
+
+
 def _minutes(task: str, model: str, number: int) -> str:
     """About how long a model in this process takes for so many; empty for any other model."""
     if not model.startswith("local/"):
@@ -137,8 +141,8 @@ def fill(spec: AskSpec) -> dict[str, Any]:
     held: dict[str, Any] = {
         "task": spec.task, "model": spec.model, "method": spec.method, "arms": list(spec.control_arms),
         "exam": spec.exam, SIMULATOR: spec.simulator if spec.simulator != spec.model else None,
-        f"number-{spec.task}": max(spec.counterfactuals, 1), "extra": "\n".join(spec.extra),
-        "ask-source": "dataset" if spec.dataset else "one",
+        _number_key(spec.task, not spec.dataset, spec.model): max(spec.counterfactuals, 1),
+        "extra": "\n".join(spec.extra), "ask-source": "dataset" if spec.dataset else "one",
     }  # fmt: skip
     if spec.dataset:
         return {**held, **of_dataset(spec, "ask-")}
