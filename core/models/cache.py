@@ -164,7 +164,8 @@ def key_of(request: Request, model: str, account: str, sent: Mapping[str, Any] |
     """
     content = request.model_dump(mode="json", include=_SENT) | {"model": model, "base_url": account}
     if sent:
-        content["sent"] = dict(sent)
+        # Whether the server or the app stops at the request's stop sequences, the text is the same.
+        content["sent"] = {name: value for name, value in sent.items() if name != "stop"}
     return _digest(content | ({"whose": WHOSE.get()} if policy.hosted() else {}))
 
 

@@ -58,8 +58,11 @@ def yes_no(text: str, also: Iterable[Said] = ()) -> str | None:
     `also` are statements that are known otherwise.
     """
     words = plain(text)
-    begins = lead(words) or lead(beyond_question(words))
-    leads = [Said(begins[0], 0, FIRM)] if begins and not declines(begins[1]) and cannot_tell(begins[1]) is None else []
+    begins, weight = lead(words), FIRM
+    if begins is None:
+        # It may be the first of several questions that the reply answers; a firm answer after it counts.
+        begins, weight = lead(beyond_question(words)), LOOSE
+    leads = [Said(begins[0], 0, weight)] if begins and not declines(begins[1]) and cannot_tell(begins[1]) is None else []
     statements = [*leads, *said(words, first), *also]
     return settle(statements) if statements else _agreed(words)
 

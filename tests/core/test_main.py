@@ -57,7 +57,7 @@ def test_json_prints_the_journal(capsys: pytest.CaptureFixture[str]) -> None:
     assert {event["metric"] for event in scores} == {
         *("precision", "constant_guess", "generality_bleu", "generality_cosine", "generality_jaccard"),
         *("precision_none", "precision_question_only", "simulatability_gain", "simulatability_gain_normalised"),
-        *("gain_over_best", "made_predictable"),
+        *("gain_over_best", "made_predictable", "precision_swapped"),
     }
     assert all({"metric", "value", "n", "of", "low", "high", "rules"} <= set(event) for event in scores)
 
@@ -181,6 +181,8 @@ def test_an_interrupted_run_is_exit_code_4_and_resume_asks_only_the_rest(own_hom
             "--model",
             "openai/stub-model",
             "--no-exam",
+            "--counterfactuals",
+            "10",
         ]
         going = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
         until(lambda: server.count >= 8)
@@ -195,7 +197,7 @@ def test_an_interrupted_run_is_exit_code_4_and_resume_asks_only_the_rest(own_hom
             [sys.executable, "-m", "core", "resume", run], cwd=ROOT, env=environment, capture_output=True, text=True
         )
         assert again.returncode == 0, again.stderr
-        assert 0 < server.count - before <= 51 - kept
+        assert 0 < server.count - before <= 62 - kept
         assert "precision" in again.stdout
 
 
@@ -229,7 +231,7 @@ def test_the_store_is_made_again_from_the_journals(capsys: pytest.CaptureFixture
         calls = store.query(
             "select run, call, role, model, text, seconds, cached from calls where run = ?", [journals()[0].stem]
         )
-    assert len(scores) == 22
+    assert len(scores) == 24
     answered = [from_json(line) for line in journals()[0].read_bytes().splitlines()]
     assert len(calls) == sum(event.kind == "answered" for event in answered)
 

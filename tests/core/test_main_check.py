@@ -74,7 +74,7 @@ def test_a_dataset_of_ones_own(datasets: Path, capsys: pytest.CaptureFixture[str
         ([*CHECK, "--limit", "0"], "1<=x<=1000"),
         (["check", "multi_choice", "--text", "x", "--question", "y"], "no choices"),
         (["check", "entailment", "--text", "x"], "no statement"),
-        (["check", "sentiment", "--model", "control/honest"], "Did you mean control/honest-lexicon"),
+        (["check", "sentiment", "--model", "control/honest"], "Did you mean control/denies or control/honest-lexicon"),
     ],
 )
 def test_bad_input_is_said_in_words(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,7 +66,7 @@ def test_of_a_question_the_expectation_comes_before_the_answer_and_one_after_the
     assert len(trials) >= 8 and findings == sorted(findings, key=lambda one: trials.index(one[0]))
     for trial in trials:
         records = [record for where, record in findings if where == trial]
-        assert records == ["counterfactual", "simulation", "answer", "armsimulation", "armsimulation"]
+        assert records == ["counterfactual", "simulation", "answer", *["armsimulation"] * 3]
     for step in steps:
         told = [one for one in step if isinstance(one, Dropped) or (isinstance(one, Recorded) and one.record in ORDER)]
         assert len(told) <= 1, "one thing a step"
