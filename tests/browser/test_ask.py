@@ -51,7 +51,7 @@ def test_guess_first(app: Server, page: Page) -> None:
     expect(page.locator(".game .hint")).to_have_text(f"4 of {ANSWERED}")
     guess_on(page, *"1" * (ANSWERED - 3))
     expect(page.locator(".over")).to_contain_text(
-        re.compile(r"With its reason you foretold \d of \d, without it \d of \d: ")
+        re.compile(r"You predicted \d of \d with its reason and \d of \d without it\. That is too few to say")
     )
     page.keyboard.press("Escape")
     expect(page.locator(".st-key-own")).to_be_visible()
