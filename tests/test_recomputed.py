@@ -505,6 +505,10 @@ def probe(book: Book, which: Line) -> Expected:
     cases = cases_of(book, which["case"])
     if metric == "excess":
         cases = [case for case in cases if any(one["expected"] for one in records(book, "observed", case).values())]
+    if metric == "success_confirmed":
+        # Only a success is tried elsewhere, and where what is true there is known.
+        cases = [case for case in cases if records(book, "checked", case)]
+        cases = [case for case in cases if _probe_case(book, case, "nmse_success", rules).value == 1]
     scores = [_probe_case(book, case, metric, rules) for case in cases]
     if len(scores) == 1 or metric not in ("nmse", "excess", "held_out_nmse"):
         return of_cases(scores)

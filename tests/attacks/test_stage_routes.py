@@ -38,7 +38,7 @@ def mine(app: Server) -> tuple[str, str]:
     with Tab(app, own) as tab:
         press = next(one.button.id for one in tab.run("ask") if one.button.id.endswith("show-ask"))
         tab.run("ask", widgets=[WidgetState(id=press, trigger_value=True)])
-    until(lambda: list(folder.glob("*-simulatability-*.jsonl")))
+    until(lambda: any(b"finished" in path.read_bytes() for path in folder.glob("*-simulatability-*.jsonl")))
     return own, next(path.stem for path in folder.glob("*-simulatability-*.jsonl") if "~" not in path.stem)
 
 

@@ -141,7 +141,10 @@ def test_paper_rules_read_no_such_answer_and_have_no_figure() -> None:
         view, events = play(spec(), stub_catalog(server))
     said = view.interpretation
     assert said and (said.description.paper, said.code.paper, said.told.paper) == ("", "", "")
-    metrics = {event.metric for event in events if event.kind == "scored"}
+    scored = {(event.metric, event.rules) for event in events if event.kind == "scored"}
+    # Only a success is confirmed, and by the original parser there is none.
+    assert ("success_confirmed", "repaired") in scored and ("success_confirmed", "paper") not in scored
+    metrics = {metric for metric, _ in scored} - {"success_confirmed"}
     assert {"nmse", "nmse_success", "held_out_nmse", "coverage"} <= metrics
     for metric in metrics:
         assert view.value(metric, "paper") is None and view.reason(metric, "paper") == fields.NO_PAPER_FIGURE
