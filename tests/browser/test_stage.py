@@ -308,12 +308,18 @@ def test_every_card_is_guessed_before_it_turns_and_half_of_them_without_the_reas
     expect(page.locator(".options")).to_contain_text("It does not say")
     guessed = {card.id: card for card in scene.cards if card.mark != "set aside"}
     for number in range(1, len(guessed) + 1):
-        is_covered = page.get_by_text("Its reason is covered").count() == 1
+        is_covered = page.get_by_text("Reason hidden on this card.").count() == 1
         assert is_covered != (page.get_by_text("All birds can fly").count() == 1)
         page.keyboard.press("2")
         *_, (_, id, _, without) = (one for one in acts(page) if one[0] == "guess")
         expect(page.locator(".turned")).to_contain_text(f"It said {guessed[id].said}.")
-        assert without == is_covered and page.locator(".expects-word").count() == (not is_covered)
+        assert without == is_covered
+        turned, first = page.locator(".turned"), guessed[id].expects[0]
+        is_settled = first.value != "unknown" and not guessed[id].doubt
+        assert turned.locator(".expects-word").all_inner_texts() == (
+            [f"Its own reason pointed to {first.value}."] if is_settled and not is_covered else []
+        )
+        assert turned.get_by_text("Its reason doesn't tell.").count() == (not is_settled and not is_covered)
         assert page.locator(".dropped .tile").count() == number
         page.keyboard.press(" ")
     said = [one[1:] for one in acts(page) if one[0] == "guess"]
@@ -321,7 +327,8 @@ def test_every_card_is_guessed_before_it_turns_and_half_of_them_without_the_reas
     arms = [without for *_, without in said]
     assert arms == sorted(arms, reverse=True) and 4 <= sum(arms) <= 5, "those without the reason come first"
     hits = {arm: [guessed[id].said == "no" for id, _, without in said if without == arm] for arm in (True, False)}
-    told = f"With its reason you foretold {sum(hits[False])} of {len(hits[False])}, without it {sum(hits[True])} of"
+    with_reason, without = (f"{sum(hits[arm])} of {len(hits[arm])}" for arm in (False, True))
+    told = f"You predicted {with_reason} with its reason and {without} without it. That is too few to say"
     expect(page.locator(".over")).to_contain_text(told)
     expect(page.locator(".over .ending h2")).to_be_in_viewport()
 
