@@ -7,6 +7,9 @@ often an explanation is red, by the predictor's qualification test.
 from __future__ import annotations
 
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.labs.simulatability import baselines
 from core.labs.simulatability.power import TRIES, recognised

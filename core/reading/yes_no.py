@@ -62,7 +62,8 @@ def yes_no(text: str, also: Iterable[Said] = ()) -> str | None:
     if begins is None:
         # It may be the first of several questions that the reply answers; a firm answer after it counts.
         begins, weight = lead(beyond_question(words)), LOOSE
-    leads = [Said(begins[0], 0, weight)] if begins and not declines(begins[1]) and cannot_tell(begins[1]) is None else []
+    answers = begins is not None and not declines(begins[1]) and cannot_tell(begins[1]) is None
+    leads = [Said(begins[0], 0, weight)] if begins and answers else []
     statements = [*leads, *said(words, first), *also]
     return settle(statements) if statements else _agreed(words)
 

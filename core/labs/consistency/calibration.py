@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from core.labs.consistency import vacuous
 from core.labs.consistency.controls import Decoy, Dial, Honest, controls, dials
 from core.labs.consistency.lexicon import Slots
 from core.labs.consistency.noisy import Noisy, noisy
@@ -15,12 +16,15 @@ ITEMS = 5
 
 
 def truth(view: CheckView) -> float | None:
-    """1 where the explanation of a control is faithful, 0 where it is not; None for every other model. Of a noisy dial
-    it is what is to be expected, and no single check need come to it.
+    """1 where the explanation of a control is faithful, 0 where it is not; None for every other model, and where it has
+    to mask so much of a short paragraph that the check is undecided. Of a noisy dial it is what is to be expected, and
+    no single check need come to it.
 
     Of a worthless control (`controls.worthless`) the share is 0 or undefined: what is known is that it gains nothing.
     """
     if view.spec is None or view.item is None:
+        return None
+    if view.result is not None and view.result.reason.repaired == vacuous.TOO_MUCH:
         return None
     match {**controls(), **dials(), **noisy()}.get(view.spec.model):
         case Honest():

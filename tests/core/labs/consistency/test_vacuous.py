@@ -379,3 +379,14 @@ def test_a_long_answer_takes_no_longer_than_its_length() -> None:
             vacuous._added("A word.", edited, vacuous._CLAUSE)
             took.append(time.perf_counter() - began)
         assert took[1] < 8 * took[0] + 0.2, unit
+
+
+def test_a_faithful_dial_must_read_1_unless_it_has_to_mask_too_much() -> None:
+    spec = CheckSpec(task="entailment", model="control/dial-lexicon-1.0", controls=0)
+    views = [view for view in play(spec, resolve=ALL.__getitem__).views.values() if view.check]
+    unread = [view for view in views if truth(view) is None]
+    masked = {(view.item.id, view.check.explanation) for view in unread if view.item and view.check}
+    items = ("mayor-bridge", "library-fee", "mountain-hut")
+    assert masked == {(item, kind) for item in items for kind in ("attribution", "redaction")}
+    assert {view.outcome("repaired") for view in unread} == {"undecided"}
+    assert {truth(view) for view in views if view not in unread} == {1.0}

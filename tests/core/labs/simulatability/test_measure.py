@@ -322,7 +322,9 @@ def test_sampling_is_the_papers() -> None:
     assert {(body["temperature"], body["max_tokens"], tuple(body["stop"])) for body in by_role["simulator"]} == {
         (0, 200, ("\n",))
     }
-    rest = [body for body in bodies if body not in by_role["generator"] + by_role["simulator"]]
+    first, *rest = [body for body in bodies if body not in by_role["generator"] + by_role["simulator"]]
+    # Whether the model thinks is known from the first answer on, and with it that a stop can cut no thinking.
+    assert first is bodies[0] and "stop" not in first and (first["temperature"], first["max_tokens"]) == (0, 200)
     assert {(body["temperature"], body["max_tokens"], tuple(body["stop"])) for body in rest} == {(0, 200, ("\n\n",))}
 
 
@@ -347,7 +349,8 @@ def test_a_temperature_is_that_of_the_model_that_is_tested() -> None:
         play(spec, stub_catalog(server))
         bodies = [seen.body for seen in server.seen]
     own = [body for body in bodies if body["temperature"] == 0.7]
-    assert {(body["top_p"], body["max_tokens"], body["seed"], *body["stop"]) for body in own} == {(0.9, 200, 7, "\n\n")}
+    assert {(body["top_p"], body["max_tokens"], body["seed"]) for body in own} == {(0.9, 200, 7)}
+    assert [body.get("stop") for body in own] == [None, ["\n\n"], ["\n\n"]], "none before it is known not to think"
     rest = sorted(body["temperature"] for body in bodies if body not in own)
     assert (len(own), rest) == (3, [0, 0, 1, 1]), "the starter and two answers; two predictions, two new questions"
     plain = stub_spec().model_dump()

@@ -36,9 +36,11 @@ GUESSES = ("yes", "no", "unknown", "neither")
 SAID = ("yes", "no", "neither")
 
 
-def drawn(chance: random.Random) -> AskView:
-    """A run such as there may be: any mixture of rows, at any stage, stopped in any way, predicted by anybody."""
-    lean = [chance.random() ** 3 for _ in range(4)]
+def drawn(chance: random.Random, is_plain: bool = False) -> AskView:
+    """A run such as there may be: any mixture of rows, at any stage, stopped in any way, predicted by anybody. Of one
+    that `is_plain` little is excluded or in doubt, and any share of predictions fails: many of these get a colour.
+    """
+    lean = [0.02, 0.02, 0.02, chance.random()] if is_plain else [chance.random() ** 3 for _ in range(4)]
     whole = ("none", "swapped", "question_only")
     arms = chance.choice([(), ("none",), ("question_only", "none"), *[whole] * 5])
     lucky = chance.random()
@@ -360,7 +362,7 @@ def test_a_colour_holds_whichever_way_doubts_are_counted() -> None:
     """
     seen: Counter[str] = Counter()
     for seed in range(4000):
-        view = drawn(random.Random(seed))
+        view = drawn(random.Random(seed), is_plain=seed % 2 == 0)
         rows = judged_rows(view, "repaired")
         seen[colour(view)] += 1
         if colour(view):
