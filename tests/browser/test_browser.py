@@ -42,16 +42,23 @@ def ask(page: Page, url: str) -> str:
 
 
 def ask_model(page: Page, url: str, model: ScriptedModel, exam: bool = False) -> str:
-    """Ask a scripted model. Its calls are those of one run, where there is no `exam` before it."""
+    """Ask a scripted model ten new questions without other reasons. Its calls are those of one run, where there is no
+    `exam` before it.
+    """
     page.goto(f"{url}/ask")
     settle(page)
     box = page.locator(".st-key-model input")
     box.fill(model.id)
     box.press("Enter")
     settle(page)
+    expect(page.locator(".st-key-ask button")).to_contain_text("157 calls")
+    page.locator(".st-key-settings summary").click()
+    number = page.get_by_role("slider", name="New questions")
+    for _ in range(24 - 10):
+        number.press("ArrowLeft")
+    page.get_by_role("button", name="From its answer with other reasons").click()
     expect(page.locator(".st-key-ask button")).to_contain_text("62 calls")
     if not exam:
-        page.locator(".st-key-settings summary").click()
         page.locator(".st-key-exam label").click()
         expect(page.locator(".st-key-ask button")).to_contain_text("51 calls")
     begin(page, "ask")
