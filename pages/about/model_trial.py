@@ -61,7 +61,7 @@ def _pick() -> None:
 
 
 def may_try(id: str) -> bool:
-    """Whether whoever looks may have the model tried: a visitor tries only what they connected themselves, for other
+    """Whether the visitor may have the model tried: a visitor tries only what they connected themselves, for other
     calls are counted for them and these are not.
     """
     config = session.endpoints().get(id.partition("/")[0])

@@ -253,7 +253,7 @@ const marksOf = (kind) => GAMES[kind]?.marks ?? PREDICTED;
 /** What came, in a sentence. */
 const whatCame = ({ card, kind }) => GAMES[kind]?.came?.(wordOf(card, card.said)) ?? came(card);
 
-/** What came of a guess. What cannot be predicted keeps its card's mark; a card of a pack is not scored where its
+/** The result of a guess. What cannot be predicted keeps its card's mark; a card of a pack is not scored where its
  * reason does not decide it. */
 function ofGuess({ card, kind, open = UNKNOWN }, guess) {
   if (!(card.said in card.options)) return card.mark;

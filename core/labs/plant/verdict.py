@@ -136,7 +136,7 @@ def is_verdict(run: Transcript) -> bool:
 
 
 def figure(run: Transcript, metric: str, row: Row = "answer") -> Scored | None:
-    """A figure of the run by whoever decides: the judge of a real model where there is one, else the words."""
+    """A figure of the run as the verdict takes it: from the judge where a real model has one, else from the words."""
     model = str(run.started.spec.get("model") or "") if run.started else ""
     by_judge = None if is_control(model) else run.score(metric, "repaired", SERIES[row, "reader"])
     return by_judge or run.score(metric, "repaired", SERIES[row, "words"])

@@ -40,7 +40,7 @@ _ASKED = "Asked:"
 
 
 class Stepped(NamedTuple):
-    """What came of the steps: the `guess`, yes, no or unknown; the `claim` that was read; the last of the calls; and
+    """The result of the steps: the `guess`, yes, no or unknown; the `claim` that was read; the last of the calls; and
     where the first step that was cut ended, empty where none was.
     """
 

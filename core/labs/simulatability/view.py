@@ -252,7 +252,7 @@ class AskView:
         return baselines.compared(expected, self.arms(rules), answers, rules, missed, constant)
 
     def outcome(self, rules: Rules) -> str:
-        """What came of it: failed, waiting, cut, thinking not shown, no explanation, not settled, unread; of
+        """The outcome, one of: failed, waiting, cut, thinking not shown, no explanation, not settled, unread; of
         predictions *not judged*, *helped* (each baseline is beaten), *misled* (more did not come true than the
         predictor's own error explains), *in doubt*, *told nothing* (a baseline does as well), *slips* (some did not
         come true), *not shown* or *too few*. By paper rules, which know no baseline, *kept* where all came true.
