@@ -5,7 +5,6 @@ JSON to a schema, gives log probabilities and calls tools, and how fast it is.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
@@ -15,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field, ValidationError
 
 from core.events import Answer, CallFailed, Frozen, Message, Model, Request, Sampling, Served, Tool, now, unheard
+from core.home import write
 from core.models.cache import Cached
 from core.models.endpoint import Endpoint
 from core.models.errors import NoToolCalls, Refused
@@ -350,11 +350,8 @@ def keep(found: Capabilities, model: Model, home: Path) -> None:
     """Keep the result in `home`; where nothing can be written there, it is not kept."""
     every = {**_read(home).found, _key(model): found}
     newest = dict(sorted(every.items(), key=lambda pair: pair[1].at)[-MOST_KEPT:])
-    path = home / "capabilities.json"
-    written = path.with_name(f".{path.name}.{time.monotonic_ns()}")
     with suppress(OSError):
-        written.write_text(_Kept(found=newest).model_dump_json(indent=1), encoding="utf-8")
-        written.replace(path)
+        write(home / "capabilities.json", _Kept(found=newest).model_dump_json(indent=1).encode())
 
 
 def _read(home: Path) -> _Kept:

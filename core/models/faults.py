@@ -92,7 +92,7 @@ def of_body(body: object, config: EndpointConfig, model: str = "") -> CallFailed
     if isinstance(code, str) and code.isdecimal():
         code = int(code[:4])
     if isinstance(code, int) and 400 <= code < 600:
-        return _of_words_and_status(code, f"{_field(body, 'type')} {words}", words, {}, config, model)
+        return _of_words_and_status(code, f"{_field(body, 'type')} {words}", body, {}, config, model)
     text = f"{code} {_field(body, 'type')} {words}"
     known = _of_words(words, text, config, model)
     return known or failure("failed_midway", name=config.name, said=_quote(words, config))

@@ -11,7 +11,6 @@ import re
 
 from core.events import Request
 from core.labs.simulatability.controls import Control, Verdict, without_explanation
-from core.labs.simulatability.noisy import with_errors
 from core.labs.simulatability.world import Question
 from core.labs.simulatability.worthless import DRAWS, Worthless
 from core.models.robot import by_id
@@ -73,14 +72,6 @@ class Lettered(Worthless, named="honest-letters"):
         order = sorted(things, key=lambda thing: drawn(f"{self._sequence(request)}|{starter}|{thing}"))
         text = self.world.write(Question(order[request.repeat % len(order)], starter.ability))
         return f"{text}\nYour guess of the robot's answer: I go by what it says. So I cannot guess the robot's answer."
-
-    def _simulate_answer(self, slots: dict[str, str]) -> str:
-        question = self.world.read(slots["counterfactual"])
-        expected = self.expects(question, slots) if question else None
-        if expected is None:
-            return "Nothing settles this. So I cannot guess the robot's answer."
-        said = f"So the robot will likely answer {'yes' if expected else 'no'}."
-        return with_errors(said, slots, self.id, self.error)
 
 
 class Misread(Lettered, named="honest-misread"):
