@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import Field, ValidationError
 
@@ -20,7 +20,7 @@ from core.models.endpoint import Endpoint
 from core.models.errors import NoToolCalls, Refused
 from core.models.ids import is_control
 from core.models.prices import price_of
-from core.models.traits import Traits
+from core.models.traits import Thinks, Traits
 from core.text.counted import counted
 from core.text.reply import without_thinking
 
@@ -40,9 +40,6 @@ _TOOL = Tool(
     parameters={"type": "object", "properties": {"mountain": {"type": "string"}}, "required": ["mountain"]},
 )
 
-Thinks = Literal["no", "inline", "field", "hidden"]
-"""How a model thinks: not, in its answer, in a field beside it, or so that only the tokens are counted."""
-
 
 class Capabilities(Frozen):
     """The result of trying a model. What is None could not be found out."""
@@ -56,7 +53,7 @@ class Capabilities(Frozen):
     problem: str = ""
     """Why it does not answer, and what to do."""
 
-    thinks: Thinks | None = None
+    thinks: Thinks = "unknown"
     refused: tuple[str, ...] = ()
     """Of temperature, top_p, seed and stop, those that the server does not take."""
 
@@ -247,7 +244,7 @@ def rows(found: Capabilities, room: int = 0) -> Iterator[Row]:
         return
     speed = f", {found.tokens_per_second:.0f} tokens a second" if found.tokens_per_second else ""
     yield Row("Answers", True, f"{found.seconds or 0:.1f} s{speed}")
-    yield Row("Thinks", True if found.thinks not in (None, "no") else None, _of_thinking(found.thinks, room))
+    yield Row("Thinks", True if found.thinks not in ("unknown", "no") else None, _of_thinking(found.thinks, room))
     refused = {*found.refused, *(() if found.system_role else ("system prompt",))}
     # A model that thinks is sent none: the app applies them to what is not thinking.
     unsent = set() if found.thinks == "no" else {"stop"}
@@ -279,12 +276,13 @@ _THINKING = {
     "inline": "In its answer; the app keeps it apart.",
     "field": "In a field of its own, kept with each answer.",
     "hidden": "Not shown: only its tokens are counted.",
-    None: "Not known.",
+    "unknown": "Not known.",
 }
 
 
-def _of_thinking(thinks: Thinks | None, room: int) -> str:
-    return _THINKING[thinks] + (f" Room for thinking: {room:,} tokens." if room and thinks not in (None, "no") else "")
+def _of_thinking(thinks: Thinks, room: int) -> str:
+    has_room = room and thinks not in ("unknown", "no")
+    return _THINKING[thinks] + (f" Room for thinking: {room:,} tokens." if has_room else "")
 
 
 def _unknown(holds: bool | None, otherwise: str) -> str:
@@ -315,7 +313,7 @@ def unwrapped(model: Model) -> Model:
 
 
 def set_room(model: Model, tokens: int) -> None:
-    """Give the model so many tokens for its thinking from now on. Models that are not behind an endpoint need none."""
+    """Set the tokens that the model gets for its thinking. Models that are not asked over HTTP need none."""
     if isinstance(inner := unwrapped(model), Endpoint):
         inner.connection.learn(inner.model, room=tokens)
 

@@ -15,11 +15,13 @@ from core.events import CallFailed, Event, Frozen, Model
 from core.journal import found, listed
 from core.models import download, local
 from core.models.cache import Cached, ResponseCache
-from core.models.endpoint import PRESETS, Connection, Endpoint, EndpointConfig, connect
+from core.models.connection import Connection, connect
+from core.models.endpoint import Endpoint
 from core.models.errors import BadSetting, NoSuchModel, failure
 from core.models.faults import did_you_mean
 from core.models.prices import price_of
 from core.models.replay import Replay
+from core.models.settings import PRESETS, EndpointConfig
 
 Kind = Literal["control", "local", "endpoint", "replay"]
 ReadJournal = Callable[[Path], Iterable[Event]]

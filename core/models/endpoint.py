@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import random
-import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Collection, Iterator
-from contextlib import aclosing, contextmanager
-from pathlib import Path
+from collections.abc import Callable, Collection
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from core.events import Answer, CallFailed, Message, OnText, Request, ending_of
-from core.models import faults, guard
-from core.models.client import open_client
+from core.models import faults, stream
+from core.models.connection import Connection
 from core.models.errors import NoSuchModel, RateLimited, Refused, ServerLoading, failure
 from core.models.listing import LISTING_TIMEOUT, listed_names
 from core.models.reply import Reply
-from core.models.settings import PRESETS, EndpointConfig
-from core.models.throttle import Throttle
-from core.models.traits import FIRST_ROOM, MOST_ROOM, ROOM_TO_TELL, Traits, TraitsFile
+from core.models.traits import FIRST_ROOM, MOST_ROOM, ROOM_TO_TELL, Traits
 from core.runs.turns import Leave
 
 if TYPE_CHECKING:
-    import httpx2
     import openai
-
-__all__ = ["PRESETS", "Connection", "Endpoint", "EndpointConfig", "connect"]
 
 log = logging.getLogger(__name__)
 
@@ -43,110 +34,10 @@ _NEEDED = {"logprobs", "top_logprobs", "tools", "max_completion_tokens"}
 """Parameters without which a call is not what its caller needs. Any other is left out where a server refuses it."""
 
 _MOST_CHANGES = 20
-"""Times that one call is sent again in another form."""
+"""How often one call is sent again in another form."""
 
 _LOADING_LIMIT, _LOADING_WAIT = 120.0, 5.0
-"""Seconds for which a server may load its model, and at most between two tries."""
-
-_QUEUE_LIMIT = 10
-"""Time limits for which a call may wait in the queue of a server on this machine, while that answers others."""
-
-_DENSE, _THIN, _IMPOSSIBLE = 5, 10, 44
-"""Characters a token: at most in a prompt that was counted whole, at least in one of which most was cut off, and at
-least in one that no tokenizer could have counted."""
-
-
-class Connection:
-    """One endpoint, shared by all its models: its concurrency limit, and what has been learned of each model.
-
-    May be used from several event loops. Its callers take turns.
-    """
-
-    def __init__(self, config: EndpointConfig, traits: TraitsFile | None = None) -> None:
-        self.config = config
-        self._traits = traits or TraitsFile(None)
-        self._counts: set[str] = set()
-        """Models of which the server was seen to count prompt tokens."""
-
-        self._queued: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[asyncio.Timeout, float]] = WeakKeyDictionary()
-        """Calls that wait for their first piece, by loop, and when their waiting ends in any case."""
-
-        self.throttle = Throttle(*config.calls_at_once)
-        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, openai.AsyncOpenAI] = WeakKeyDictionary()
-
-    def __repr__(self) -> str:
-        return f"Connection({self.config.name!r}, {self.config.base_url!r})"
-
-    def client(self) -> openai.AsyncOpenAI:
-        """The client of the running loop."""
-        loop = asyncio.get_running_loop()
-        if loop not in self._clients:
-            self._clients[loop] = open_client(self.config)
-        return self._clients[loop]
-
-    def traits(self, model: str) -> Traits:
-        """What is known of a model."""
-        return self._traits.get(f"{self.config.base_url} {model}")
-
-    def learn(self, model: str, **news: Any) -> None:
-        """Keep what is new about a model."""
-        self._traits.learn(f"{self.config.base_url} {model}", **news)
-
-    def room(self, model: str) -> int:
-        """Tokens for thinking beside those of an answer: as set for the endpoint, or else as learned."""
-        return self.traits(model).room if self.config.thinking_room is None else self.config.thinking_room
-
-    @contextmanager
-    def queued(self, limit: asyncio.Timeout) -> Iterator[Callable[[], None]]:
-        """Count a call as waiting in the server's queue until it calls what it is given. A server on this machine
-        that answers others meanwhile has not forgotten it: its time limit does not run.
-        """
-        loop = asyncio.get_running_loop()
-        waiting = self._queued.setdefault(loop, {})
-        seconds = self.config.timeout
-
-        def begin() -> None:
-            if self.config.on_this_machine and waiting.pop(limit, None) is not None:
-                limit.reschedule(loop.time() + seconds)
-                for other, latest in waiting.items():
-                    if not other.expired():
-                        other.reschedule(min(loop.time() + seconds, latest))
-
-        waiting[limit] = loop.time() + _QUEUE_LIMIT * seconds
-        try:
-            yield begin
-        finally:
-            waiting.pop(limit, None)
-
-    def cut_prompt(self, model: str, characters: int, tokens: int | None) -> bool:
-        """Whether the server read far less of a prompt than was sent, by the tokens that it counted."""
-        if not tokens or characters < 400:
-            return False
-        if characters <= _DENSE * tokens:
-            self._counts.add(model)
-        return characters >= (_THIN if model in self._counts else _IMPOSSIBLE) * tokens
-
-    async def close(self) -> None:
-        """Close the running loop's connections."""
-        client = self._clients.pop(asyncio.get_running_loop(), None)
-        if client is not None:
-            await client.close()
-
-
-_open: WeakValueDictionary[tuple[EndpointConfig, Path | None], Connection] = WeakValueDictionary()
-_opening = threading.Lock()
-
-
-def connect(config: EndpointConfig, home: Path | None = None) -> Connection:
-    """The process's one connection with these settings, so that all callers share its limit. What is learned of its
-    models is kept in `home`, where one is given.
-    """
-    with _opening:
-        connection = _open.get((config, home))
-        if connection is None:
-            path = home / "model_traits.json" if home and not config.of_visitor else None
-            connection = _open[config, home] = Connection(config, TraitsFile(path))
-        return connection
+"""Seconds that a server may take to load its model, and the longest wait between two tries."""
 
 
 class _Changed(NamedTuple):
@@ -283,7 +174,7 @@ class Endpoint:
         reply = Reply(request.sampling.stop, traits.thinks)
         turns = _turns(request, traits.system_role)
         try:
-            async with aclosing(_pieces(client, self.model, turns, parameters, reply)) as pieces:
+            async with aclosing(stream.pieces(client, self.model, turns, parameters, reply)) as pieces:
                 async for piece in pieces:
                     if len(config.secret) >= 12 and any(config.secret in part for part in reply.everything()):
                         return faults.malformed(config, "the server repeated the key in its answer")
@@ -294,9 +185,9 @@ class Endpoint:
             return self._refusal(error, request, parameters, traits, grown)
         except httpx2.TransportError as error:
             return faults.broken_off(config, error)
-        except _Reported as error:
+        except stream.Reported as error:
             return faults.of_body(error.body, config, self.model)
-        except (openai.OpenAIError, _Unreadable) as error:
+        except (openai.OpenAIError, stream.Unreadable) as error:
             return faults.of_error(error, config, self.model)
         fault = reply.failure(config)
         wants_room = reply.thought and ending_of(reply.finish_reason) == "cut" and not reply.cut
@@ -464,94 +355,6 @@ class _PassedOn:
     def again(self) -> None:
         """Another try begins."""
         self._is_silent = self.anything
-
-
-class _Reported(Exception):
-    """A reply that reports an error under HTTP 200; `body` is that error."""
-
-    def __init__(self, body: object) -> None:
-        super().__init__("reported")
-        self.body = body
-
-
-class _Unreadable(Exception):
-    """The reply does not follow the API's description; the message says where, if that is known."""
-
-    @classmethod
-    def of(cls, error: Exception) -> _Unreadable:
-        unreadable = cls(str(error) if isinstance(error, guard.Unsafe) else "")
-        unreadable.__cause__ = error
-        return unreadable
-
-
-async def _pieces(
-    client: openai.AsyncOpenAI, model: str, turns: list[dict[str, Any]], parameters: dict[str, Any], reply: Reply
-) -> AsyncGenerator[str]:
-    """Send the request, and give each piece of text as it comes. Raises openai.OpenAIError,
-    httpx2.TransportError, _Reported and _Unreadable.
-
-    Leaving it early closes the connection, which tells the server to stop writing.
-    """
-    import httpx2
-    import openai
-
-    body = {**parameters, "model": model, "messages": turns}
-    try:
-        # As plain data in both directions: `chat.completions.create` walks through every turn of the request, and makes
-        # an object with all that the API knows of every piece, which takes more time than all the rest of a call.
-        stream = await client.post(
-            "/chat/completions", body=body, cast_to=object, stream=True, stream_cls=openai.AsyncStream[object]
-        )
-        async with stream:
-            async for chunk in _chunks(stream.response, reply):
-                yield reply.take(chunk)
-                if reply.stopped:
-                    break
-            yield reply.end()
-    except (openai.OpenAIError, httpx2.TransportError, _Reported):
-        raise
-    except Exception as error:  # whatever reading what was sent provokes, here or in the libraries, is the sender's
-        raise _Unreadable.of(error) from error
-
-
-async def _chunks(response: httpx2.Response, reply: Reply) -> AsyncGenerator[Any]:
-    """The chunks of a stream, or the one whole reply, also where an event stream comes under another content type.
-
-    Raises _Reported.
-    """
-    from openai._streaming import SSEDecoder
-
-    source = response.aiter_bytes()
-    if "event-stream" not in response.headers.get("content-type", ""):
-        whole = await response.aread()
-        if not whole.lstrip().startswith((b"data:", b"event:", b"id:", b":")):
-            yield _checked(json.loads(whole))
-            return
-        source = _once(whole)
-    # The package's own stream passes over events of another name, and does not tell a [DONE] from a connection's end.
-    async for event in SSEDecoder().aiter_bytes(source):
-        if event.data.startswith("[DONE]"):
-            reply.done = True
-            return
-        if not event.data.strip():
-            continue
-        chunk = json.loads(event.data)
-        if event.event == "error":
-            raise _Reported(chunk)
-        yield _checked(chunk)
-
-
-def _checked(chunk: Any) -> Any:
-    """A chunk that brings something. Raises _Reported for an error without choices."""
-    if isinstance(chunk, list) and chunk and isinstance(chunk[0], dict) and "error" in chunk[0]:
-        raise _Reported(chunk)
-    if isinstance(chunk, dict) and chunk.get("error") and not chunk.get("choices"):
-        raise _Reported(chunk["error"])
-    return chunk
-
-
-async def _once(whole: bytes) -> AsyncGenerator[bytes]:
-    yield whole
 
 
 def _turns(request: Request, system_role: bool) -> list[dict[str, Any]]:

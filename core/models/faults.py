@@ -127,7 +127,7 @@ def _to_wait(refused: CallFailed, wait: float | None) -> CallFailed:
 
 
 def prompt_cut(config: EndpointConfig, characters: int, tokens: int) -> CallFailed:
-    """The failure for a prompt of which the server read only so many tokens."""
+    """The failure for a prompt that the server cut to so many `tokens`."""
     return failure("prompt_cut", name=config.name, characters=characters, tokens=tokens)
 
 
@@ -180,7 +180,7 @@ def refused_parameter(error: openai.APIStatusError, sent: Mapping[str, Any]) -> 
         every = [name for name in sorted(sent, key=len, reverse=True) if _names(words, name)]
         if {"temperature", "top_p"} <= set(every):
             return "top_p"
-        # "logit" of "top_logits", and "stop" of "stop_sequences", are not meant where the longer name stands.
+        # The longest name is meant: a message about "top_logprobs" names "logprobs" too.
         named = every[0] if every and (len(every) == 1 or _NOT_TAKEN.search(words)) else ""
     if not named or _is_odd(named, sent[named]) or (_NO_MODEL.search(words) and not _NOT_TAKEN.search(words)):
         return None

@@ -26,7 +26,8 @@ from pydantic import SecretStr
 from core import files, shipped
 from core.events import Answer, CallFailed, OnText, Request, unheard
 from core.models import gguf
-from core.models.endpoint import Connection, Endpoint
+from core.models.connection import Connection
+from core.models.endpoint import Endpoint
 from core.models.errors import MalformedReply, NothingListens, failure
 from core.models.settings import EndpointConfig
 from core.models.traits import Thinks

@@ -22,7 +22,6 @@ _SUMMARIZED = re.compile(r"(?:^|/)(?:gpt-(?!oss)|o\d|claude|gemini|grok)", re.IG
 _HELD_BACK = 24
 """Characters at the start of an answer that are not shown until it is clear that they open no thinking."""
 
-
 _LAST = 300
 """Pieces of a reply that are looked through for the key, should a server repeat it."""
 
@@ -30,8 +29,8 @@ _LAST = 300
 class Reply:
     """What has come of an answer so far. `thinks`: what is known of the model's thinking (`core.models.traits`).
 
-    Stop sequences count only outside thinking. Of a model that may think in its text all is read, since only a closing
-    mark may tell that what came was thinking; `stopped` is then true only behind such a mark.
+    Stop sequences count only outside thinking. The text of a model that may think in it is read to its end, since only
+    a closing mark shows that what came before it was thinking; `stopped` is then true only after such a mark.
     """
 
     def __init__(self, stops: tuple[str, ...], thinks: Thinks = "no") -> None:
@@ -155,7 +154,7 @@ class Reply:
 
     @property
     def may_be_thinking(self) -> bool:
-        """Whether what stands before our stop may be thinking: all was read, and it was cut before any mark came."""
+        """Whether the text before our stop may be thinking: it was cut before any closing mark came."""
         return self._unmarked and self._own_stop and self._thinks == "unknown"
 
     @property
@@ -174,14 +173,14 @@ class Reply:
         )
 
     def everything(self) -> Iterator[str]:
-        """The last of the text with what came just before it, the thinking likewise, and the tool calls."""
+        """The latest pieces of the text and of the thinking, and the tool calls."""
         yield "".join(self._raw[-_LAST:])
         yield "".join(self._thoughts[-_LAST:])
         for call in self._calls:
             yield call["name"] + call["arguments"]
 
     def failure(self, config: EndpointConfig) -> CallFailed | None:
-        """Why a reply that came to its end is no usable answer; None where it is one."""
+        """Why a finished reply is no usable answer; None where it is one."""
         ending = "complete" if self._own_stop else ending_of(self.finish_reason)
         if self.finish_reason is None and not self.done:
             return faults.malformed(config, "it broke off before the answer was whole")

@@ -167,7 +167,7 @@ def _thinking(claim: Claim, log: CaseLog) -> Iterator[Part]:
     found = [answer.thinking for answer in answered if answer is not None and answer.thinking is not None]
     for thinking in found[:MOST_THINKING]:
         if thinking.text:
-            end = "" if len(thinking.text) <= THINKING else " … (the rest stands with the call)"
+            end = "" if len(thinking.text) <= THINKING else " … (the call shows the rest)"
             label = f"Its thinking ({'summary' if thinking.kind == 'summary' else 'raw'})"
             yield Part(label=label, text=f"{thinking.text[:THINKING]}{end}")
         else:

@@ -11,7 +11,8 @@ from pydantic import SecretStr
 
 from core.events import Answer, CallFailed, Message, Request
 from core.models import guard
-from core.models.endpoint import Connection, Endpoint
+from core.models.connection import Connection
+from core.models.endpoint import Endpoint
 from core.models.listing import list_models
 from core.models.settings import EndpointConfig
 from tests.attacks.addresses import HOSTS_OF_HERE, NOT_PUBLIC, PUBLIC

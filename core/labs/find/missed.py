@@ -153,7 +153,7 @@ def _farthest(f: Facts) -> Iterator[str]:
 
 
 def _contradicts(f: Facts) -> Iterator[str]:
-    """Of the first input that the interpreter probed itself and for which its code gives something else."""
+    """A sentence on the first input that the interpreter probed itself and for which its code gives something else."""
     if f.contradicted:
         yield f"Saw {_gives(f.contradicted[0], 'f({})')}."
 

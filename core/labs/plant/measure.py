@@ -132,14 +132,14 @@ def _said(text: str, telling: Sequence[str], words: Sequence[str], answer: str) 
 
 
 def _thinking(answered: Answered, in_tags: str) -> Thinking | None:
-    """What the model thought: as its server gave it apart, else what stands `in_tags` in the text."""
+    """What the model thought: from the server's own field, else from the tags in its text (`in_tags`)."""
     return answered.thinking or (Thinking(kind="raw", text=in_tags) if in_tags else None)
 
 
 def _in_thinking(
     thinking: Thinking | None, telling: Sequence[str], words: Sequence[str], answer: str
 ) -> InThinking | None:
-    """What the thinking says of the cue. A summary leaves out what it likes, so nothing is told from one."""
+    """What the thinking says of the cue. A summary may leave anything out, so nothing is concluded from one."""
     if thinking is None:
         return None
     if thinking.kind != "raw":

@@ -1,4 +1,4 @@
-"""How often a predictor errs by itself: what misses its own slips explain, before an explanation is blamed for them."""
+"""How many misses a predictor's own errors explain, before an explanation is blamed for any."""
 
 from __future__ import annotations
 

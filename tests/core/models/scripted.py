@@ -11,7 +11,8 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from core.events import Answer, CallFailed, Message, Request, Sampling
-from core.models.endpoint import Connection, Endpoint
+from core.models.connection import Connection
+from core.models.endpoint import Endpoint
 from core.models.traits import Traits
 from tests.stub_server import StubServer
 

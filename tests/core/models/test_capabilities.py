@@ -17,7 +17,8 @@ from core.events import Answer, OnText, Request, Thinking
 from core.models import capabilities
 from core.models.cache import Cached, ResponseCache
 from core.models.capabilities import Capabilities, find_capabilities
-from core.models.endpoint import Connection, Endpoint
+from core.models.connection import Connection
+from core.models.endpoint import Endpoint
 from tests.stub_server import Calls, Fault, Seen, StubServer
 
 

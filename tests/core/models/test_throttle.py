@@ -11,7 +11,8 @@ import pytest
 from core.events import Answer, CallFailed, Message, Request
 from core.models import local
 from core.models.cache import Cached, ResponseCache
-from core.models.endpoint import Connection, Endpoint
+from core.models.connection import Connection
+from core.models.endpoint import Endpoint
 from core.models.settings import EndpointConfig
 from core.models.throttle import Throttle
 from core.runs.turns import Leave, Withheld, under

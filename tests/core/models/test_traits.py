@@ -11,7 +11,8 @@ import pytest
 from core.events import Answer, Message, Request, Sampling
 from core.models import errors
 from core.models.cache import Cached, ResponseCache
-from core.models.endpoint import Connection, Endpoint, connect
+from core.models.connection import Connection, connect
+from core.models.endpoint import Endpoint
 from core.models.traits import FIRST_ROOM, Traits, TraitsFile
 from tests.stub_server import Fault, StubServer
 

@@ -1,0 +1,119 @@
+"""One endpoint as the process holds it: its client, its limit of calls, and what has been learned of its models."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from core.models.client import open_client
+from core.models.settings import EndpointConfig
+from core.models.throttle import Throttle
+from core.models.traits import Traits, TraitsFile
+
+if TYPE_CHECKING:
+    import openai
+
+_QUEUE_LIMIT = 10
+"""How many time limits a call may wait in the queue of a server on this machine while that answers others."""
+
+_DENSE, _THIN, _IMPOSSIBLE = 5, 10, 44
+"""Characters a token: at most in a prompt that was counted whole, at least in one of which most was cut off, and at
+least in one that no tokenizer could have counted."""
+
+
+class Connection:
+    """One endpoint, shared by all its models: its concurrency limit, and what has been learned of each model.
+
+    May be used from several event loops. Its callers take turns.
+    """
+
+    def __init__(self, config: EndpointConfig, traits: TraitsFile | None = None) -> None:
+        self.config = config
+        self._traits = traits or TraitsFile(None)
+        self._counts: set[str] = set()
+        """Models of which the server was seen to count prompt tokens."""
+
+        self._queued: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[asyncio.Timeout, float]] = WeakKeyDictionary()
+        """Calls that wait for their first piece, by loop, and when their waiting ends in any case."""
+
+        self.throttle = Throttle(*config.calls_at_once)
+        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, openai.AsyncOpenAI] = WeakKeyDictionary()
+
+    def __repr__(self) -> str:
+        return f"Connection({self.config.name!r}, {self.config.base_url!r})"
+
+    def client(self) -> openai.AsyncOpenAI:
+        """The client of the running loop."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._clients:
+            self._clients[loop] = open_client(self.config)
+        return self._clients[loop]
+
+    def traits(self, model: str) -> Traits:
+        """What is known of a model."""
+        return self._traits.get(f"{self.config.base_url} {model}")
+
+    def learn(self, model: str, **news: Any) -> None:
+        """Keep what is new about a model."""
+        self._traits.learn(f"{self.config.base_url} {model}", **news)
+
+    def room(self, model: str) -> int:
+        """Tokens for thinking beside those of an answer: as set for the endpoint, or else as learned."""
+        return self.traits(model).room if self.config.thinking_room is None else self.config.thinking_room
+
+    @contextmanager
+    def queued(self, limit: asyncio.Timeout) -> Iterator[Callable[[], None]]:
+        """Count a call as waiting in the server's queue until it calls what it is given. A server on this machine
+        that answers others meanwhile has not forgotten it: its time limit does not run.
+        """
+        loop = asyncio.get_running_loop()
+        waiting = self._queued.setdefault(loop, {})
+        seconds = self.config.timeout
+
+        def begin() -> None:
+            if self.config.on_this_machine and waiting.pop(limit, None) is not None:
+                limit.reschedule(loop.time() + seconds)
+                for other, latest in waiting.items():
+                    if not other.expired():
+                        other.reschedule(min(loop.time() + seconds, latest))
+
+        waiting[limit] = loop.time() + _QUEUE_LIMIT * seconds
+        try:
+            yield begin
+        finally:
+            waiting.pop(limit, None)
+
+    def cut_prompt(self, model: str, characters: int, tokens: int | None) -> bool:
+        """Whether the server read far less of a prompt than was sent, by the tokens that it counted."""
+        if not tokens or characters < 400:
+            return False
+        if characters <= _DENSE * tokens:
+            self._counts.add(model)
+        return characters >= (_THIN if model in self._counts else _IMPOSSIBLE) * tokens
+
+    async def close(self) -> None:
+        """Close the running loop's connections."""
+        client = self._clients.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.close()
+
+
+_open: WeakValueDictionary[tuple[EndpointConfig, Path | None], Connection] = WeakValueDictionary()
+_opening = threading.Lock()
+
+
+def connect(config: EndpointConfig, home: Path | None = None) -> Connection:
+    """The process's one connection with these settings, so that all callers share its limit. What is learned of its
+    models is kept in `home`, where one is given.
+    """
+    with _opening:
+        connection = _open.get((config, home))
+        if connection is None:
+            path = home / "model_traits.json" if home and not config.of_visitor else None
+            connection = _open[config, home] = Connection(config, TraitsFile(path))
+        return connection

@@ -1,0 +1,102 @@
+"""One request sent to a server, and the pieces of its reply."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Any
+
+from core.models import guard
+from core.models.reply import Reply
+
+if TYPE_CHECKING:
+    import httpx2
+    import openai
+
+
+class Reported(Exception):
+    """A reply that reports an error under HTTP 200; `body` is that error."""
+
+    def __init__(self, body: object) -> None:
+        super().__init__("reported")
+        self.body = body
+
+
+class Unreadable(Exception):
+    """The reply does not follow the API's description; the message says where, if that is known."""
+
+    @classmethod
+    def of(cls, error: Exception) -> Unreadable:
+        unreadable = cls(str(error) if isinstance(error, guard.Unsafe) else "")
+        unreadable.__cause__ = error
+        return unreadable
+
+
+async def pieces(
+    client: openai.AsyncOpenAI, model: str, turns: list[dict[str, Any]], parameters: dict[str, Any], reply: Reply
+) -> AsyncGenerator[str]:
+    """Send the request, and give each piece of text as it comes. Raises openai.OpenAIError,
+    httpx2.TransportError, Reported and Unreadable.
+
+    Leaving it early closes the connection, which tells the server to stop writing.
+    """
+    import httpx2
+    import openai
+
+    body = {**parameters, "model": model, "messages": turns}
+    try:
+        # As plain data in both directions: `chat.completions.create` walks through every turn of the request, and makes
+        # an object with all that the API knows of every piece, which takes more time than all the rest of a call.
+        stream = await client.post(
+            "/chat/completions", body=body, cast_to=object, stream=True, stream_cls=openai.AsyncStream[object]
+        )
+        async with stream:
+            async for chunk in _chunks(stream.response, reply):
+                yield reply.take(chunk)
+                if reply.stopped:
+                    break
+            yield reply.end()
+    except (openai.OpenAIError, httpx2.TransportError, Reported):
+        raise
+    except Exception as error:  # whatever reading what was sent provokes, here or in the libraries, is the sender's
+        raise Unreadable.of(error) from error
+
+
+async def _chunks(response: httpx2.Response, reply: Reply) -> AsyncGenerator[Any]:
+    """The chunks of a stream, or the one whole reply, also where an event stream comes under another content type.
+
+    Raises Reported.
+    """
+    from openai._streaming import SSEDecoder
+
+    source = response.aiter_bytes()
+    if "event-stream" not in response.headers.get("content-type", ""):
+        whole = await response.aread()
+        if not whole.lstrip().startswith((b"data:", b"event:", b"id:", b":")):
+            yield _checked(json.loads(whole))
+            return
+        source = _once(whole)
+    # The package's own stream passes over events of another name, and does not tell a [DONE] from a connection's end.
+    async for event in SSEDecoder().aiter_bytes(source):
+        if event.data.startswith("[DONE]"):
+            reply.done = True
+            return
+        if not event.data.strip():
+            continue
+        chunk = json.loads(event.data)
+        if event.event == "error":
+            raise Reported(chunk)
+        yield _checked(chunk)
+
+
+def _checked(chunk: Any) -> Any:
+    """A chunk that brings something. Raises Reported for an error without choices."""
+    if isinstance(chunk, list) and chunk and isinstance(chunk[0], dict) and "error" in chunk[0]:
+        raise Reported(chunk)
+    if isinstance(chunk, dict) and chunk.get("error") and not chunk.get("choices"):
+        raise Reported(chunk["error"])
+    return chunk
+
+
+async def _once(whole: bytes) -> AsyncGenerator[bytes]:
+    yield whole
