@@ -35,9 +35,18 @@ def add(commands: click.Group) -> None:
     type=click.Choice(get_args(Match)),
     help="what two rows must share: the starter question (whole), or their own too (exact, default where given)",
 )
+@click.option(
+    "--doubtful", is_flag=True, help="count results that are no verdict, as where the predictor failed its test"
+)
 @json_option("what was found as a JSON object")
-def _compare(of: tuple[str, ...], by: str, within: str, match: str | None, as_json: bool) -> int:
-    query = {**parse_qs(within), "by": [by], "of": list(of), "match": [match or ""]}
+def _compare(of: tuple[str, ...], by: str, within: str, match: str | None, doubtful: bool, as_json: bool) -> int:
+    query = {
+        **parse_qs(within),
+        "by": [by],
+        "of": list(of),
+        "match": [match or ""],
+        "doubtful": ["1"] if doubtful else [],
+    }
     with index_of_all() as store:
         try:
             found = comparing.found(store, query)

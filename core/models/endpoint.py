@@ -262,7 +262,8 @@ class Endpoint:
         news: dict[str, Any] = {}
         if reply.thought if traits.thinks == "no" else traits.thinks == "unknown" and reply.ended != "cut":
             news["thinks"] = reply.thinks
-            if reply.thinks == "no" and traits.room:
+            # Room that a person or a study set stays.
+            if reply.thinks == "no" and traits.room == ROOM_TO_TELL:
                 news["room"] = 0
         if 2 * reply.reasoning_tokens > traits.room and self.connection.config.thinking_room is None:
             news["room"] = min(-(-2 * reply.reasoning_tokens // 500) * 500, MOST_ROOM)

@@ -61,6 +61,7 @@ class Compared:
       differ first.
     - `alone`: (what it is, how many rows, whose) of all that is not equal anywhere, so that it meets nothing.
     - `meet`: how many items would be shared by each way to match.
+    - `doubtful`: how many rows of each subject count and are no verdict.
     """
 
     asked: Asked
@@ -78,6 +79,7 @@ class Compared:
     robots: int = 0
     alone: tuple[tuple[str, int, tuple[int, ...]], ...] = ()
     meet: dict[Match, int] = field(default_factory=dict)
+    doubtful: tuple[int, ...] = ()
 
 
 def subjects(store: Store, query: Mapping[str, Sequence[str]]) -> tuple[By, tuple[Subject, ...]]:
@@ -155,7 +157,7 @@ def found(
         if labs(store, chosen, viewer, stopped, robots=True):
             raise NotComparable("Only robots have results here. They are compared where they are chosen as models.")
         raise NotComparable("None of them has a result that could be compared.")
-    asked = Asked(chosen, lab, "exact", viewer, stopped)
+    asked = Asked(chosen, lab, "exact", viewer, stopped, doubtful=list(query.get("doubtful", ())) == ["1"])
     asked = replace(asked, strata=_strata(store, asked, by))
     judged, match = judged_of(store, lab), (list(query.get("match", ())) or [""])[-1]
     if not judged.whole or asked.same_rows:
@@ -255,6 +257,7 @@ def compare(store: Store, asked: Asked) -> Compared:
         cells=len(there),
         homes=int(there["home"].nunique()),
         robots=_robots(store, asked),
+        doubtful=_doubtful(store, asked),
         alone=tuple((among, int(n), tuple(held)) for among, n, held in alone) if asked.strata else (),
     )
 
@@ -278,6 +281,12 @@ def _pair(items: DataFrame, table: DataFrame, has: DataFrame) -> Pair:
     alone = [apart.loc[apart[name], [name]] for name in apart]
     of_items = pd.concat([meeting, *alone]).eq(True)
     return compare_cells(table[both], unit, of_items, items["home"].groupby(unit).first())
+
+
+def _doubtful(store: Store, asked: Asked) -> tuple[int, ...]:
+    """Of each subject how many rows count and are no verdict."""
+    count = "select count(*) from held where counts and coalesce(doubt, '') <> ''"
+    return tuple(int(row[0]) for row in of_each(store, asked, count))
 
 
 def _robots(store: Store, asked: Asked) -> int:

@@ -110,7 +110,8 @@ class Asked:
     `match`: two rows are one item where the lab, the title and what was put to the test are the same ("exact"), or
     where what they belong to is, such as the starter question ("whole": the mean of its rows is its value). Subjects
     that are one filter read by several rules meet row by row. `strata` are what else must be equal where two rows
-    meet: columns of the table `items`, and "as:<role>" for whom their run asked as that.
+    meet: columns of the table `items`, and "as:<role>" for whom their run asked as that. `doubtful`: what counts but
+    is no verdict, as where the predictor failed its test, has a value too.
     """
 
     subjects: tuple[Subject, ...]
@@ -119,6 +120,7 @@ class Asked:
     viewer: str | None = None
     stopped: Sequence[str] = ()
     strata: tuple[str, ...] = ()
+    doubtful: bool = False
 
     @property
     def same_rows(self) -> bool:
@@ -154,6 +156,9 @@ def of_each(store: Store, asked: Asked, asking: str) -> list[tuple[Any, ...]]:
         found += store.rows(f"{held} {asking}", [asked.lab, *values])
     return found
 
+
+NO_VERDICT = "no verdict"
+"""What an outcome begins with that counts and is in doubt; why follows."""
 
 ROBOT = f"starts_with(items.model, '{CONTROL}')"
 
@@ -206,6 +211,7 @@ def rows(store: Store, asked: Asked) -> tuple[str, list[object]]:
     """
     judged, lab = judged_of(store, asked.lab), store.labs[asked.lab]
     parts, values = [], list[object]()
+    in_doubt = "false" if asked.doubtful else "coalesce(doubt, '') <> ''"
     strata = [] if asked.same_rows else asked.strata
     among = ", ".join(f"nullif({column(one)}, '')" for one in strata) or "null"
     apart = ", ".join(f"coalesce({column(one)}, '')" for one in strata) or "''"
@@ -215,7 +221,7 @@ def rows(store: Store, asked: Asked) -> tuple[str, list[object]]:
         parts.append(
             f"""
             select {i} as subject, run, "case", trial, "at", title, about, outcome{paper} as outcome,
-                   observed{paper} as observed, counts{paper} as counts,
+                   observed{paper} as observed, counts{paper} as counts, {in_doubt} as in_doubt, doubt,
                    concat_ws(' · ', {among}) as among, hash({apart}) as apart
             from items where lab = ? and {wanted}
             """  # noqa: S608  our own names
@@ -234,9 +240,10 @@ def rows(store: Store, asked: Asked) -> tuple[str, list[object]]:
     # Of a million items two have one hash by a chance of 1 in 40 million; texts as keys take ten times as long.
     kept, broken = _texts(*lab.that_mean("kept")), _texts(*lab.that_mean("broken"))
     sql = f"""
-        select *, if({placed}, hash({item}), null) as unit, {home} as home,
+        select * replace (if(in_doubt and counts, concat('{NO_VERDICT}: ', doubt), outcome) as outcome),
+               if({placed}, hash({item}), null) as unit, {home} as home,
                if({placed}, hash({item}{", apart" if strata else ""}), null) as key,
-               case when not coalesce(counts, false) then null when outcome in ({kept}) then 1.0
+               case when in_doubt or not coalesce(counts, false) then null when outcome in ({kept}) then 1.0
                     when outcome in ({broken}) then 0.0 end as value
         from ({" union all ".join(parts)})
     """  # noqa: S608  our own names

@@ -35,6 +35,10 @@ def sentences(compared: Compared, judged: Judged, names: Sequence[str]) -> Sente
     if unplaced:
         left.append(f"Results that name no {one} which another could share: {_listed(unplaced)}.")
     left += _alone(compared, names)
+    if any(compared.doubtful):
+        held = _listed([f"{n:,} of {name}" for name, n in zip(names, compared.doubtful, strict=True) if n])
+        counts = "counted all the same" if compared.asked.doubtful else "not counted"
+        left.append(f"Results that are no verdict, as where the predictor failed its test: {held}; {counts}.")
     if compared.robots:
         left.append(f"{counted(compared.robots, 'result')} of robots left out: they count where chosen as models.")
     if compared.averaged:

@@ -19,7 +19,7 @@ from core.statistics.subjects import MOST
 from core.store import comparing, listing, matching
 from core.store.comparing import By, Compared
 from core.store.filters import TITLES, Filter, from_query
-from core.store.matching import Asked, Match, NotComparable
+from core.store.matching import NO_VERDICT, Asked, Match, NotComparable
 from core.store.store import QueryRefused, Store
 from core.telling import compared_in_words
 from pages import addresses
@@ -139,6 +139,18 @@ def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> N
             )  # fmt: skip
 
 
+def doubt(compared: Compared) -> None:
+    """Whether results that are no verdict count, where there are any."""
+    if any(compared.doubtful):
+        st.session_state["doubtful"] = compared.asked.doubtful
+        st.toggle(
+            "Count results that are no verdict",
+            key="doubtful",
+            help="Where the model that predicts failed its test, or a prediction is in doubt, Ask gives no verdict.",
+            on_change=lambda: address.change(doubtful=["1"] if st.session_state["doubtful"] else []),
+        )
+
+
 def draw(looked: Looked, compared: Compared, judged: Judged, names: list[str]) -> None:
     """What was found: in words, pair by pair, and item by item."""
     sentences = compared_in_words.sentences(compared, judged, names)
@@ -251,7 +263,7 @@ def _cell(value: float | None, times: int, said: Sequence[str]) -> str:
     """What came of an item for one subject: kept or broken, how often, no outcome, or not there."""
     if not len(said):
         return "–"
-    called = " or ".join(words("outcome", one) for one in said)
+    called = " or ".join(one if one.startswith(NO_VERDICT) else words("outcome", one) for one in said)
     if not times:
         return f"· {called}"
     if times > 1:
@@ -313,6 +325,7 @@ def main() -> None:
             compared = _found(store, query, viewer, looked.stopped, keeper.changes)
         judged = matching.judged_of(store, compared.asked.lab)
         lab_and_match(_labs(looked, query), compared, judged)
+        doubt(compared)
         names = _names(looked, by, [one.name for one in subjects])
         draw(looked, compared, judged, list(names.values()))
     except NotComparable as error:

@@ -976,11 +976,11 @@ export function against(cards, guesses) {
   const both = foretold.filter((card) => ["kept", "broken"].includes(card.mark) && !card.is_reading
     && card.expects[0] && card.expects[0].value !== "unknown");
   const came = (some) => some.filter((card) => guesses[card.id] === card.said).length;
-  if (!foretold.length) return guessed.length ? "There is nothing that you foretold." : "";
-  if (!both.length) return `You foretold ${came(foretold)} of ${foretold.length}.`;
+  if (!foretold.length) return guessed.length ? "You made no prediction." : "";
+  if (!both.length) return `You predicted ${came(foretold)} of ${foretold.length} correctly.`;
   const its = both.filter((card) => card.expects[0].value === card.said).length, left = guessed.length - both.length;
-  return `You foretold ${came(both)} of ${both.length}; who went by its explanation, ${its}.`
-    + (left ? " Only what both foretold, and what counts, is compared: "
+  return `You predicted ${came(both)} of ${both.length} correctly. Its explanation taken at its word: ${its} of ${both.length}.`
+    + (left ? " Only questions that count and that both predicted are compared: "
       + `${left > 1 ? `${left} guesses are` : "1 guess is"} left out.` : "");
 }
 
@@ -1094,7 +1094,9 @@ function Stage({ stage }) {
   const names = stage.names?.length ? stage.names : scenes.map(nameIn);
   // Another case begins anew: what is open in one is not in the next.
   const [scene] = scenes, name = names[0], whose = `${scene?.run}/${scene?.case}/${stage.card}`;
-  const verdict = scenes.map((one) => one.verdict?.headline.text ?? "").join(" ");
+  // A screen reader hears the verdict once it can be seen: not while the reader guesses, plays or is being told.
+  const isAhead = ["guess", "play", "tell"].includes(now);
+  const verdict = isAhead ? "" : scenes.map((one) => one.verdict?.headline.text ?? "").join(" ");
   useEffect(() => { if (verdict.trim()) say(verdict); }, [verdict]);
   const all = { stage, scene, scenes, name, names, place, series, change, leave };
   const Drawn = scenes.length > 1 && !(series && now === "tell") && IN_COLUMNS[now] || MODES[now] || Read;

@@ -66,7 +66,7 @@ def test_guess_first(app: Server, page: Page) -> None:
     expect(page.locator(".game .hint")).to_have_text(f"1 of {ANSWERED}")
     assert named(page, "reader") not in ("", reader)
     (first,) = guess_on(page, "2")
-    page.get_by_role("button", name="Guess no more").click()
+    page.get_by_role("button", name="Stop guessing").click()
     expect(page.locator(".st-key-own")).to_be_visible()
     assert not named(page, "reader")
     expect(page.locator(COUNTED, has_text=first)).to_contain_text("it said")

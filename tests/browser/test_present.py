@@ -53,8 +53,10 @@ def test_a_run_is_told_by_keyboard_alone(app: Server, screen: Page) -> None:
     screen.keyboard.press("2")
     press(screen, "ArrowLeft", "turned", "4 of 11")
     press(screen, "End", "verdict", "11 of 11")
-    expect(heading).to_contain_text("None of 2 predictions came true")
-    told = screen.get_by_text("You foretold 1 of 1; who went by its explanation, 0. Only what both foretold")
+    expect(heading).to_contain_text("0 of 2 predictions came true")
+    told = screen.get_by_text(
+        "You predicted 1 of 1 correctly. Its explanation taken at its word: 0 of 1. Only questions"
+    )
     expect(told).to_contain_text("1 guess is left out")
     assert screen.url.endswith("&at=11")
     # What was bet is kept, and the address says where one is.
@@ -96,7 +98,7 @@ def test_a_story_is_told_from_the_list_and_what_it_showed_stands_there_afterward
             screen.keyboard.press("1")
         if number < 4:
             screen.keyboard.press(" ")
-    expect(screen.get_by_text("You foretold ")).to_be_visible()
+    expect(screen.get_by_text("You predicted ")).to_be_visible()
     # Who leaves before its end is not told it in the list.
     screen.keyboard.press("Escape")
     expect(row).to_be_visible()

@@ -1,4 +1,4 @@
-"""Two browsers on one sealed case: each sees what it has foretold, and both see all once its owner reveals it."""
+"""Two browsers on one sealed case: each sees what it has guessed, and both see all once its owner reveals it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_two_browsers_on_one_sealed_case(browser: Browser, serve: Callable[..., 
         ann.keyboard.press("1")
         turned = ann.locator(".stage .turned")
         expect(turned).to_be_visible()
-        expect(turned).to_contain_text("You said")
+        expect(turned).to_contain_text("You were ")
         expect(ann.locator(".stage .dropped .tile")).to_have_count(1)
         ann.reload()
         expect(ann.locator(".stage .hint")).to_contain_text(f"2 of {len(whole.cards)}")

@@ -200,7 +200,7 @@ def test_several_scenes_are_told_one_after_another(page: Page) -> None:
             if screen.shows == "card":
                 page.keyboard.press("1")
             elif screen.shows == "verdict":
-                assert "You foretold" in page.locator(".screen").inner_text()
+                assert "You predicted" in page.locator(".screen").inner_text()
             page.keyboard.press(" ")
     assert seen == [way for way, scene in zip(SERIES["whole"], two, strict=True) for _ in scene.screens]
     expect(page.locator(".ways a")).to_have_attribute("href", "/own/ask")
@@ -245,7 +245,9 @@ def test_the_hall_bets_by_number_and_a_broken_card_steps_out_of_line(page: Page)
     page.keyboard.press("Escape")
     page.keyboard.press("t")
     page.keyboard.press("End")
-    expect(page.locator(".tell")).to_contain_text("You foretold 0 of 1; who went by its explanation, 0.")
+    expect(page.locator(".tell")).to_contain_text(
+        "You predicted 0 of 1 correctly. Its explanation taken at its word: 0 of 1."
+    )
     page.keyboard.press("Home")
     for _ in range(5):
         page.keyboard.press(" ")

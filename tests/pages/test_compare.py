@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home
 from core.labs.simulatability.view import Outcome
 from core.store.comparing import By
-from tests.core.store.test_comparing import A, B, asked
+from tests.core.store.test_comparing import FAILED, A, B, asked
 from tests.pages.conftest import in_address, words
 
 OF = ["control/a", "control/b"]
@@ -42,6 +42,16 @@ def test_what_differs_comes_first_and_what_is_left_out_is_said(page: Callable[..
     assert not app.exception and "match" not in app.query_params and "of" not in app.query_params
     assert "Only robots have results here" in words(app), "whom nobody chose"
     assert "nothing was asked again" in words(page("compare", by="rules", model=OF))
+
+
+def test_what_is_no_verdict_counts_only_where_somebody_switches_it_on(page: Callable[..., AppTest]) -> None:
+    asked(home.journals(), "run-a", "a", A)
+    asked(home.journals(), "run-b", "b", B, doubt=FAILED)
+    app = page("compare", by="model", of=OF, match="exact")
+    assert "has an outcome for both" in words(app) and f"· no verdict: {FAILED}" in set(app.dataframe[0].value["b"])
+    app.toggle(key="doubtful").set_value(True).run()
+    assert not app.exception and in_address(app, "doubtful") == "1"
+    assert "came true 6 times for a and 3 times for b" in words(app)
 
 
 def test_before_anything_is_chosen_and_where_nothing_can_be(page: Callable[..., AppTest]) -> None:

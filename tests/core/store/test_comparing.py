@@ -60,6 +60,7 @@ def asked(
     tried: dict[str, Tried],
     second: float = 0,
     of: dict[str, str] | None = None,
+    doubt: str = "",
     **spec: Any,
 ) -> None:
     """A run of *Ask* over starter questions, of a robot or a model. What comes first is answered yes, the rest no."""
@@ -79,6 +80,7 @@ def asked(
                     "expected": said if outcome == GOOD else other, "observed": said,
                     "outcome": outcome.partition(",")[0],
                     "counts": outcome in (GOOD, BAD), "reason": "" if outcome in (GOOD, BAD) else "set aside",
+                    **({"doubt": doubt} if doubt else {}),
                 }
                 for outcome in outcomes
             )  # fmt: skip
@@ -134,6 +136,26 @@ def test_two_models_on_the_questions_that_both_were_asked(store: Store) -> None:
     assert "come true 4 times for control/a and 4 times for control/b" in chance[1]
     assert len(chance) == 3 and "example, not a finding" in chance[2], "and no test in words"
     assert left_out[0].startswith("Not among them: 1 new question that both have") and "1 of control/b" in left_out[1]
+
+
+FAILED = "its predictor failed the test"
+
+
+def test_where_the_predictor_failed_there_is_no_verdict_to_compare(tmp_path: Path) -> None:
+    asked(tmp_path / "journals", "run-a", "a", A)
+    asked(tmp_path / "journals", "run-b", "b", B, doubt=FAILED)
+    with Store(tmp_path / "store.duckdb", LABS) as store:
+        index(store, tmp_path / "journals")
+        compared = found(store, EXACT)
+        assert (compared.shared, compared.items["not shared"], compared.doubtful) == (0, 10, (0, 9))
+        said = sentences(store, EXACT)
+        assert said.headline.startswith("No new question has an outcome for both")
+        assert any("no verdict" in one and "9 of control/b; not counted." in one for one in said.left_out)
+        row = next(matching.matrix(store, compared.asked).itertuples())
+        assert list(row.said_1) in ([f"no verdict: {FAILED}"], []) and row.times_1 == 0
+        everything = found(store, f"{EXACT}&doubtful=1")
+        assert (everything.shared, everything.true, everything.doubtful) == (7, (6, 3), (0, 9))
+        assert any("counted all the same" in one for one in sentences(store, f"{EXACT}&doubtful=1").left_out)
 
 
 def test_the_matrix_comes_in_pages_with_what_differs_first(store: Store) -> None:
