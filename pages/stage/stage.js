@@ -1097,7 +1097,8 @@ function Stage({ stage }) {
   // A screen reader hears the verdict once it can be seen: not while the reader guesses, plays or is being told.
   const isAhead = ["guess", "play", "tell"].includes(now);
   const verdict = isAhead ? "" : scenes.map((one) => one.verdict?.headline.text ?? "").join(" ");
-  useEffect(() => { if (verdict.trim()) say(verdict); }, [verdict]);
+  // Before what a mode itself says, or that would be lost.
+  useLayoutEffect(() => { say(verdict.trim()); }, [verdict]);
   const all = { stage, scene, scenes, name, names, place, series, change, leave };
   const Drawn = scenes.length > 1 && !(series && now === "tell") && IN_COLUMNS[now] || MODES[now] || Read;
   return html`

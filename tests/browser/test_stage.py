@@ -134,8 +134,8 @@ def draw(page: Page, mode: str, of: Scene | RunScene | Sequence[Scene], **more: 
     page.evaluate(PAINTED)
 
 
-def update(page: Page, of: Scene | RunScene | Sequence[Scene]) -> None:
-    page.evaluate("(scenes) => window.stage.update(scenes)", data(of))
+def update(page: Page, of: Scene | RunScene | Sequence[Scene], **more: object) -> None:
+    page.evaluate("(all) => window.stage.update(...all)", [data(of), more])
     page.evaluate(PAINTED)
 
 
@@ -333,6 +333,20 @@ def test_every_card_is_guessed_before_it_turns_and_half_of_them_without_the_reas
     told = f"You predicted {with_reason} with its reason and {without} without it. That is too few to say"
     expect(page.locator(".over")).to_contain_text(told)
     expect(page.locator(".over .ending h2")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("mode", ["guess", "tell"])
+def test_a_screen_reader_hears_no_verdict_that_cannot_be_seen(page: Page, mode: str) -> None:
+    """Neither at the first card or screen, nor because the run was read before."""
+    scene, live = scenes.ask(), page.locator("[aria-live=polite]")
+    assert scene.verdict is not None
+    says = scene.title if mode == "tell" else ""
+    draw(page, mode, scene)
+    expect(live).to_have_text(says)
+    draw(page, "read", scene)
+    expect(live).to_have_text(scene.verdict.headline.text)
+    update(page, scene, mode=mode)
+    expect(live).to_have_text(says)
 
 
 def test_side_by_side_cards_meet_where_it_is_said_that_they_do(page: Page) -> None:
