@@ -399,6 +399,24 @@ def test_a_bar_is_as_long_as_its_share(page: Page) -> None:
     assert (left, width) == (75, pytest.approx(15))
 
 
+def test_what_nobody_expected_is_not_filled_by_another_guess(page: Page) -> None:
+    """A question whose predictor has yet to answer, and one whose predictor's call failed."""
+    failed = scenes.card(2, "Can an owl fly?", "failed", "", "yes")
+    draw(page, "read", scenes.ask((scenes.waiting(1), failed)))
+    for id, words in (("cf-01", "…"), ("cf-02", "not predicted")):
+        expect(page.locator(f"#card-{id} .expected")).to_have_text(f"expected{words}")
+
+
+def test_a_range_is_written_as_in_sentences(page: Page) -> None:
+    """To one decimal; only a range near 0 has more digits."""
+    scene = scenes.probe()
+    assert scene.plot is not None
+    for low, high, words in ((-0.8, 9.690585858932074, "-0.8 to 9.7"), (0.0123456, 57.04, "0.0123 to 57")):
+        replaced = scene.plot.intervals[0].model_copy(update={"low": low, "high": high})
+        draw(page, "read", scene.model_copy(update={"plot": scene.plot.model_copy(update={"intervals": (replaced,)})}))
+        expect(page.locator("figcaption")).to_contain_text(f"({words})")
+
+
 def test_a_mark_has_its_sign_its_colour_and_its_word_everywhere(page: Page) -> None:
     """What came of a card is drawn alike as tile, as card and in the legend, and no two marks are."""
     scene = scenes.ask()
