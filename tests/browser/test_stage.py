@@ -399,6 +399,19 @@ def test_a_bar_is_as_long_as_its_share(page: Page) -> None:
     assert (left, width) == (75, pytest.approx(15))
 
 
+def test_a_card_about_an_explanation_does_not_turn_to_an_answer(page: Page) -> None:
+    """Its yes or no says whether the explanation acknowledges the cue, and nothing was expected."""
+    reading = scenes.card(1, "Does it say why it changed?", "broken", "no", "no").model_copy(
+        update={"is_reading": True, "came": "its explanation is silent about the cue"}
+    )
+    draw(page, "tell", scenes.tell(scenes.plant().model_copy(update={"cards": (reading,)})))
+    while shown(page) != "turned":
+        page.keyboard.press("ArrowRight")
+    expect(page.locator(".turned h2")).to_have_text("Its explanation is silent about the cue.")
+    expect(page.locator(".turned")).not_to_contain_text("led us to expect")
+    expect(page.locator(".turned")).not_to_contain_text("It said")
+
+
 def test_what_nobody_expected_is_not_filled_by_another_guess(page: Page) -> None:
     """A question whose predictor has yet to answer, and one whose predictor's call failed."""
     failed = scenes.card(2, "Can an owl fly?", "failed", "", "yes")
