@@ -81,7 +81,7 @@ class Loaded(Frozen):
 
 
 def left_out_words(left_out: Mapping[str, int], items: int) -> str:
-    """How many rows were left out beside so many items, and why: "72 of 72 rows left out: 60 (reason), 12 (reason)."."""
+    """How many rows were left out beside so many items, and why: "72 of 80 rows left out: 60 (this), 12 (that)."."""
     count = sum(left_out.values())
     reasons = ", ".join(f"{n:,} ({reason})" for reason, n in left_out.items())
     return f"{count:,} of {items + count:,} rows left out: {reasons}."

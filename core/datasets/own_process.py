@@ -184,7 +184,8 @@ def _drawn(connection: DuckDBPyConnection, wanted: Wanted) -> dict[str, Any]:
     once = "row_number() over (partition by id order by content, _line_no) = 1"
     connection.execute(
         f"create temp table chosen as select _line_no, id, row_number() over (order by {order}) as place from "
-        f"(select * from kept where _fault is null qualify {once}) order by place limit {wanted.rows} offset {wanted.skip}"
+        f"(select * from kept where _fault is null qualify {once}) order by place "
+        f"limit {wanted.rows} offset {wanted.skip}"
     )
     shown = ", ".join(f"left({cell}, {wanted.longest + 1})" for cell in cells)
     rows = connection.execute(

@@ -115,7 +115,7 @@ class _Held(NamedTuple):
     files: dict[Path, Stamp]
 
 
-_MOST_HELD = 4
+_MOST_HELD = 8
 """Data sets that are held in memory."""
 
 _held: dict[tuple[str, Path, Split | None], _Held] = {}

@@ -24,8 +24,8 @@ class Sizes:
         self._held: dict[Spec, int] = {}
 
     def of(self, run: Planned) -> Size:
-        """The size of that run. Raises CallFailed, ValueError (DatasetError among them) and OSError where the run cannot
-        be made.
+        """The size of that run. Raises CallFailed, ValueError (DatasetError among them) or OSError where its items
+        cannot be had.
         """
         spec = run.spec
         if isinstance(spec, OnData) and spec.dataset:

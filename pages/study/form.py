@@ -242,7 +242,7 @@ def _told(composed: Composed, parts: int) -> None:
         )  # fmt: skip
     elif runs > 1:
         alike = "; of those that two parts have alike there is one run" if parts > 1 else ""
-        st.caption(f"{runs} combinations, a run for each{alike}.")
+        st.caption(f"{runs} combinations, a run for each{alike}; what one run cannot take is cut into several.")
 
 
 def parsed(name: str, content: bytes) -> Study:
@@ -254,7 +254,8 @@ def parsed(name: str, content: bytes) -> Study:
     return study
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+# A data set that arrives may change how many runs there are.
+@st.cache_resource(max_entries=64, ttl=60, show_spinner=False)
 def _parsed(name: str, content: bytes) -> Study:
     return parse(name, content, entry.labs())
 

@@ -1,4 +1,4 @@
-"""Data sets in their official layouts and with as many items as the papers have, made of nonsense: to plan studies on."""
+"""Data sets of nonsense in their official layouts, with as many items as the papers have: to plan studies on."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 SIZES = {"imdb": 25_000, "mctest": 600, "babi-1": 1_000, "rte": 277, "strategyqa": 229, "shp": 6_000}
-"""Items of the parts that are tested on: Madsen et al. 2024, Table 1; of StrategyQA dev.json. Of SHP more than the paper's
-500 stay after the filters."""
+"""Items of the parts that are tested on: Madsen et al. 2024, Table 1; StrategyQA's dev.json; and of SHP more posts than
+the paper's 500."""
 
 
 def write(folder: Path, *names: str) -> None:
@@ -26,13 +26,20 @@ def _imdb(folder: Path, items: int) -> None:
 
 def _mctest(folder: Path, items: int) -> None:
     questions = "\t".join(f"one: Who is it, {n}?\tAnn\tBob\tCat\tDan" for n in range(4))
-    stories = [f"mc500.test.{n}\tAuthor: a\tStory {n} of Ann.\\newlineShe sings.\t{questions}" for n in range(items // 4)]
+    stories = [
+        f"mc500.test.{n}\tAuthor: a\tStory {n} of Ann.\\newlineShe sings.\t{questions}" for n in range(items // 4)
+    ]
     _lines(folder / "mctest" / "mc500.test.tsv", stories)
     _lines(folder / "mctest" / "mc500.test.ans", ["A\tB\tC\tD"] * len(stories))
 
 
 def _babi(folder: Path, items: int) -> None:
-    story = ["1 Ann went to the hall.", "2 Where is Ann? \thall\t1", "3 Ann went to the yard.", "4 Where is Ann? \tyard\t3"]
+    story = [
+        "1 Ann went to the hall.",
+        "2 Where is Ann? \thall\t1",
+        "3 Ann went to the yard.",
+        "4 Where is Ann? \tyard\t3",
+    ]
     place = folder / "babi" / "tasks_1-20_v1-2" / "en-10k" / "qa1_single-supporting-fact_test.txt"
     _lines(place, story * (items // 2))
 

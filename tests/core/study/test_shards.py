@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -25,17 +27,10 @@ from tests.core.study import full_sizes
 STUDIES = sorted(path for path in Path("studies").glob("*.toml"))
 
 WORLD = """
-lab = "ask"
-spec = { dataset = "world", limit = 10, counterfactuals = 2, arms = ["none"], exam = false }
-grid = { model = ["control/fickle", "control/steadfast"] }
+lab = "plant"
+spec = { dataset = "world", limit = 10, repeats = 1 }
+grid = { model = ["control/admits", "control/silent"] }
 """
-
-
-@pytest.fixture(scope="module")
-def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("full")
-    full_sizes.write(folder / "datasets")
-    return folder
 
 
 def study_of(text: str) -> Study:
@@ -43,8 +38,8 @@ def study_of(text: str) -> Study:
 
 
 def made(study: Study) -> list[tables.Row]:
-    outcome = asyncio.run(Making(study, entry.labs(), entry.catalog().get, home.journals()).make(study.all))
-    assert len(outcome.completed) == len(study.all)
+    outcome = asyncio.run(Making(study, entry.labs(), entry.catalog().get, home.journals()).make(study.runs))
+    assert len(outcome.completed) == len(study.runs)
     return tables.rows(study, entry.labs(), tables.measured(study, entry.labs(), home.journals()))
 
 
@@ -52,17 +47,14 @@ def figures(rows: list[tables.Row]) -> list[tuple[object, ...]]:
     return [tuple(row[name] for name in ("table", "row", "column", "value", "n", "of", "low", "high")) for row in rows]
 
 
-@pytest.mark.parametrize("whole", [False, True], ids=["as it is", "without its limits"])
-def test_every_study_can_be_made_on_data_of_the_papers_sizes(
-    full: Path, whole: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("EXPLAIN_HOME", str(full))
+def test_every_study_can_be_made_on_data_of_the_papers_sizes() -> None:
+    full_sizes.write(home.home() / "datasets")
     assert len(STUDIES) >= 9
-    for path in STUDIES:
+    for path, whole in product(STUDIES, (False, True)):
         text = path.read_text(encoding="utf-8")
         study = study_of(re.sub(r"(?m)^limit = \d+$", "", text) if whole else text)
         found = estimate.estimate(study, entry.labs(), entry.catalog().get, home.journals(), home.recordings())
-        assert not found.missing, path
+        assert not found.missing, (path, whole)
         sizes = Sizes()
         assert all(0 < sizes.of(run).cases <= MOST_CASES for run in study.all), path
         assert found.cases == sum(sizes.of(run).cases for run in study.all)
@@ -70,16 +62,12 @@ def test_every_study_can_be_made_on_data_of_the_papers_sizes(
         for run in (study.runs[0], study.runs[-1]):
             assert len(list(run.lab.cases(run.spec))) == sizes.of(run).cases
         if whole and path.stem == "madsen_fig9":
-            counts = {name: 0 for name in ("imdb", "mctest", "babi-1", "rte")}
+            counts = Counter[str]()
             for run in study.runs:
                 counts[plan.dataset_of(run.spec)] += sizes.of(run).items
-            assert counts == {name: full_sizes.SIZES[name] for name in counts}
-            assert found.calls["explainer"] == sum(counts.values()) * 18 + study_controls(found, study)
-
-
-def study_controls(found: estimate.Estimate, study: Study) -> int:
-    sizes = Sizes()
-    return sum(run.lab.asks(run.spec, sizes.of(run).cases)["explainer"] for run in study.controls if run.lab.asks)
+            assert counts == {name: full_sizes.SIZES[name] for name in ("imdb", "mctest", "babi-1", "rte")}
+            of_controls = sum(sizes.of(run).cases for run in study.controls)
+            assert found.calls["explainer"] == counts.total() * 18 + of_controls
 
 
 def test_what_one_run_takes_is_one_run_of_the_same_name_as_ever() -> None:
@@ -96,12 +84,13 @@ def test_shards_part_the_items_in_the_order_drawn(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(on_data, "MOST_CASES", 5)
         parts = whole.shards()
         assert [one.shard for one in parts] == [(1, 4), (2, 4), (3, 4), (4, 4)]
-        items = [item.id for one in parts for item in one.chosen()[0]]
-        assert items == [item.id for item in whole.chosen()[0]] and len(set(items)) == 17
-        assert {len(one.chosen()[0]) for one in parts} == {4, 5}
+        items = [[item.id for item in one.chosen()[0]] for one in parts]
+        assert sum(items, []) == [item.id for item in whole.chosen()[0]] and len(set(sum(items, []))) == 17
+        assert [len(ids) for ids in items] == [4, 4, 4, 5]
         assert {one.whole for one in parts} == {whole} and parts[1].shards() == (parts[1],)
         # Fewer than the limit: the data set tells.
-        assert len(whole.model_copy(update={"limit": 500}).shards()) < 10
+        everything = whole.model_copy(update={"limit": 500})
+        assert 23 <= everything.size() < 500 and len(everything.shards()) == -(-everything.size() // 5)
         monkeypatch.undo()
 
 
@@ -131,32 +120,32 @@ def test_the_shards_of_a_cell_are_one_cell_of_every_table(monkeypatch: pytest.Mo
     planned = estimate.estimate(study, entry.labs(), entry.catalog().get, home.journals(), home.recordings())
     assert planned.items == 10 and planned.cases == 20 and planned.runs == 8 + len(study.controls)
     assert figures(made(study)) == before
-    assert set(labels(study).values()) == {"Controls", "control/fickle", "control/steadfast"}
+    assert set(labels(study).values()) == {"Controls", "control/admits", "control/silent"}
     now = progress(study, home.journals())
     cells = {cell.cell: (cell.runs, cell.completed, cell.cases, cell.of) for cell in now.cells}
-    assert cells["control/fickle"] == (4, 4, 10, 10) and now.ended == len(study.all)
+    assert cells["control/admits"] == (4, 4, 10, 10) and now.ended == len(study.runs)
 
 
 def test_the_power_of_a_study_is_that_of_its_cells(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(on_data, "MOST_CASES", 10)
-    study = study_of(f"power = 0.8\n{WORLD.replace('limit = 10', 'limit = 30')}")
+    monkeypatch.setattr(on_data, "MOST_CASES", 20)
+    study = study_of(f"power = 0.8\n{WORLD.replace('limit = 10', 'limit = 60')}")
     made(study)
     found = estimate.estimate(study, entry.labs(), entry.catalog().get, home.journals(), home.recordings())
-    assert list(found.power_items) == ["Ask, control/fickle and control/steadfast"]
+    assert list(found.power_items) == ["Plant, control/admits and control/silent"]
 
 
 def test_a_command_makes_all_runs_and_goes_on_where_it_stopped(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(on_data, "MOST_CASES", 3)
-    command = ["ask", "--dataset", "world", "--limit", "8", "--model", "control/fickle", "--counterfactuals", "2"]
+    command = "plant strategyqa --dataset world --limit 8 --model control/admits --repeats 1".split()
     assert main(command) == 0
     told = capsys.readouterr().out
     assert "Run 1 of 3" in told and "Run 3 of 3" in told
     journals = {path: path.read_bytes() for path in home.journals().glob("study-*.jsonl")}
     assert len(journals) == 3
     # The figures of all runs, by item: 8 of them, though no run has more than three.
-    assert re.search(r"Ask: Precision\n.*\n.*control/fickle .*, 8 of 8", told)
+    assert re.search(r"Plant: .*\n.*\n.*control/admits .* of 8\b", told), told[-1500:]
     assert main(command) == 0
     assert {path: path.read_bytes() for path in journals} == journals
 
