@@ -182,8 +182,8 @@ def _stamp(path: Path) -> tuple[int, int]:
 def read(
     dataset: str, task: Task, columns: Mapping[str, str], limit: int | None, seed: int | None, skip: int = 0
 ) -> tuple[Read, int]:
-    """At most `limit` rows of a file, drawn by `seed` (in its order for None), after the first `skip`; and how many rows
-    there are to draw from. Raises DatasetError.
+    """At most `limit` rows of a file, drawn by `seed` (in its order for None), after the first `skip`; and how many
+    rows there are to draw from. Raises DatasetError.
     """
     check(task, columns)
     path = place(dataset)

@@ -13,6 +13,7 @@ from core import files, shipped
 from core.datasets import babi, glue, imdb, mctest, shp, strategyqa
 from core.datasets.files import Stamp, noted, stamp
 from core.datasets.items import DatasetError, Item, LeftOut, Loaded, Read, Split, Task, left_out_words, loaded
+from core.datasets.sources import source_of
 from core.home import home
 from core.policy import NotAllowed
 
@@ -95,8 +96,8 @@ def read(
         raise DatasetError(str(error)) from None
     if not place.exists():
         raise DatasetError(
-            f"{dataset.title}: there is nothing at {path or place}. It can be had from {dataset.source}; "
-            f"expected there: {dataset.layout}"
+            f"{dataset.title}: there is nothing at {path or place}. {_where_from(dataset)}"
+            f"Expected there: {dataset.layout}"
         )
     rows = _rows(dataset, place, split)
     items = some(rows, f"{dataset.title}: {place}")
@@ -147,6 +148,12 @@ def some(rows: Read, where: str) -> list[Item]:
         why = [left_out_words(left_out, 0)] if left_out else []
         raise DatasetError(" ".join([f"{where} holds no items.", *why, first]).rstrip(" ."))
     return items
+
+
+def _where_from(dataset: Dataset) -> str:
+    source = source_of(dataset.name)
+    command = f"Download it by `python -m core data get {source.name}`, or from " if source else "It can be had from "
+    return f"{command}{dataset.source}. "
 
 
 def _folded(name: str) -> str:

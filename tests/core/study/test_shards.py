@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 import pytest
@@ -85,7 +85,7 @@ def test_shards_part_the_items_in_the_order_drawn(monkeypatch: pytest.MonkeyPatc
         parts = whole.shards()
         assert [one.shard for one in parts] == [(1, 4), (2, 4), (3, 4), (4, 4)]
         items = [[item.id for item in one.chosen()[0]] for one in parts]
-        assert sum(items, []) == [item.id for item in whole.chosen()[0]] and len(set(sum(items, []))) == 17
+        assert [*chain(*items)] == [item.id for item in whole.chosen()[0]] and len(set(chain(*items))) == 17
         assert [len(ids) for ids in items] == [4, 4, 4, 5]
         assert {one.whole for one in parts} == {whole} and parts[1].shards() == (parts[1],)
         # Fewer than the limit: the data set tells.
@@ -118,7 +118,8 @@ def test_the_shards_of_a_cell_are_one_cell_of_every_table(monkeypatch: pytest.Mo
     for run in study.runs:
         assert run_id(run.lab, run.lab.spec.model_validate(run.spec.model_dump(mode="json"))) == run.id
     planned = estimate.estimate(study, entry.labs(), entry.catalog().get, home.journals(), home.recordings())
-    assert planned.items == 10 and planned.cases == 20 and planned.runs == 8 + len(study.controls)
+    of_controls = sum(Sizes().of(run).cases for run in study.controls)
+    assert planned.items == 10 and planned.cases == 20 + of_controls and planned.runs == 8 + len(study.controls)
     assert figures(made(study)) == before
     assert set(labels(study).values()) == {"Controls", "control/admits", "control/silent"}
     now = progress(study, home.journals())
