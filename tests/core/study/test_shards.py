@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shlex
 from collections import Counter
 from itertools import chain, product
 from pathlib import Path
@@ -139,7 +140,7 @@ def test_a_command_makes_all_runs_and_goes_on_where_it_stopped(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(on_data, "MOST_CASES", 3)
-    command = "plant strategyqa --dataset world --limit 8 --model control/admits --repeats 1".split()
+    command = shlex.split("plant strategyqa --dataset world --limit 8 --model control/admits --repeats 1")
     assert main(command) == 0
     told = capsys.readouterr().out
     assert "Run 1 of 3" in told and "Run 3 of 3" in told
