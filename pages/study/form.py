@@ -242,7 +242,7 @@ def _told(composed: Composed, parts: int) -> None:
         )  # fmt: skip
     elif runs > 1:
         alike = "; of those that two parts have alike there is one run" if parts > 1 else ""
-        st.caption(f"{runs} combinations, a run for each{alike}; what one run cannot take is cut into several.")
+        st.caption(f"{runs} combinations, a run for each{alike}.")
 
 
 def parsed(name: str, content: bytes) -> Study:
