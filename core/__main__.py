@@ -1,5 +1,5 @@
-"""The command line: `python -m core` and a lab's command, or resume, reread, verify, models, store, query, compare,
-export, import, page, methods, pack, game.
+"""The command line: `python -m core` and a lab's command, or resume, reread, verify, models, data, store, query,
+compare, export, import, page, methods, pack, game.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import click
 from pydantic import ValidationError
 
 from core import policy
-from core.commands import comparing, game, labs, models, others, packs, studying, taking
+from core.commands import comparing, data, game, labs, models, others, packs, studying, taking
 from core.commands.running import BAD_INPUT, DONE
 from core.events import CallFailed
 from core.home import HomeUnusable
@@ -68,7 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
 def commands() -> click.Group:
     """Every command: one a lab, then those for all of them."""
     group = click.Group(help="Hold language models to their explanations.")
-    for part in (labs, others, models, taking, comparing, studying, packs, game):
+    for part in (labs, others, models, data, taking, comparing, studying, packs, game):
         part.add(group)
     return group
 
