@@ -106,7 +106,7 @@ def by_code_alone() -> bool:
     return bool(_set_code("participant"))
 
 
-_OTHERS = ("EXPLAIN_HOME", "EXPLAIN_HOSTS", "EXPLAIN_MODELS")
+_OTHERS = ("EXPLAIN_HOME", "EXPLAIN_HOSTS", "EXPLAIN_MODELS", "EXPLAIN_DATA_MIRROR")
 """Variables that take any text."""
 
 
