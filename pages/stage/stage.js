@@ -34,7 +34,8 @@ const GIVEN = { mode: "read", scenes: [], act() {}, judgements: [], judged: {}, 
  * - `far`: of runs that go on, by name, the `share` that is done, how far that is in `words`, and in a `note` who can
  *   stop it.
  * - `game`: of *play*, which needs no scenes: `pack` (core/telling/game/pack.py), `seed` by which its cards are drawn,
- *   `isInline` where it stands within a page, `isInApp` where there is an app to go on in. It calls
+ *   `guessed` what all players guessed of it (core/people/played.py), `isInline` where it stands within a page,
+ *   `isInApp` where there is an app to go on in. It calls
  *   `act("play", place in the pack, word)`, and *seed* when others are drawn.
  * - `series`: *tell* several scenes one after another, and end on `{head, headline, words, links: [[words, address]],
  *   foot}`; `whole` has for each scene the address of all of it.
