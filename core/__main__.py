@@ -10,6 +10,7 @@ import sys
 import click
 from pydantic import ValidationError
 
+from core import policy
 from core.commands import comparing, data, game, labs, models, others, packs, studying, taking
 from core.commands.running import BAD_INPUT, DONE
 from core.events import CallFailed
@@ -26,6 +27,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; the exit code. Raises SystemExit for a command line that cannot be understood."""
     # What is kept of people's questions and answers is for their own eyes.
     os.umask(0o077)
+    if faults := policy.faults():
+        print("\n".join(faults), file=sys.stderr)
+        return BAD_INPUT
     try:
         group = commands()
         with group.make_context("python -m core", list(sys.argv[1:] if arguments is None else arguments)) as context:

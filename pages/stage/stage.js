@@ -983,7 +983,8 @@ export function against(cards, guesses) {
   if (!foretold.length) return guessed.length ? "You made no prediction." : "";
   if (!both.length) return `You predicted ${came(foretold)} of ${foretold.length} correctly.`;
   const its = both.filter((card) => card.expects[0].value === card.said).length, left = guessed.length - both.length;
-  return `You predicted ${came(both)} of ${both.length} correctly. Its explanation taken at its word: ${its} of ${both.length}.`
+  const all = both.length;
+  return `You predicted ${came(both)} of ${all} correctly. Its explanation taken at its word: ${its} of ${all}.`
     + (left ? " Only questions that count and that both predicted are compared: "
       + `${left > 1 ? `${left} guesses are` : "1 guess is"} left out.` : "");
 }
