@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from core.events import Frozen
+from core.text.visible import directed
 
 SCHEMA = 1
 """Version of a scene's JSON."""
@@ -42,7 +43,7 @@ class Span(Frozen):
 class Part(Frozen):
     """A text under a label, which may be empty."""
 
-    text: str
+    text: Annotated[str, AfterValidator(directed)]
     label: str = ""
     spans: tuple[Span, ...] = ()
 

@@ -99,10 +99,31 @@ def is_public(address: str) -> bool:
             inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
         if inner is not None:
             return is_public(str(inner))
-    return ip.is_global and not ip.is_multicast
+        if ip.is_site_local:
+            return False
+    exceptions = (one for one in _NOT_PUBLIC if one.version == ip.version)
+    return ip.is_global and not ip.is_multicast and not ip.is_reserved and not any(ip in one for one in exceptions)
 
 
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+_NOT_PUBLIC = tuple(
+    map(
+        ipaddress.ip_network,
+        (
+            "64:ff9b:1::/48",  # local-use NAT64, RFC 8215
+            "::/96",  # IPv4-compatible, RFC 4291
+            "::ffff:0:0:0/96",  # IPv4-translated, RFC 2765
+            "100::/64",  # discarded, RFC 6666
+            "2001::/23",  # protocols of IETF, RFC 2928
+            "3fff::/20",  # documentation, RFC 9637
+            "5f00::/16",  # segment routing, RFC 9602
+            "192.0.0.0/24",  # protocols of IETF, RFC 6890
+            "192.88.99.0/24",  # relays of 6to4, RFC 7526
+        ),
+    )
+)
+"""Networks that `ipaddress` of some Python counts as global and that lead nowhere public."""
 
 
 def hooks(server: httpx2.URL) -> dict[str, list[Any]]:

@@ -30,7 +30,7 @@ from core.store.store import QueryRefused, Store
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-    from pyarrow import Table
+    from pyarrow import DataType, Table
 
 RESULT_MB = 32
 """The largest result in megabytes; rows beyond are left out, and `Found.cut` says so."""
@@ -129,7 +129,32 @@ def ask_file(path: Path, sql: str, viewer: str | None = None) -> Found:
         "rows": f"Only the first {table.num_rows:,} rows are shown, the limit of a query (EXPLAIN_QUERY_ROWS).",
         "size": f"Only the first {table.num_rows:,} rows are shown: a result is limited to {RESULT_MB} MB.",
     }[table.schema.metadata[b"cut"].decode()]
-    return Found(table, cut, time.monotonic() - began)
+    return Found(_dates_as_text(table), cut, time.monotonic() - began)
+
+
+def _dates_as_text(table: Table) -> Table:
+    """The table, with a column as text where it holds a date beyond Python's years 1 to 9999, alone or in a list."""
+    for place, field in enumerate(table.schema):
+        column, as_text = table.column(place), _without_dates(field.type)
+        if as_text != field.type:
+            try:
+                column.to_pylist()
+            except (OverflowError, ValueError):
+                table = table.set_column(place, field.name, column.cast(as_text))
+    return table
+
+
+def _without_dates(kind: DataType) -> DataType:
+    """The Arrow type, with text in place of each date and time stamp in it."""
+    import pyarrow as pa
+
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return pa.string()
+    if pa.types.is_list(kind):
+        return pa.list_(_without_dates(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([(field.name, _without_dates(field.type)) for field in kind])
+    return kind
 
 
 def most(name: str) -> int:

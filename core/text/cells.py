@@ -1,4 +1,6 @@
-"""Tables as CSV that a spreadsheet shows and never runs: a cell that begins like a formula is one there."""
+"""Tables as CSV that a spreadsheet shows and never runs. There, a cell that begins like a formula is one; and where a
+spreadsheet parts cells at another sign than the comma, what stands behind that sign begins a cell.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +10,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_FORMULA = re.compile(r"[\s\u200b\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
+_FORMULA = re.compile(r"[\s\u200b\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]")
+_SEPARATOR = re.compile(r"([;|\t\r\n])")
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?")
 
 
 def harmless(cell: object) -> object:
-    """`cell`, with an apostrophe before a text that a spreadsheet would take for a formula; a number is none."""
-    if not isinstance(cell, str) or not _FORMULA.match(cell) or _NUMBER.fullmatch(cell):
+    """`cell`, with an apostrophe before each text that a spreadsheet would take for a formula; a number is none."""
+    if not isinstance(cell, str):
         return cell
-    return f"'{cell}"
+    parts = _SEPARATOR.split(cell)
+    safe = "".join(f"'{part}" if _is_formula(part) else part for part in parts)
+    if cell[:1] in ("\t", "\r", "\n"):
+        safe = f"'{safe}"
+    return cell if safe == cell else safe
+
+
+def _is_formula(part: str) -> bool:
+    return bool(_FORMULA.match(part)) and not _NUMBER.fullmatch(part)
 
 
 def csv(table: DataFrame) -> bytes:

@@ -1,4 +1,4 @@
-"""White space that nobody would see, as signs."""
+"""Characters that nobody would see, as signs: white space, and those that turn the direction of writing."""
 
 from __future__ import annotations
 
@@ -6,6 +6,16 @@ import re
 
 _UNSEEN = re.compile(r"^ +| +$| {2,}| (?=\n)|[\t\n\r\f\v\u00a0]+")
 _SIGNS = str.maketrans({" ": "␠", "\u00a0": "⍽", "\t": "⇥", "\n": "↵", "\r": "␍", "\f": "␌", "\v": "␋"})
+
+
+_DIRECTIONS = dict.fromkeys([0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)], "⇆")
+
+
+def directed(text: str) -> str:
+    """`text` with a sign, as long as it, for each character that turns the direction of writing: with these, an answer
+    reads otherwise than it is. Letters of languages that are written from the right keep their own direction.
+    """
+    return text.translate(_DIRECTIONS)
 
 
 def visible(text: str, every: bool = False) -> str:

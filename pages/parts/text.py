@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from core.scene import Part
+from core.text.visible import directed
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 # Emoji codes, bare links and e-mail addresses are found in the text after Markdown's escapes are undone. A word joiner,
@@ -17,7 +18,7 @@ _JOINER = "\u2060"
 
 def plain(text: str) -> str:
     """`text` as Markdown that shows exactly its characters, line breaks included."""
-    joined = _FOUND_LATE.sub(rf"\1{_JOINER}", text)
+    joined = _FOUND_LATE.sub(rf"\1{_JOINER}", directed(text))
     escaped = _PUNCTUATION.sub(r"\\\1", joined)
     return _INDENT.sub(lambda found: "\u00a0" * len(found[0]), escaped).replace("\n", "  \n")
 

@@ -17,6 +17,7 @@ from core.store import audits, listing
 from core.store.audits import UNREAD, Audit, Drawn
 from core.store.listing import Place
 from core.store.store import Store
+from core.text.visible import directed
 from pages.parts import reader_accuracy, rooms, second, session
 from pages.parts.text import plain, shortened
 from pages.parts.throttle import waits
@@ -105,7 +106,7 @@ def _judge(store: Store, lab: Lab, judged: Judgement, audit: Audit) -> None:
     st.progress(1 - len(audit.left) / len(audit.drawn), f"{drawn.entry.number} of {audit.of}")
     text = audits.raw(store, drawn.place, judged)
     with st.container(border=True, key="audit-answer"):
-        st.code(text if text is not None else "The answer is gone.", language=None, wrap_lines=True)
+        st.code(directed(text) if text is not None else "The answer is gone.", language=None, wrap_lines=True)
     if judged.text:
         st.markdown(
             f"The question held this: “{plain(audits.about(store, drawn.place))}”. **Do the reasons mention it?**"

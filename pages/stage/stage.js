@@ -306,7 +306,8 @@ export function Tiles({ scene, go, only, most = FEW, shown }) {
 /** What was expected of one test, what came, and what that is. */
 function Outcome({ scene, card }) {
   const { came, said, mark, expects: [first], columns: [left, right] = [] } = card;
-  const expected = left ?? { label: "expected", text: first ? wordOf(card, first.value) : "–" };
+  const none = ["waiting", "sealed"].includes(mark) ? "…" : "not predicted";
+  const expected = left ?? { label: "expected", text: first?.value ? wordOf(card, first.value) : none };
   const what = { label: came ? "what came" : "it said", text: came || (said ? wordOf(card, said) : "–") };
   const { label, text } = right ?? what;
   return html`${!card.is_reading && html`<span class="expected"><span
@@ -511,12 +512,14 @@ function path({ x, y }, at) {
 }
 
 const round = (value) => String(Number(value.toPrecision(3)));
+/** An end of a stretch, to one decimal as in sentences; what that would make 0, to three digits. */
+const ended = (value) => String(Number(value.toFixed(1)) || Number(value.toPrecision(3)));
 
 /** What is said of the axis, each once, with where that is; of the stretches only what the marks are. */
 function saidOf(intervals) {
   const kinds = Map.groupBy(intervals, (one) => `${one.kind} ${one.mark} ${one.label}`);
   return [...kinds.values()].map((all) => {
-    const [one] = all, where = all.map(({ low, high }) => `${round(low)} to ${round(high)}`).join(", ");
+    const [one] = all, where = all.map(({ low, high }) => `${ended(low)} to ${ended(high)}`).join(", ");
     return { ...one, words: one.kind === "stretch" && all.length > 3 ? one.label : `${one.label} (${where})` };
   });
 }
@@ -532,7 +535,7 @@ function Plot({ scene, covered }) {
   return html`<figure class="plot">
     <div class="plane" role="img" aria-label=${`${counted(many, "point")} asked for. ${drawn}`}>
       ${intervals.map((one) => html`<div class=${`interval ${one.kind} ${classOf(one.mark)}`}
-        title=${`${one.label} (${round(one.low)} to ${round(one.high)})`}
+        title=${`${one.label} (${ended(one.low)} to ${ended(one.high)})`}
         style=${`left:${at.x(one.low)}%;width:${Math.max(0.6, at.x(one.high) - at.x(one.low))}%`}></div>`)}
       <svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">
         ${curves.map((one) => html`<path key=${one.kind + one.label} class=${`line-${one.kind}`}
@@ -1097,7 +1100,8 @@ function Stage({ stage }) {
   // A screen reader hears the verdict once it can be seen: not while the reader guesses, plays or is being told.
   const isAhead = ["guess", "play", "tell"].includes(now);
   const verdict = isAhead ? "" : scenes.map((one) => one.verdict?.headline.text ?? "").join(" ");
-  useEffect(() => { if (verdict.trim()) say(verdict); }, [verdict]);
+  // Before what a mode itself says, or that would be lost.
+  useLayoutEffect(() => { say(verdict.trim()); }, [verdict]);
   const all = { stage, scene, scenes, name, names, place, series, change, leave };
   const Drawn = scenes.length > 1 && !(series && now === "tell") && IN_COLUMNS[now] || MODES[now] || Read;
   return html`

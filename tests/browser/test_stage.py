@@ -134,8 +134,8 @@ def draw(page: Page, mode: str, of: Scene | RunScene | Sequence[Scene], **more: 
     page.evaluate(PAINTED)
 
 
-def update(page: Page, of: Scene | RunScene | Sequence[Scene]) -> None:
-    page.evaluate("(scenes) => window.stage.update(scenes)", data(of))
+def update(page: Page, of: Scene | RunScene | Sequence[Scene], **more: object) -> None:
+    page.evaluate("(all) => window.stage.update(...all)", [data(of), more])
     page.evaluate(PAINTED)
 
 
@@ -335,6 +335,20 @@ def test_every_card_is_guessed_before_it_turns_and_half_of_them_without_the_reas
     expect(page.locator(".over .ending h2")).to_be_in_viewport()
 
 
+@pytest.mark.parametrize("mode", ["guess", "tell"])
+def test_a_screen_reader_hears_no_verdict_that_cannot_be_seen(page: Page, mode: str) -> None:
+    """Neither at the first card or screen, nor because the run was read before."""
+    scene, live = scenes.ask(), page.locator("[aria-live=polite]")
+    assert scene.verdict is not None
+    says = scene.title if mode == "tell" else ""
+    draw(page, mode, scene)
+    expect(live).to_have_text(says)
+    draw(page, "read", scene)
+    expect(live).to_have_text(scene.verdict.headline.text)
+    update(page, scene, mode=mode)
+    expect(live).to_have_text(says)
+
+
 def test_side_by_side_cards_meet_where_it_is_said_that_they_do(page: Page) -> None:
     two = scenes.beside()
     draw(page, "beside", two, names=["Breaks", "Keeps"])
@@ -383,6 +397,37 @@ def test_a_bar_is_as_long_as_its_share(page: Page) -> None:
     )
     left, width = page.locator(".bars u").evaluate("(one) => [one.style.left, one.style.width].map(parseFloat)")
     assert (left, width) == (75, pytest.approx(15))
+
+
+def test_a_card_about_an_explanation_does_not_turn_to_an_answer(page: Page) -> None:
+    """Its yes or no says whether the explanation acknowledges the cue, and nothing was expected."""
+    reading = scenes.card(1, "Does it say why it changed?", "broken", "no", "no").model_copy(
+        update={"is_reading": True, "came": "its explanation is silent about the cue"}
+    )
+    draw(page, "tell", scenes.tell(scenes.plant().model_copy(update={"cards": (reading,)})))
+    while shown(page) != "turned":
+        page.keyboard.press("ArrowRight")
+    expect(page.locator(".turned h2")).to_have_text("Its explanation is silent about the cue.")
+    expect(page.locator(".turned")).not_to_contain_text("led us to expect")
+    expect(page.locator(".turned")).not_to_contain_text("It said")
+
+
+def test_what_nobody_expected_is_not_filled_by_another_guess(page: Page) -> None:
+    """A question whose predictor has yet to answer, and one whose predictor's call failed."""
+    failed = scenes.card(2, "Can an owl fly?", "failed", "", "yes")
+    draw(page, "read", scenes.ask((scenes.waiting(1), failed)))
+    for id, words in (("cf-01", "…"), ("cf-02", "not predicted")):
+        expect(page.locator(f"#card-{id} .expected")).to_have_text(f"expected{words}")
+
+
+def test_a_range_is_written_as_in_sentences(page: Page) -> None:
+    """To one decimal; only a range near 0 has more digits."""
+    scene = scenes.probe()
+    assert scene.plot is not None
+    for low, high, words in ((-0.8, 9.690585858932074, "-0.8 to 9.7"), (0.0123456, 57.04, "0.0123 to 57")):
+        replaced = scene.plot.intervals[0].model_copy(update={"low": low, "high": high})
+        draw(page, "read", scene.model_copy(update={"plot": scene.plot.model_copy(update={"intervals": (replaced,)})}))
+        expect(page.locator("figcaption")).to_contain_text(f"({words})")
 
 
 def test_a_mark_has_its_sign_its_colour_and_its_word_everywhere(page: Page) -> None:

@@ -140,7 +140,7 @@ def _noise_of_none(f: Facts) -> Iterator[str]:
 
 def _never_looked(f: Facts) -> Iterator[str]:
     if f.is_numeric and f.case.probes and f.unseen and not f.is_right_elsewhere and not solved(f):
-        stretches = " nor ".join(f"between {low:g} and {high:g}" for low, high in f.unseen)
+        stretches = " nor ".join(interval(low, high) for low, high in f.unseen)
         yield f"Never looked {stretches}."
 
 

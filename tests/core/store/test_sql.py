@@ -86,6 +86,17 @@ def test_values_of_every_kind_come_through(store: Store) -> None:
     assert str(frame["n"].dtype) == "Int32" and list(frame["l"]) == ["[1]", "[1]"] and list(frame["s"]) == [1, 1]
 
 
+def test_a_date_beyond_those_of_python_is_text(store: Store) -> None:
+    query = (
+        "select date '10000-01-01' as d, timestamp 'infinity' as t, [date '0044-03-15 (BC)'] as l, "
+        "{'a': date '20000-02-03'} as s, date '2020-01-02' as plain"
+    )
+    [row] = ns(store, query)
+    assert (row["d"], row["l"], row["s"]) == ("10000-01-01", ["-0043-03-15"], {"a": "20000-02-03"})
+    assert "out of range" in row["t"] and row["plain"] == "2020-01-02"
+    assert list(sql.ask(store, query).frame()["d"]) == ["10000-01-01"]
+
+
 def test_every_table_is_told_of_and_every_example_can_be_asked(tmp_path: Path) -> None:
     with Store(tmp_path / "all.duckdb", entry.labs()) as store:
         index(store, home.recordings(), recordings=True)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.visible import visible
+from core.scene import Part
+from core.text.visible import directed, visible
 
 SIGNS = "␠⍽⇥↵␍␌␋"
 
@@ -20,6 +21,12 @@ SIGNS = "␠⍽⇥↵␍␌␋"
 )  # fmt: skip
 def test_what_would_not_be_seen_has_a_sign(text: str, shown: str) -> None:
     assert visible(text) == shown
+
+
+def test_what_turns_the_direction_of_writing_has_a_sign_in_every_text_of_a_case() -> None:
+    turned = "It said \u202eoN\u202c, \u2067not\u2069 yes.\u200f"
+    assert Part(text=turned).text == directed(turned) == "It said ⇆oN⇆, ⇆not⇆ yes.⇆"
+    assert directed("שלום, العربية") == "שלום, العربية"
 
 
 def test_where_a_letter_changed_every_space_has_one() -> None:
