@@ -419,12 +419,10 @@ def view(log: CaseLog) -> AskView:
     return case
 
 
-def constant_guess(case: AskView, rules: Rules, constant: str = "") -> Score:
-    """What one fixed answer gets of the counterfactuals that count: `constant`, or that of most of the others."""
+def constant_guess(case: AskView, rules: Rules) -> Score:
+    """What one fixed answer gets of the counterfactuals that count."""
     tested = case.tested(rules)
-    score = metrics.constant_guess(
-        [guess for _, guess, _ in tested], [answer for *_, answer in tested], rules, constant
-    )
+    score = metrics.constant_guess([guess for _, guess, _ in tested], [answer for *_, answer in tested], rules)
     return score.over(case.drawn())
 
 
