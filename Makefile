@@ -56,7 +56,7 @@ test-browser: $(VENV)/.ready-dev
 # With every hostile text for every parser, all random runs, and the tests that repeat on more of the same kind what
 # others assert; then the rest in other orders, with other numbers of workers. Hours.
 thorough: $(VENV)/.ready-dev
-	@EXPLAIN_ATTACKS=all $(PYTEST) -m ""
+	@ATTACKS=all $(PYTEST) -m ""
 	@for workers in 1 2 4 8; do seed=$$(date +%s); echo "== $$workers workers, --randomly-seed=$$seed"; \
 		$(PYTEST) -n $$workers --randomly-seed=$$seed -m "not thorough" || exit 1; done
 

@@ -71,8 +71,8 @@ except home.HomeUnusable as error:
     # Nothing works without it: say so in a line, before the server starts.
     sys.exit(str(error))
 
-if short := policy.short_codes():
-    sys.exit(f"{', '.join(short)}: too short, and so easily guessed. docs/host.md says how long a code has to be.")
+if faults := policy.faults():
+    sys.exit("\n".join(faults))
 
 logs.shorten()
 policy.serve(st.get_option("server.address"))

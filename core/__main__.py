@@ -1,5 +1,5 @@
-"""The command line: `python -m core` and a lab's command, or resume, reread, verify, models, store, query, compare,
-export, import, page, methods, pack, game.
+"""The command line: `python -m core` and a lab's command, or resume, reread, verify, models, data, store, query,
+compare, export, import, page, methods, pack, game.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import sys
 import click
 from pydantic import ValidationError
 
-from core.commands import comparing, game, labs, models, others, packs, studying, taking
+from core import policy
+from core.commands import comparing, data, game, labs, models, others, packs, studying, taking
 from core.commands.running import BAD_INPUT, DONE
 from core.events import CallFailed
 from core.home import HomeUnusable
@@ -26,6 +27,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; the exit code. Raises SystemExit for a command line that cannot be understood."""
     # What is kept of people's questions and answers is for their own eyes.
     os.umask(0o077)
+    if faults := policy.faults():
+        print("\n".join(faults), file=sys.stderr)
+        return BAD_INPUT
     try:
         group = commands()
         with group.make_context("python -m core", list(sys.argv[1:] if arguments is None else arguments)) as context:
@@ -64,7 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
 def commands() -> click.Group:
     """Every command: one a lab, then those for all of them."""
     group = click.Group(help="Hold language models to their explanations.")
-    for part in (labs, others, models, taking, comparing, studying, packs, game):
+    for part in (labs, others, models, data, taking, comparing, studying, packs, game):
         part.add(group)
     return group
 

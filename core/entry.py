@@ -21,6 +21,7 @@ from core.labs.simulatability.exam import lab as exam
 from core.models import local
 from core.models.cache import ResponseCache
 from core.models.catalog import Catalog
+from core.models.download import HubModel, download
 from core.models.fetches import Fetches
 from core.models.prices import charge
 from core.models.replay import Replay
@@ -83,9 +84,10 @@ def catalog(endpoints: tuple[EndpointConfig, ...] = (), visit: Visit | None = No
 
 
 @cache
-def fetches() -> Fetches:
+def fetches() -> Fetches[HubModel]:
     """The process's downloads of local models."""
-    return Fetches(home.home() / "models")
+    folder = home.home() / "models"
+    return Fetches(lambda model, progress, stop: download(model, folder, progress, stop))
 
 
 @cache

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from difflib import get_close_matches
 from hmac import compare_digest
 from typing import NamedTuple
 
@@ -105,9 +106,33 @@ def by_code_alone() -> bool:
     return bool(_set_code("participant"))
 
 
-def short_codes() -> list[str]:
-    """The variables of codes that are set and open nothing, as they are too short."""
-    return [_variable(role) for role in ROLES if _set_code(role) and not code_for(role)]
+_OTHERS = ("EXPLAIN_HOME", "EXPLAIN_HOSTS", "EXPLAIN_MODELS", "EXPLAIN_DATA_MIRROR")
+"""Variables that take any text."""
+
+
+def faults() -> list[str]:
+    """What is wrong with the variables EXPLAIN_… of the environment, a sentence each: nothing starts with one that is
+    not known or cannot be read, as a limit that was meant would not hold.
+    """
+    settings = {one.variable for one in SETTINGS}
+    limits = {one.variable for one in LIMITS}
+    codes = {_variable(role): least for role, least in ROLES.items()}
+    known = settings | limits | codes.keys() | set(_OTHERS)
+    found = []
+    for name, value in sorted(os.environ.items()):
+        value = value.strip()
+        if name.startswith("EXPLAIN_") and name not in known:
+            near = get_close_matches(name, known, 1, 0.8)
+            found.append(
+                f"{name} is no setting{f'; did you mean {near[0]}?' if near else ': docs/host.md lists them.'}"
+            )
+        elif name in settings and value.lower() not in ("", "yes", "no"):
+            found.append(f"{name} has to be yes or no.")
+        elif name in limits and value and not _is_whole(value):
+            found.append(f"{name} has to be a whole number of at most nine digits.")
+        elif 0 < len(value) < codes.get(name, 0):
+            found.append(f"{name} is too short and easily guessed: it needs {codes[name]} characters.")
+    return found
 
 
 def _set_code(role: str) -> str:
@@ -141,9 +166,13 @@ def limit(name: str) -> int | None:
     """The limit `name` as it holds here; None where there is none. Raises KeyError for a name that is none."""
     one = {limit.name: limit for limit in LIMITS}[name]
     chosen = os.environ.get(one.variable, "").strip()
-    if chosen.isdecimal() and len(chosen) <= 9:
+    if _is_whole(chosen):
         return int(chosen)
     return one.hosted if hosted() else one.alone
+
+
+def _is_whole(text: str) -> bool:
+    return text.isdecimal() and len(text) <= 9
 
 
 def child_environment() -> dict[str, str]:

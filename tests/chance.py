@@ -2,7 +2,7 @@
 
 import os
 
-ALL = os.environ.get("EXPLAIN_ATTACKS") == "all"
+ALL = os.environ.get("ATTACKS") == "all"
 """Whether `make thorough` runs the tests."""
 
 

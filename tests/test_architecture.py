@@ -40,6 +40,7 @@ FLOORS: list[set[str]] = [
     {"core.runs"},
     {"core.people"},
     {"core.models", "core.sandbox"},
+    {"core.datasets.get"},
     {"core.store"},
     {"core.labs"},
     {"core.study"},

@@ -81,8 +81,14 @@ def _store(action: Any) -> int:
     except StoreBusy:
         raise
     except StoreUnusable:
-        # It is only an index: what cannot be read is put aside and made anew.
-        path.replace(path.with_suffix(".broken"))
+        # It is only an index: what cannot be read is put aside, and the index is made again.
+        try:
+            path.replace(path.with_suffix(".broken"))
+        except OSError as error:
+            raise home.HomeUnusable(
+                f"The index cannot be made again: {home.home()} may not be written to ({error.strerror}). "
+                "Set EXPLAIN_HOME to a folder that may be written to."
+            ) from None
         store = Store(path, entry.labs())
     with store:
         runs = rebuild(store, home.journals())

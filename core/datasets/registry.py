@@ -11,6 +11,7 @@ from typing import NamedTuple
 from core import files, shipped
 from core.datasets import babi, glue, imdb, mctest, shp, strategyqa
 from core.datasets.items import DatasetError, Item, LeftOut, Loaded, Read, Split, Task, loaded
+from core.datasets.sources import source_of
 from core.home import home
 from core.policy import NotAllowed
 
@@ -93,8 +94,8 @@ def read(
         raise DatasetError(str(error)) from None
     if not place.exists():
         raise DatasetError(
-            f"{dataset.title}: there is nothing at {path or place}. It can be had from {dataset.source}; "
-            f"expected there: {dataset.layout}"
+            f"{dataset.title}: there is nothing at {path or place}. {_where_from(dataset)}"
+            f"Expected there: {dataset.layout}"
         )
     rows = dataset.read(place, split)
     items = some(rows, f"{dataset.title}: {place}")
@@ -108,6 +109,12 @@ def some(rows: Read, where: str) -> list[Item]:
         first = next((row.detail for row in rows if isinstance(row, LeftOut) and row.detail), "")
         raise DatasetError(f"{where} holds no items{f'. {first}' if first else ''}")
     return items
+
+
+def _where_from(dataset: Dataset) -> str:
+    source = source_of(dataset.name)
+    command = f"Download it by `python -m core data get {source.name}`, or from " if source else "It can be had from "
+    return f"{command}{dataset.source}. "
 
 
 def _folded(name: str) -> str:

@@ -1,9 +1,9 @@
-"""Larger local models, fetched from the hub on request, by `huggingface_hub`.
+"""Downloads on request, by `huggingface_hub`: files from any server, and larger local models from the hub.
 
-It knows the hub's routes, headers, mirrors and tokens, and takes up a connection that is cut. What `hf_hub_download`
-(2.4) does not do is done here: what came is kept when a download ends early (it removes it, so a stopped download would
-begin again), the file is compared with its sha256, and a person can stop it. So the bytes come through `http_get`, on
-which it stands too, into a file of ours.
+It knows the hub's routes, headers, mirrors and tokens, and resumes after a broken connection. What `hf_hub_download`
+(2.4) does not do is done here: an incomplete file is kept, so that a stopped download can be resumed; the file is
+compared with its sha256; and a person can stop it. So the bytes come through `http_get`, which `hf_hub_download` uses
+too, into a file of ours.
 """
 
 from __future__ import annotations
@@ -13,19 +13,24 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Self
+from urllib.parse import unquote
 
 from core import shipped
 from core.events import CallFailed, Frozen
 from core.models.errors import failure
 
 Progress = Callable[[int, int], None]
-"""Called with bytes that are here and bytes in all."""
+"""Called with bytes that are here and bytes in all (0 where the server does not say)."""
 
 _BLOCK = 1 << 20
 """Bytes after which what came is written and the stop is looked at; on a slow line the library's 10 MB take minutes."""
+
+_PATIENCE = 30.0
+"""Seconds for an answer about a file."""
 
 _SPARE_BYTES = 200 * 1024**2
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -44,11 +49,26 @@ class HubModel(Frozen):
     sha256: str | None = None
 
 
-class _Promise(NamedTuple):
-    """What the file should be. `size` in bytes; without a `sha256` that is all there is to compare it with."""
+class Wanted(NamedTuple):
+    """A file to download. `title` names it in messages, which also say what to do by hand (`by_hand`, an imperative).
+    `most`: the download fails once it is larger (bytes).
+    """
 
-    size: int
+    title: str
+    url: str
+    by_hand: str
+    most: int | None = None
+
+
+class Remote(NamedTuple):
+    """What a server says about a file before it sends it. `size` in bytes; `tag` differs between versions of the file.
+
+    Each is None, or '', where the server does not say it. Only the hub says a `sha256`, and only of large files.
+    """
+
+    size: int | None
     sha256: str | None
+    tag: str
 
 
 def offered() -> list[HubModel]:
@@ -68,22 +88,30 @@ def download(
     stop: threading.Event | None = None,
 ) -> Path:
     """Fetch `model` to `<folder>/<name>.gguf`. Blocks: for a thread, one for each model
-    (`core.models.fetches`). Goes on where an earlier download stopped.
+    (`core.models.fetches`). Resumes an earlier download that stopped.
 
     The file appears under its name only when it is whole and checked; until then it is `<name>.gguf.part`. What lies in
     the hub's own cache on this machine already is copied from there. `stop` ends the download from another thread.
     Raises DownloadFailed, DownloadStopped and DiskFull.
     """
+    from huggingface_hub import hf_hub_url
+
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{model.name}.gguf"
     part = folder / f"{model.name}.gguf.part"
+    wanted = Wanted(model.title, hf_hub_url(model.repo, model.file, endpoint=hub()), "give its path on the Models page")
+    size, sha256 = model.size_bytes, model.sha256
     cached = _cached(model)
     if cached is not None:
-        promise = _Promise(model.size_bytes, model.sha256)
-        _copy(model, cached, part, progress)
+        _copy(wanted, size, cached, part, progress)
     else:
-        promise = _fetch(model, part, progress, stop or threading.Event())
-    _check(model, part, promise)
+        about = remote(wanted)
+        size, sha256 = about.size if about.size is not None else size, sha256 or about.sha256
+        fetch(wanted, size, part, progress, stop)
+    check(wanted, part, size, sha256)
+    with part.open("rb") as file:
+        if file.read(4) != b"GGUF":
+            raise altered(wanted, part, "it is not a GGUF model")
     os.replace(part, target)
     return target
 
@@ -99,60 +127,120 @@ def _cached(model: HubModel) -> Path | None:
         return Path(there) if hashlib.file_digest(file, "sha256").hexdigest() == model.sha256 else None
 
 
-def _copy(model: HubModel, cached: Path, part: Path, progress: Progress) -> None:
-    _room_for(model.size_bytes, part.parent, model)
-    progress(0, model.size_bytes)
+def _copy(wanted: Wanted, size: int, cached: Path, part: Path, progress: Progress) -> None:
+    _room_for(size, part.parent, wanted)
+    progress(0, size)
     shutil.copyfile(cached, part)
-    progress(model.size_bytes, model.size_bytes)
+    progress(size, size)
 
 
-def _fetch(model: HubModel, part: Path, progress: Progress, stop: threading.Event) -> _Promise:
-    """Bring `part` to its full length and say what it should be."""
-    import httpx2
-    from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url
-    from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
+def remote(wanted: Wanted) -> Remote:
+    """Ask the server about a file. Raises DownloadFailed."""
+    with _in_words(wanted):
+        about = _about(wanted.url)
+    return about
+
+
+def _about(url: str) -> Remote:
+    from huggingface_hub import get_hf_file_metadata, get_session
+    from huggingface_hub.utils import hf_raise_for_status  # type: ignore[attr-defined]  # documented, not re-exported
+
+    if _on_hub(url):
+        about = get_hf_file_metadata(url, endpoint=hub())
+        etag = about.etag or ""
+        # The etag of a large file is its sha256.
+        return Remote(about.size, etag.lower() if _SHA256.fullmatch(etag.lower()) else None, etag)
+    response = get_session().head(url, headers=_headers(url), timeout=_PATIENCE)
+    if response.status_code in (405, 501):  # a server that does not answer HEAD
+        return Remote(None, None, "")
+    hf_raise_for_status(response)
+    length = response.headers.get("Content-Length", "")
+    tag = response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
+    return Remote(int(length) if length.isdecimal() else None, None, tag)
+
+
+def fetch(
+    wanted: Wanted,
+    size: int | None,
+    part: Path,
+    progress: Progress = lambda done, size: None,
+    stop: threading.Event | None = None,
+) -> None:
+    """Bring the file `part` to its full length, `size` bytes, and resume where it ended before; without a size it
+    begins again. Raises DownloadFailed, DownloadStopped and DiskFull, and OSError of the disk: `part` is kept.
+    """
+    from huggingface_hub import constants
     from huggingface_hub.file_download import http_get
-    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]  # documented, not re-exported
 
     constants.DOWNLOAD_CHUNK_SIZE = _BLOCK
-    url = hf_hub_url(model.repo, model.file, endpoint=hub())
-    try:
-        about = get_hf_file_metadata(url, endpoint=hub())
-        promise = _promised(model, about.etag, about.size)
+    with _in_words(wanted):
         have = part.stat().st_size if part.exists() else 0
-        if have > promise.size:  # a part of another file
+        if have and (size is None or have > size):  # a part of another file, or nobody can tell
             part.unlink()
             have = 0
-        _room_for(promise.size - have, part.parent, model)
-        progress(have, promise.size)
+        _room_for((size or 0) - have, part.parent, wanted)
+        progress(have, size or 0)
         with part.open("ab") as out:
-            # Without `identity` the body may come compressed, and ranges would count other bytes than ours. The hub's
-            # address is asked again after a cut, not the one it sent us to: that one is signed for an hour.
-            headers = {**build_hf_headers(), "Accept-Encoding": "identity"}
-            bar: Any = _steps(model, have, promise.size, progress, stop)
-            http_get(url, out, resume_size=have, headers=headers, expected_size=promise.size, tqdm_class=bar)
+            # The hub's address is asked again after a cut, not the one it sent us to: that one is signed for an hour.
+            bar: Any = _steps(wanted, have, size or 0, progress, stop or threading.Event())
+            try:
+                http_get(
+                    wanted.url,
+                    out,
+                    resume_size=have,
+                    headers=_headers(wanted.url),
+                    expected_size=size,
+                    tqdm_class=bar,
+                )
+            except OSError as error:
+                if error.errno is not None:  # of the disk
+                    raise
+                # The library has counted more or fewer bytes than the server named. Fewer may yet come; more are for
+                # `check`.
+                if size is None or out.tell() < size:
+                    raise _cut(wanted, "the connection closed before the file was whole") from None
             out.flush()
             os.fsync(out.fileno())
+
+
+def _on_hub(url: str) -> bool:
+    return url.startswith(f"{hub()}/")
+
+
+def _headers(url: str) -> dict[str, str]:
+    """A token goes to the hub only. Without `identity` the body may come compressed, and ranges would count other bytes
+    than ours.
+    """
+    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]  # documented, not re-exported
+
+    return {**build_hf_headers(token=None if _on_hub(url) else False), "Accept-Encoding": "identity"}
+
+
+@contextmanager
+def _in_words(wanted: Wanted) -> Iterator[None]:
+    """Raises DownloadFailed for what the library or the server refuses."""
+    import httpx2
+    from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
+
+    try:
+        yield
     except OfflineModeIsEnabled:
-        raise failure("offline", title=model.title) from None
+        raise failure("offline", title=wanted.title) from None
     except HfHubHTTPError as error:
-        raise _refused(model, error.response.status_code) from None
-    except httpx2.RequestError as error:
-        raise _cut(model, str(error) or type(error).__name__) from None
-    except OSError as error:
-        if error.errno is not None:  # of the disk
-            raise
-        # The library has counted more or fewer bytes than the hub named. Fewer may yet come; more are for `_check`.
-        if part.stat().st_size < promise.size:
-            raise _cut(model, "the connection closed before the file was whole") from None
-    return promise
+        raise _refused(wanted, error.response.status_code) from None
+    except (httpx2.RequestError, httpx2.InvalidURL) as error:
+        raise _cut(wanted, str(error) or type(error).__name__) from None
 
 
-def _cut(model: HubModel, reason: str) -> CallFailed:
-    return failure("cut", title=model.title, hub=hub(), reason=reason)
+def _cut(wanted: Wanted, reason: str) -> CallFailed:
+    return failure("cut", title=wanted.title, hub=_server(wanted.url), reason=reason)
 
 
-def _steps(model: HubModel, have: int, size: int, progress: Progress, stop: threading.Event) -> type[object]:
+def _server(url: str) -> str:
+    return hub() if _on_hub(url) else "/".join(url.split("/")[:3])
+
+
+def _steps(wanted: Wanted, have: int, size: int, progress: Progress, stop: threading.Event) -> type[object]:
     """What the library takes for a progress bar: it passes each block's length on before the block is written."""
 
     class Steps:
@@ -170,45 +258,45 @@ def _steps(model: HubModel, have: int, size: int, progress: Progress, stop: thre
 
         def update(self, length: int) -> None:
             if stop.is_set():
-                raise failure("stopped", title=model.title, mb=self.done / 1e6)
+                raise failure("stopped", title=wanted.title, mb=self.done / 1e6)
             self.done += length
+            if wanted.most is not None and self.done > wanted.most:
+                raise failure("endless", title=wanted.title, mb=wanted.most / 1e6)
             progress(self.done, size)
 
     return Steps
 
 
-def _promised(model: HubModel, etag: str | None, size: int | None) -> _Promise:
-    """`etag` and `size` (bytes) as the hub gives them: the etag of a large file is its sha256."""
-    digest = (etag or "").lower()
-    sha256 = model.sha256 or (digest if _SHA256.fullmatch(digest) else None)
-    return _Promise(model.size_bytes if size is None else size, sha256)
+def _refused(wanted: Wanted, status: int) -> CallFailed:
+    name = "not_on_hub" if status in (404, 410) else "hub_failed"
+    if status in (401, 403) and _on_hub(wanted.url):
+        name = "account_wanted"
+    server = _server(wanted.url)
+    file = unquote(wanted.url.removeprefix(f"{server}/").replace("/resolve/main/", "/"))
+    return failure(name, hub=server, file=file, status=status, by_hand=wanted.by_hand)
 
 
-def _refused(model: HubModel, status: int) -> CallFailed:
-    name = {404: "not_on_hub", 401: "account_wanted", 403: "account_wanted"}.get(status, "hub_failed")
-    return failure(name, hub=hub(), file=f"{model.repo}/{model.file}", status=status)
-
-
-def _room_for(needed: int, folder: Path, model: HubModel) -> None:
+def _room_for(needed: int, folder: Path, wanted: Wanted) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed + _SPARE_BYTES:
-        raise failure("disk_full", title=model.title, needed=needed / 1e9, folder=folder, free=free / 1e9)
+        raise failure("disk_full", title=wanted.title, needed=needed / 1e9, folder=folder, free=free / 1e9)
 
 
-def _check(model: HubModel, part: Path, promise: _Promise) -> None:
-    """Raises DownloadFailed, and removes the file, where it is not what was promised."""
+def check(wanted: Wanted, part: Path, size: int | None, sha256: str | None) -> str:
+    """The sha256 of a downloaded file. Raises DownloadFailed, and removes the file, where its size (bytes) or digest is
+    another than is given here.
+    """
     with part.open("rb") as file:
-        begins = file.read(4)
-        file.seek(0)
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    size = part.stat().st_size
-    if size != promise.size:
-        wrong = f"it has {size:,} bytes instead of {promise.size:,}"
-    elif promise.sha256 is not None and digest != promise.sha256:
-        wrong = f"its sha256 is {digest[:12]}… instead of {promise.sha256[:12]}…"
-    elif begins != b"GGUF":
-        wrong = "it is not a GGUF model"
-    else:
-        return
+    came = part.stat().st_size
+    if size is not None and came != size:
+        raise altered(wanted, part, f"it has {came:,} bytes instead of {size:,}")
+    if sha256 is not None and digest != sha256:
+        raise altered(wanted, part, f"its sha256 is {digest[:12]}… instead of {sha256[:12]}…")
+    return digest
+
+
+def altered(wanted: Wanted, part: Path, wrong: str) -> CallFailed:
+    """The failure to raise for a downloaded file that is not what it should be; `part` is removed."""
     part.unlink()
-    raise failure("altered", title=model.title, wrong=wrong)
+    return failure("altered", title=wanted.title, wrong=wrong)

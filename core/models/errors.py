@@ -89,7 +89,7 @@ class LocalModelFailed(CallFailed):
 
 
 class DownloadFailed(CallFailed):
-    """A model could not be fetched, or is not the file it should be."""
+    """A file could not be fetched, or is not what it should be."""
 
 
 class DownloadStopped(CallFailed):
@@ -97,7 +97,7 @@ class DownloadStopped(CallFailed):
 
 
 class DiskFull(CallFailed):
-    """Not enough room for a model."""
+    """Not enough room for a download."""
 
 
 _IN_WORDS = shipped.table("failures")

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Generic, Protocol, TypeVar
 
 from core.events import CallFailed
-from core.models.download import HubModel, download
+from core.models.download import Progress
+
+
+class Named(Protocol):
+    """What can be downloaded."""
+
+    @property
+    def name(self) -> str:
+        """Its name; no other of its kind has it."""
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+
+
+What = TypeVar("What", bound=Named)
 
 
 @dataclass
 class Fetch:
     """One download. Bytes; `failure` and `downloaded` are set when it is over."""
 
-    model: HubModel
     done: int = 0
     size: int = 0
     failure: CallFailed | None = None
@@ -27,34 +43,36 @@ class Fetch:
         return self.failure is None and self.downloaded is None
 
 
-class Fetches:
-    """The process's downloads by model name."""
+class Fetches(Generic[What]):
+    """The process's downloads of one kind, by name. `get` makes one of them, and gives the file or folder."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, get: Callable[[What, Progress, threading.Event], Path]) -> None:
+        self._get = get
         self._by_name: dict[str, Fetch] = {}
         self._turn = threading.Lock()
 
-    def start(self, model: HubModel) -> Fetch:
-        """Begin to download `model`, or go on where it stopped; the one that is going if there is one."""
+    def start(self, what: What) -> Fetch:
+        """Begin to download `what`, or resume where it stopped; the download under way if there is one."""
         with self._turn:
-            fetch = self._by_name.get(model.name)
+            fetch = self._by_name.get(what.name)
             if fetch is None or not fetch.going:
-                fetch = self._by_name[model.name] = Fetch(model, size=model.size_bytes)
-                threading.Thread(target=self._run, args=[fetch], name=f"download {model.name}", daemon=True).start()
+                fetch = self._by_name[what.name] = Fetch()
+                threading.Thread(
+                    target=self._run, args=[what, fetch], name=f"download {what.name}", daemon=True
+                ).start()
         return fetch
 
     def get(self, name: str) -> Fetch | None:
-        """The download of the model `name`, going or over; None where none was begun."""
+        """The download of that name, under way or over; None where none was begun."""
         return self._by_name.get(name)
 
-    def _run(self, fetch: Fetch) -> None:
+    def _run(self, what: What, fetch: Fetch) -> None:
         def progress(done: int, size: int) -> None:
             fetch.done, fetch.size = done, size
 
         try:
-            fetch.downloaded = download(fetch.model, self._folder, progress, fetch.stop)
+            fetch.downloaded = self._get(what, progress, fetch.stop)
         except CallFailed as failure:
             fetch.failure = failure
         except OSError as error:
-            fetch.failure = CallFailed(f"{fetch.model.title} could not be written: {error.strerror}.")
+            fetch.failure = CallFailed(f"{what.title} could not be written: {error.strerror}.")

@@ -27,6 +27,7 @@ class Unreadable(Exception):
 
     @classmethod
     def of(cls, error: Exception) -> Unreadable:
+        """The same with `error` as its cause; of what was unsafe with its message."""
         unreadable = cls(str(error) if isinstance(error, guard.Unsafe) else "")
         unreadable.__cause__ = error
         return unreadable

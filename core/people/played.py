@@ -4,6 +4,7 @@ is begun by the first guess; of each trial the first guess alone is written.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -59,6 +60,25 @@ def path_of(folder: Path, pack: str, who: str) -> Path:
 def journals(folder: Path) -> list[Path]:
     """All journals of games that were played."""
     return journal.listed(folder, f"{ABOUT}*~*")
+
+
+class Guessed(Frozen):
+    """What all players guessed of a pack: how many players there are and, of each card, by its place from 0, how many
+    guessed which word. No names.
+    """
+
+    players: int = 0
+    cards: dict[int, dict[str, int]] = Field(default_factory=dict)
+
+
+def guessed(folder: Path, pack: str) -> Guessed:
+    """The first guesses of all players of that pack, counted; guesses without the reason are left out."""
+    found = [guesses(path) for path in journal.listed(folder, f"{ABOUT}{pack}~*")]
+    cards: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    for one in (one.played for player in found for one in player):
+        if not one.without:
+            cards[one.place - 1][one.value] += 1
+    return Guessed(players=sum(map(bool, found)), cards={place: dict(words) for place, words in cards.items()})
 
 
 def guesses(path: Path) -> tuple[Guess, ...]:

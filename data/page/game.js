@@ -1,6 +1,6 @@
 // The address says which cards are drawn, so that a link gives the same ones. In an app guesses are told to it, and where
 // that fails nobody is kept from playing; a file on a disk keeps none.
-const { pack, others, isInApp } = JSON.parse(document.querySelector("script[type='application/json']").textContent);
+const { pack, others, guessed, isInApp } = JSON.parse(document.querySelector("script[type='application/json']").textContent);
 const sayer = isInApp ? new Sayer() : null;
 const style = new CSSStyleSheet();
 style.replaceSync(document.getElementById("stage-style").content.textContent);
@@ -13,7 +13,7 @@ const does = { play: (place, value) => sayer?.say(played(pack, place, value)), s
 
 let seed = inAddress() || newSeed();
 toAddress(seed);
-const options = () => ({ mode: "play", library, game: { pack, seed, others, isInApp }, act: (name, on, value) => does[name]?.(on, value) });
+const options = () => ({ mode: "play", library, game: { pack, seed, others, guessed, isInApp }, act: (name, on, value) => does[name]?.(on, value) });
 let stage = mount(root, options());
 addEventListener("hashchange", () => {
   if (!inAddress() || inAddress() === seed) return;

@@ -161,41 +161,41 @@ function byChance(wins, losses) {
 }
 
 /**
- * What the guesses of players say of the reasons, over the cards of a pack that nobody selected. A card counts once,
- * however many players guessed it. Gives `outcome` (few, alone, gain, loss, open) and `sentence`.
+ * What the guesses of all players say of the reasons of a pack that nobody selected: a sentence, and an `outcome` (none,
+ * open, gain, loss). `guessed` is how many `players` there are, and of each card, by its place from 0, how many guessed
+ * which word. A card counts once, by the share of its guesses that were right.
  */
-function judged(words, cards, players) {
-  const made = (one, player) => player.get(one) && player.get(one) !== words.open;
-  const rows = cards.filter((one) => players.some((player) => made(one, player)));
-  const share = (one) => {
-    const guesses = players.filter((player) => made(one, player)).map((player) => player.get(one));
-    return guesses.filter((guess) => guess === one.card.said).length / guesses.length;
-  };
-  const [best] = rows.length ? ignoring(words, rows) : [], n = rows.length, who = players[1] ? "players" : "you";
-  if (n < LEAST) return { outcome: "few", sentence: "That is too few to say what the reasons are worth." };
-  if (!best) return { outcome: "alone", sentence: "" };
-  const gains = rows.map((one) => share(one) - (best.of(one) === one.card.said));
+export function pooled(kind, cards, { players = 0, cards: counts = {} } = {}) {
+  const words = gameOf(kind), sum = (values) => values.reduce((all, one) => all + one, 0);
+  const shares = new Map(cards.flatMap((one, at) => {
+    const made = Object.entries(counts[at] ?? {}).filter(([value]) => value !== words.open);
+    const isDecided = ofReason(one.card, words.open) !== "not settled";
+    return isDecided && made.length ? [[one, (counts[at][one.card.said] ?? 0) / sum(made.map(([, n]) => n))]] : [];
+  }));
+  const rows = [...shares.keys()], n = rows.length, [best] = n ? ignoring(words, rows) : [];
+  if (players < 2 || n < LEAST || !best || words.isExam) return { outcome: "none", sentence: "" };
+  const gains = rows.map((one) => shares.get(one) - (best.of(one) === one.card.said));
   const wins = gains.filter((one) => one > 0).length, losses = gains.filter((one) => one < 0).length;
   const isLed = hitsOf(rows, (one) => one.card.expects[0].value) > best.hits;
-  const would = `${best.would} would have scored ${best.hits} of ${n}`;
-  if (isLed && byChance(wins, losses) <= LEVEL) {
-    return { outcome: "gain", sentence: `${would}: the reasons told ${who} more.` };
-  }
-  const isLost = byChance(losses, wins) <= LEVEL;
-  if (isLost) return { outcome: "loss", sentence: `${would}: the reasons didn't help ${who}.` };
-  return { outcome: "open", sentence: `${would}. That is too few to say whether the reasons helped.` };
+  const outcome = isLed && byChance(wins, losses) <= LEVEL ? "gain" : byChance(losses, wins) <= LEVEL ? "loss" : "open";
+  const right = Number(sum([...shares.values()]).toFixed(1));
+  return { outcome, sentence: `All ${players} players so far, over ${n} cards: ${right} right on average. `
+    + `${best.would} would have scored ${best.hits}. ${POOLED[outcome]}` };
 }
+
+const POOLED = {
+  gain: "So the reasons told players more.", loss: "So the reasons didn't help players.",
+  open: "That is too few to say whether the reasons helped.",
+};
 
 /**
  * What happened on these cards: `model` about the model, `lead` and `sentence` about the reader, who stands beside the
  * reasons taken literally and the correct answer, all over the same cards: those that the reason decides and for which
- * the reader made a prediction.
+ * the reader made a prediction. One game is no verdict on the reasons: it would judge a choice of cards, or few cards.
  *
- * `cards` are those of a pack, `guesses` a word each. Of a pack that was chosen there is no verdict, as it would judge
- * the choice; of any other it is pooled over `others`, whose guesses are lists like the reader's. Gives also
- * `outcome`, `left` (cards that are not scored), `hits`, `n` and `bars`.
+ * `cards` are those of a pack, `guesses` a word each. Gives also `left` (cards that are not scored), `hits`, `n`, `bars`.
  */
-export function concluded(kind, cards, guesses, isChosen = true, others = []) {
+export function concluded(kind, cards, guesses) {
   const words = gameOf(kind), guess = new Map(cards.map((one, at) => [one, guesses[at]]));
   const decided = cards.filter((one) => ofReason(one.card, words.open) !== "not settled");
   const scored = decided.filter((one) => guess.get(one) && guess.get(one) !== words.open);
@@ -208,21 +208,17 @@ export function concluded(kind, cards, guesses, isChosen = true, others = []) {
     left: cards.filter((one) => guess.get(one)).length - n,
     lead: n ? words.lead(hits, n) : "You made no predictions.",
   };
-  const found = n ? ignoring(words, scored) : [], literally = hitsOf(scored, (one) => one.card.expects[0].value);
-  const correct = found.find((one) => one.label === CORRECT);
+  const literally = hitsOf(scored, (one) => one.card.expects[0].value);
+  const beside = n ? ignoring(words, scored).filter((one) => [CORRECT, words.same].includes(one.label)) : [];
+  const correct = beside.find((one) => one.label === CORRECT);
   const own = { label: words.isExam ? "you" : "you, using its reasons", hits, n, own: true };
-  if (words.isExam) return { ...told, outcome: "exam", sentence: "", bars: n ? [own] : [] };
+  if (words.isExam) return { ...told, sentence: "", bars: n ? [own] : [] };
   const bars = n ? [own, { label: "taking its reasons literally", hits: literally, n }] : [];
-  if (isChosen) {
-    const also = correct ? `; just giving the correct answer gets ${correct.hits}` : "";
-    return {
-      ...told, outcome: "chosen", sentence: n ? `Taking its reasons literally gets ${literally}${also}.` : "",
-      bars: correct ? [...bars, { label: CORRECT, hits: correct.hits, n }] : bars,
-    };
-  }
-  const players = [guess, ...others.map((all) => new Map(cards.map((one, at) => [one, all[at]])))];
-  const baselines = found.map((one) => ({ label: one.label, hits: one.hits, n, wins: one.hits >= hits }));
-  return { ...told, ...judged(words, decided, players), bars: [...bars, ...baselines] };
+  const also = correct ? `; just giving the correct answer gets ${correct.hits}` : "";
+  return {
+    ...told, sentence: n ? `Taking its reasons literally gets ${literally}${also}.` : "",
+    bars: [...bars, ...beside.map(({ label, hits }) => ({ label, hits, n }))],
+  };
 }
 
 /** What is said at all times of a pack that was chosen. */
@@ -447,9 +443,6 @@ function aboutOf({ kind, title, claim, card }) {
 
 const OWN = { check: ["/check", "Now a text of your own"], plant: ["/plant", "Now a question of your own"] };
 
-/** The guesses of other players, as the app tells them, a list a player in the order of `rounds`. */
-const pooled = ({ players = [] }, rounds) => players.map((guesses) => rounds.map((one) => guesses[one.place]));
-
 const newSeed = () => String(Math.floor(Math.random() * 1e6));
 
 /** A card with the words of the answer that is no prediction. */
@@ -457,25 +450,25 @@ const asked = (card, open) =>
   open in card.options ? { ...card, options: { ...card.options, [open]: "The reason doesn't tell me" } } : card;
 
 /** Ten cards of a pack. */
-export function Play({ stage, pack, seed: given, others, isInline, isInApp }) {
+export function Play({ stage, pack, seed: given, others, guessed, isInline, isInApp }) {
   const [seed, sow] = useState(given || newSeed);
   const { kind, cards } = pack, { open, asks } = gameOf(kind), most = kind === "exam" ? cards.length : MOST_CARDS;
   const rounds = useMemo(() => drawn(cards, seed, most).map((place) => (
     { ...cards[place], card: asked(cards[place].card, open), id: String(place), place, isReady: true, kind, open }
   )), [pack, seed]);
   const again = () => { const next = newSeed(); sow(next); stage.act("seed", next); };
-  const end = (guesses) => html`<${Concluded} ...${{ pack, rounds, guesses, seed, again, others, isInApp }} />`;
+  const end = (guesses) => html`<${Concluded} ...${{ pack, rounds, guesses, seed, again, others, guessed, isInApp }} />`;
   if (!rounds.length) return html`<p class="soft">There is no card in this pack.</p>`;
   return html`<${Game} key=${seed} ...${{ stage, rounds, asks, end, isInline }} head=${pack.title} note=${picked(pack)}
     tell=${(round, value) => stage.act("play", round.place, value)} />`;
 }
 
 /** What happened on these cards, to be shared; who it was; and the ways on. */
-function Concluded({ pack, rounds, guesses, seed, again, others, isInApp }) {
+function Concluded({ pack, rounds, guesses, seed, again, others, guessed, isInApp }) {
   const [way, onward] = OWN[pack.kind] ?? ["/ask", "Now a question of your own"];
   const own = rounds.map((one) => guesses[one.id]);
-  const found = useMemo(
-    () => concluded(pack.kind, rounds, own, !pack.as_it_came, pooled(pack, rounds)), [rounds, guesses]);
+  const found = useMemo(() => concluded(pack.kind, rounds, own), [rounds, guesses]);
+  const together = useMemo(() => pack.as_it_came ? pooled(pack.kind, pack.cards, guessed).sentence : "", [pack, guessed]);
   const link = isInApp ? inApp.game(pack.name, seed) : `The same cards: #${seed}`;
   const text = shared(pack.title, rounds.map((one) => ofGuess(one, guesses[one.id])), found, link);
   const names = [...new Map(rounds.filter((one) => one.who?.name).map((one) => [one.who.name, one.who])).values()];
@@ -486,6 +479,7 @@ function Concluded({ pack, rounds, guesses, seed, again, others, isInApp }) {
       <${Tiles} scene=${{ words: marksOf(pack.kind), cards: tiles }} only=${tiles} />
       ${found.left > 0 && html`<p class="small">${counted(found.left, "card")}
         ${found.left > 1 ? " are" : " is"} not scored: the reason doesn't tell, or you made no prediction.</p>`}
+      ${together && html`<p class="together">${together}</p>`}
     </div>${found.bars.length > 0 && html`<${Bars} bars=${found.bars} />`}</div>
     <div class="options ways-on"><button class="primary" onClick=${again}>Play again</button>
       ${isInApp && html`<a class="plain" href=${way}>${onward}</a>`}<${Share} text=${text} /></div>

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
-from core import entry, policy
+from core import entry, home, policy
 from core.events import Frozen, Recorded
 from core.lab.lab import Lab
 from core.people.allowance import TooMuch
@@ -225,7 +225,7 @@ async def _file(request: Request) -> Response:
 async def _game(request: Request) -> Response:
     """The game as one file, for whoever may see the front page: it holds nobody's runs."""
     try:
-        body = await run_in_threadpool(game.of_app, request.query_params.get("pack", ""))
+        body = await run_in_threadpool(game.of_app, request.query_params.get("pack", ""), home.journals())
     except BadPack as error:
         return JSONResponse({"title": "No such pack", "why": str(error)}, status_code=404)
     return Response(body, media_type="text/html", headers=_FRESH)

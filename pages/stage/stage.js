@@ -34,7 +34,8 @@ const GIVEN = { mode: "read", scenes: [], act() {}, judgements: [], judged: {}, 
  * - `far`: of runs that go on, by name, the `share` that is done, how far that is in `words`, and in a `note` who can
  *   stop it.
  * - `game`: of *play*, which needs no scenes: `pack` (core/telling/game/pack.py), `seed` by which its cards are drawn,
- *   `isInline` where it stands within a page, `isInApp` where there is an app to go on in. It calls
+ *   `guessed` what all players guessed of it (core/people/played.py), `isInline` where it stands within a page,
+ *   `isInApp` where there is an app to go on in. It calls
  *   `act("play", place in the pack, word)`, and *seed* when others are drawn.
  * - `series`: *tell* several scenes one after another, and end on `{head, headline, words, links: [[words, address]],
  *   foot}`; `whole` has for each scene the address of all of it.
@@ -982,7 +983,8 @@ export function against(cards, guesses) {
   if (!foretold.length) return guessed.length ? "You made no prediction." : "";
   if (!both.length) return `You predicted ${came(foretold)} of ${foretold.length} correctly.`;
   const its = both.filter((card) => card.expects[0].value === card.said).length, left = guessed.length - both.length;
-  return `You predicted ${came(both)} of ${both.length} correctly. Its explanation taken at its word: ${its} of ${both.length}.`
+  const all = both.length;
+  return `You predicted ${came(both)} of ${all} correctly. Its explanation taken at its word: ${its} of ${all}.`
     + (left ? " Only questions that count and that both predicted are compared: "
       + `${left > 1 ? `${left} guesses are` : "1 guess is"} left out.` : "");
 }

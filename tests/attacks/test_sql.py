@@ -173,7 +173,9 @@ def test_what_reads_elsewhere_or_writes_is_refused_or_harmless(
 
 
 @pytest.mark.usefixtures("limits")
-def test_what_takes_all_there_is_ends_in_time_and_the_app_lives_on(store: Store) -> None:
+def test_what_takes_all_there_is_ends_in_time_and_the_app_lives_on(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for bomb in BOMBS:
         began = time.monotonic()
         try:
@@ -183,6 +185,8 @@ def test_what_takes_all_there_is_ends_in_time_and_the_app_lives_on(store: Store)
         else:
             assert found.table.num_rows <= 1 and bomb in BOMBS[-2:], bomb[:50]
         assert time.monotonic() - began < 20, bomb[:50]
+    # On a busy machine the process that answers takes more than a second to start.
+    monkeypatch.setenv("EXPLAIN_QUERY_SECONDS", "60")
     assert next(sql.ask(store, "select count(*) as n from runs").rows()) == {"n": len(listed(home.recordings()))}
     with pytest.raises(QueryRefused, match="longer than"):
         sql.ask(store, "x" * (sql.LONGEST + 1))

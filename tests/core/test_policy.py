@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -204,3 +205,35 @@ def test_no_process_that_we_start_is_given_a_key() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("EXPLAIN_TABBS", "50", "EXPLAIN_TABBS is no setting; did you mean EXPLAIN_TABS?"),
+        ("EXPLAIN_Q", "1", "EXPLAIN_Q is no setting: docs/host.md lists them."),
+        ("EXPLAIN_TABS", "fifty", "EXPLAIN_TABS has to be a whole number of at most nine digits."),
+        ("EXPLAIN_TABS", "-1", "EXPLAIN_TABS has to be a whole number of at most nine digits."),
+        ("EXPLAIN_FILES", "true", "EXPLAIN_FILES has to be yes or no."),
+        ("EXPLAIN_HOST_CODE", "short", "EXPLAIN_HOST_CODE is too short and easily guessed: it needs 12 characters."),
+        ("EXPLAIN_TABS", " 50 ", ""),
+        ("EXPLAIN_FILES", "No", ""),
+        ("EXPLAIN_MODELS", "", ""),
+    ],
+)
+def test_nothing_starts_with_a_setting_that_is_not_known_or_cannot_be_read(
+    name: str, value: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(name, value)
+    assert policy.faults() == ([told] if told else [])
+    assert main(["models", "--help"]) == (2 if told else 0)
+    assert capsys.readouterr().err.strip() == told
+
+
+def test_every_variable_that_the_code_reads_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [*ROOT.joinpath("core").rglob("*.py"), *ROOT.joinpath("pages").rglob("*.py"), ROOT / "compose.yaml"]
+    named = {name for path in files for name in re.findall(r"EXPLAIN_[A-Z_]+[A-Z]", path.read_text(encoding="utf-8"))}
+    assert "EXPLAIN_HOME" in named
+    for name in named:
+        monkeypatch.setenv(name, "")
+    assert policy.faults() == []

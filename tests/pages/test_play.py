@@ -14,12 +14,13 @@ from core.__main__ import main
 from core.events import Recorded, Started
 from core.labs.simulatability.metrics import kappa
 from core.people.allowance import TooMuch
-from core.people.played import Played, guesses, journals
+from core.people.played import Guessed, Played, guessed, guesses, journals
 from core.people.visit import Visit, Visitor
 from core.store import listing
 from core.store.filters import Filter, from_query
 from core.store.index import index
 from core.store.store import Store
+from core.telling.game import page
 from core.telling.game.pack import Pack, named
 from core.transcript import name_of
 from pages.stage.routes import Said, Saying, keep
@@ -63,6 +64,20 @@ def test_nothing_is_written_before_a_first_guess_and_the_first_counts() -> None:
         assert (event.case, event.trial, event.by) == (card.case, card.card.id, "ann")
         assert event.data == {"pack": "first", "place": place, "run": card.run, "value": value}
     assert [one.played.value for one in guesses(bob)] == ["no"]
+
+
+def test_what_all_players_guessed_is_counted_and_goes_with_an_unselected_pack() -> None:
+    play(ANN, "as-it-came", 1, "yes")
+    play(ANN, "as-it-came", 1, "no")
+    play(BOB, "as-it-came", 1, "yes")
+    play(BOB, "as-it-came", 3, "no")
+    play(BOB, "as-it-came", 4, "no", about="without")
+    play(ANN, "first", 1, "yes")
+    found = guessed(home.journals(), "as-it-came")
+    assert found == Guessed(players=2, cards={0: {"yes": 2}, 2: {"no": 1}})
+    made = page.of_app("as-it-came", home.journals()).decode()
+    assert '"guessed":{"players":2,"cards":{"0":{"yes":2},"2":{"no":1}}}' in made and "ann" not in made.lower().split()
+    assert '"guessed":{"players":0,"cards":{}}' in page.of_app("first", home.journals()).decode()
 
 
 @pytest.mark.parametrize(

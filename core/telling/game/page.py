@@ -7,6 +7,8 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
+from core.people import played
+from core.people.played import Guessed
 from core.telling import document
 from core.telling.game import pack as packs
 from core.telling.game.pack import Pack
@@ -16,12 +18,13 @@ FIRST = "first"
 """The pack that is played where none is named."""
 
 
-def html(pack: Pack, in_app: bool = False) -> bytes:
+def html(pack: Pack, in_app: bool = False, guessed: Guessed | None = None) -> bytes:
     """The game with cards of the pack as a file. `in_app`: it leads to the cases behind its cards, and tells the app
-    what is guessed; any other asks nobody for anything.
+    what is guessed; any other asks nobody for anything. `guessed` is what all players guessed so far.
     """
     shown = {
         "pack": pack.model_dump(mode="json"),
+        "guessed": (guessed or Guessed()).model_dump(mode="json"),
         "isInApp": in_app,
         "others": packs.others(pack.name) if in_app else [],
     }
@@ -31,14 +34,17 @@ def html(pack: Pack, in_app: bool = False) -> bytes:
     )  # fmt: skip
 
 
-def of_app(name: str) -> bytes:
-    """What the app serves: the game with cards of the pack of that name that comes with it, FIRST where it is empty.
-    Raises BadPack.
+def of_app(name: str, folder: Path | None = None) -> bytes:
+    """What the app serves: the game with cards of the pack of that name that comes with it, FIRST where it is empty. Of
+    an unselected pack it holds what all players guessed, by the journals in `folder`. Raises BadPack.
     """
     path = packs.path_of(name or FIRST)
-    return _made(path, path.stat().st_mtime_ns)
+    guessed = Guessed()
+    if folder is not None and packs.named(path.stem).as_it_came:
+        guessed = played.guessed(folder, path.stem)
+    return _made(path, path.stat().st_mtime_ns, guessed.model_dump_json())
 
 
 @lru_cache(maxsize=16)
-def _made(path: Path, _changed: int) -> bytes:
-    return html(packs.read(path), in_app=True)
+def _made(path: Path, _changed: int, guessed: str) -> bytes:
+    return html(packs.read(path), in_app=True, guessed=Guessed.model_validate_json(guessed))

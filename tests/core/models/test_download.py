@@ -287,7 +287,7 @@ def test_offline_is_reported(hub: Hub, tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_the_same_file_is_not_fetched_twice_at_once(hub: Hub, tmp_path: Path) -> None:
-    fetches = Fetches(tmp_path)
+    fetches: Fetches[HubModel] = Fetches(lambda one, *rest: download.download(one, tmp_path, *rest))
     with ThreadPoolExecutor(8) as pool:
         begun = list(pool.map(fetches.start, [model()] * 8))
     assert all(fetch is begun[0] for fetch in begun)

@@ -14,6 +14,7 @@ from core.events import CallFailed
 from core.models import errors
 
 MODELS = Path(errors.__file__).parent
+FILES = [*MODELS.glob("*.py"), MODELS.parent / "datasets" / "get.py"]
 FAILURES = shipped.table("failures")
 TOLD = {"name", "status", "said"}
 """What `**told` of `faults._of_status` holds."""
@@ -21,7 +22,7 @@ TOLD = {"name", "status", "said"}
 
 def raised() -> Iterator[tuple[str, set[str]]]:
     """For each call of `failure` the entries that it may mean, and the slots that it fills."""
-    for path in MODELS.glob("*.py"):
+    for path in FILES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("failure", "errors.failure"):
                 filled = set[str]().union(*({word.arg} if word.arg else TOLD for word in node.keywords))

@@ -312,9 +312,9 @@ def test_a_run_of_the_command_line_or_whose_first_line_is_lost_is_the_host_s(job
 def test_the_host_s_code_opens_everything_and_a_short_one_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not policy.role_by("")
     monkeypatch.setenv("EXPLAIN_HOST_CODE", "short")
-    assert not policy.role_by("short") and policy.short_codes() == ["EXPLAIN_HOST_CODE"]
+    assert not policy.role_by("short") and "EXPLAIN_HOST_CODE is too short" in policy.faults()[0]
     monkeypatch.setenv("EXPLAIN_HOST_CODE", "twelve letters or more")
-    assert policy.role_by(" twelve letters or more ") == "host" and not policy.short_codes()
+    assert policy.role_by(" twelve letters or more ") == "host" and not policy.faults()
     assert not any(policy.role_by(code) for code in ("", "twelve letters or mor", "Twelve letters or more", "\udcff"))
 
 

@@ -1,0 +1,99 @@
+"""`data` lists the data sets that can be downloaded; `data get` downloads one."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+import click
+
+from core.commands.running import DONE, aligned
+from core.datasets import get
+from core.datasets.sources import UNKNOWN, Source, sources
+
+
+def add(commands: click.Group) -> None:
+    """Add data to the group `commands`, which is changed in place."""
+    commands.add_command(_data)
+
+
+@click.group("data", invoke_without_command=True, help="List the data sets that can be downloaded, or download one.")
+@click.pass_context
+def _data(context: click.Context) -> int:
+    if context.invoked_subcommand is None:
+        rows = [(one.name, "here" if one.is_here else "not here", f"{one.title} ({one.licence})") for one in sources()]
+        print(*aligned(rows), sep="\n")
+    return DONE
+
+
+@_data.command(
+    "get", help="Say where a data set comes from, how large it is and under which licence; then download it."
+)
+@click.argument("name", type=click.Choice([one.name for one in sources()]))
+@click.option("--yes", "is_agreed", is_flag=True, help="download without asking")
+def _get(name: str, is_agreed: bool) -> int:
+    source = next(one for one in sources() if one.name == name)
+    if source.is_here:
+        print(f"{source.title} is here already: {source.folder}. To download it again, delete that folder first.")
+        return DONE
+    expected = get.look(source)
+    print(*_about(source, expected), sep="\n", flush=True)
+    if not is_agreed:
+        click.confirm("Download it?", abort=True)
+    line = _Line()
+    try:
+        folder = get.get(source, line, threading.Event(), expected)
+    finally:
+        line.end()
+    print(f"{source.title} is in {folder}")
+    return DONE
+
+
+def _about(source: Source, expected: list[get.Expected]) -> list[str]:
+    sizes = [one.size for one in expected]
+    known = [size for size in sizes if size is not None]
+    total = _mb(sum(known)) if len(known) == len(sizes) else "unknown"
+    files = [
+        line
+        for one in expected
+        for line in (
+            f"  {one.url}",
+            f"    size {UNKNOWN if one.size is None else _mb(one.size)}; sha256 {one.digest}",
+        )
+    ]
+    return [
+        f"{source.title}: {source.page}",
+        f"Licence: {source.licence}",
+        f"Addresses: {source.about_address}",
+        *files,
+        *([source.note] if source.note else []),
+        f"Download: {total}, into {source.folder}",
+    ]
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"
+
+
+class _Line:
+    """Shows progress on a line of the terminal; where standard error is none, once for each tenth."""
+
+    def __init__(self) -> None:
+        self._shown = -1
+        self._is_terminal = sys.stderr.isatty()
+
+    def __call__(self, done: int, size: int) -> None:
+        """`done` of `size` bytes are here; `size` is 0 where nobody knows."""
+        share = int(100 * done / size) if size else done // 10**6
+        step = share if self._is_terminal else share - share % 10
+        if step == self._shown:
+            return
+        self._shown = step
+        words = f"{_mb(done)} of {_mb(size)}" if size else _mb(done)
+        print(f"\r{words}" if self._is_terminal else words, end="" if self._is_terminal else "\n", file=sys.stderr)
+        sys.stderr.flush()
+
+    def end(self) -> None:
+        """Go on below the line."""
+        if self._is_terminal and self._shown >= 0:
+            print(file=sys.stderr)

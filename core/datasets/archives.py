@@ -1,0 +1,182 @@
+"""Unpacking an archive from the network, of which nothing is believed.
+
+Only members are written that somebody asked for, under names made here, into a folder of their own, and no more of them
+than a data set can have. An archive is refused as a whole for a path that leads elsewhere, for a link or a device among
+its members, for two members of one name, for more members or bytes than any data set has, and where it is cut short.
+"""
+
+from __future__ import annotations
+
+import gzip
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import IO, BinaryIO, NamedTuple
+
+MOST_MEMBERS = 200_000
+"""Of one archive. The largest known, IMDB's, has half of that."""
+
+MOST_BYTES = 2 * 1024**3
+"""Of all that one archive unpacks to, whether it is kept or not."""
+
+_LONGEST_NAME = 1_000
+_LARGEST_HEADER = 1 << 20
+_BLOCK = 1 << 20
+_ENTRY = 46
+"""Bytes that an entry of a zip's list has at least, besides its name."""
+
+
+class ArchiveRefused(ValueError):
+    """An archive that is not unpacked; the message completes “It …”."""
+
+
+class _Member(NamedTuple):
+    """A member of an archive. `wrong`: why no archive may have it, or ''. `opened` gives its bytes."""
+
+    name: str
+    is_folder: bool
+    wrong: str
+    opened: Callable[[], IO[bytes] | None]
+
+
+def unpack(archive: Path, keep: Sequence[str], folder: Path) -> None:
+    """Write into `folder` the members of a .zip or .tar.gz whose path ends as one of `keep` says, each under that
+    ending. Raises ArchiveRefused, also where `keep` has an ending that no member has, and OSError of the disk.
+    """
+    missing = set(keep)
+    left = MOST_BYTES
+    written: set[str] = set()
+    try:
+        for count, member in enumerate(_members(archive), start=1):
+            if count > MOST_MEMBERS:
+                raise ArchiveRefused(f"holds more than {MOST_MEMBERS:,} files")
+            _check(member)
+            if member.is_folder or (found := _kept(member.name, keep)) is None:
+                continue
+            pattern, name = found
+            missing.discard(pattern)
+            if name.casefold() in written or (folder / name).exists():
+                raise ArchiveRefused(f"holds {name!r} twice")
+            written.add(name.casefold())
+            left -= _write(member, folder / name, left)
+    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, gzip.BadGzipFile, EOFError) as error:
+        raise ArchiveRefused(f"is damaged or cut short ({str(error) or type(error).__name__})") from None
+    except (NotImplementedError, UnicodeError, OverflowError, RecursionError) as error:
+        raise ArchiveRefused(f"cannot be read ({type(error).__name__})") from None
+    if missing:
+        raise ArchiveRefused(f"holds no {sorted(missing)[0]}")
+
+
+def _members(archive: Path) -> Iterator[_Member]:
+    with archive.open("rb") as file:
+        begins = file.read(4)
+        file.seek(0)
+        if begins[:2] == b"\x1f\x8b":
+            yield from _of_tar(file)
+        elif begins[:2] == b"PK":
+            yield from _of_zip(file)
+        else:
+            raise ArchiveRefused("is neither a .zip nor a .tar.gz")
+
+
+def _of_zip(file: BinaryIO) -> Iterator[_Member]:
+    # Reading the list of a hostile zip would take all memory: its length is looked at first.
+    end = zipfile._EndRecData(file)  # type: ignore[attr-defined]
+    if end is None:
+        raise zipfile.BadZipFile("its end is missing")
+    if end[4] > MOST_MEMBERS or end[5] > MOST_MEMBERS * (_ENTRY + _LONGEST_NAME):
+        raise ArchiveRefused(f"holds more than {MOST_MEMBERS:,} files")
+    with zipfile.ZipFile(file) as archive:
+        for info in archive.infolist():
+            kind = stat.S_IFMT(info.external_attr >> 16)
+            wrong = ""
+            if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+                wrong = "a link or a device"
+            elif info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                # The other ways of packing may turn a few bytes into any number at once.
+                wrong = "encrypted, or packed in a way that is not read here"
+            yield _Member(info.orig_filename, info.is_dir(), wrong, lambda info=info: archive.open(info))  # type: ignore[misc]
+
+
+def _of_tar(file: BinaryIO) -> Iterator[_Member]:
+    with gzip.open(file) as unpacked, tarfile.open(fileobj=_Bounded(unpacked), mode="r:") as archive:  # type: ignore[call-overload]
+        while (info := archive.next()) is not None:
+            archive.members.clear()  # each would be held in memory
+            wrong = "" if info.isdir() or (info.isreg() and not info.issparse()) else "a link or a device"
+            yield _Member(info.name, info.isdir(), wrong, lambda info=info: archive.extractfile(info))  # type: ignore[misc]
+        while unpacked.read(_BLOCK):  # to its end, where its checksum stands
+            if unpacked.tell() > MOST_BYTES:
+                raise _too_large()
+
+
+class _Bounded:
+    """What tarfile reads from: no further than a data set can be long, and no header of any size at once."""
+
+    def __init__(self, file: gzip.GzipFile) -> None:
+        self._file = file
+
+    def read(self, size: int) -> bytes:
+        if size > _LARGEST_HEADER:
+            raise ArchiveRefused("has a header that no data set has")
+        self._within(self._file.tell() + size)
+        return self._file.read(size)
+
+    def seek(self, to: int) -> int:
+        self._within(to)
+        return self._file.seek(to)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def _within(self, to: int) -> None:
+        if to > MOST_BYTES + _LARGEST_HEADER:
+            raise _too_large()
+
+
+def _too_large() -> ArchiveRefused:
+    return ArchiveRefused(f"unpacks to more than {MOST_BYTES / 1e9:.1f} GB")
+
+
+def _check(member: _Member) -> None:
+    """Raises ArchiveRefused for a member that no archive of data has."""
+    shown = repr(member.name[:80])
+    if len(member.name) > _LONGEST_NAME:
+        raise ArchiveRefused(f"holds a file with a name of {len(member.name):,} characters")
+    parts = member.name.rstrip("/").split("/")
+    if ".." in parts or parts[0] == "" or parts[0].endswith(":") or "\\" in member.name:
+        raise ArchiveRefused(f"holds {shown}, a path that leads elsewhere")
+    if not member.name.isprintable():
+        raise ArchiveRefused(f"holds {shown}, a name with unprintable characters")
+    if member.wrong:
+        raise ArchiveRefused(f"holds {shown}, which is {member.wrong}")
+
+
+def _kept(path: str, keep: Sequence[str]) -> tuple[str, str] | None:
+    """The ending of `keep` that the path has, and that part of the path; None where it has none of them."""
+    parts = path.split("/")
+    for pattern in keep:
+        # With as many slashes on either side a * cannot stand for one.
+        tail = "/".join(parts[-(pattern.count("/") + 1) :])
+        if tail.count("/") == pattern.count("/") and fnmatchcase(tail, pattern):
+            return pattern, tail
+    return None
+
+
+def _write(member: _Member, target: Path, most: int) -> int:
+    """Write a member; how many bytes it has. Raises ArchiveRefused where it has more than `most`."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    source = member.opened()
+    if source is None:
+        raise ArchiveRefused(f"holds {member.name[:80]!r}, which is no file")
+    size = 0
+    with source, target.open("xb") as out:
+        while block := source.read(_BLOCK):
+            size += len(block)
+            if size > most:
+                raise _too_large()
+            out.write(block)
+    return size

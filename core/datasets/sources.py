@@ -1,0 +1,102 @@
+"""Where each data set can be downloaded from (`sources.toml`), and whether it is here."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from core import shipped
+from core.home import home
+
+UNKNOWN = "unknown: recorded at the first download"
+"""What stands for a size or a digest that could not be computed from the official file."""
+
+
+class SourceFile(NamedTuple):
+    """One file to download. Of an archive, `keep` names the endings of the members' paths to keep; another file is kept
+    as `to`. `bytes` and `sha256` were computed from the official file.
+    """
+
+    url: str
+    to: str = ""
+    keep: tuple[str, ...] = ()
+    bytes: int | None = None
+    sha256: str | None = None
+
+
+class Source(NamedTuple):
+    """Where a data set can be downloaded. `datasets` are those of the registry that its files hold; `address` says how
+    the addresses are known, `tried` whether they were tried.
+    """
+
+    name: str
+    title: str
+    datasets: tuple[str, ...]
+    page: str
+    licence: str
+    address: str
+    tried: bool
+    note: str
+    files: tuple[SourceFile, ...]
+
+    @property
+    def folder(self) -> Path:
+        """Where the loaders look for it. Raises HomeUnusable."""
+        return home() / "datasets" / self.name
+
+    @property
+    def is_here(self) -> bool:
+        """Whether there is something in its place."""
+        return self.folder.exists()
+
+    @property
+    def about_address(self) -> str:
+        """How far its addresses can be relied on, in a few words."""
+        return self.address if self.tried else f"{self.address}; not verified"
+
+
+@cache
+def sources() -> tuple[Source, ...]:
+    """All of them, in the order of the table."""
+    licences = {row["name"]: row["licence"] for row in shipped.table("datasets")["dataset"]}
+    return tuple(_source(entry, licences) for entry in shipped.beside(__file__, "sources.toml")["source"])
+
+
+def source_of(dataset: str) -> Source | None:
+    """Where the data set of the registry called `dataset` can be downloaded from; None where nobody knows."""
+    return next((source for source in sources() if dataset in source.datasets), None)
+
+
+def mirrored(source: Source, file: SourceFile) -> str:
+    """The address to ask: the official one, that on $HF_ENDPOINT for files on the hub, or where $EXPLAIN_DATA_MIRROR is
+    set `<mirror>/<name of the source>/<name of the file>`.
+    """
+    hub = "https://huggingface.co/"
+    if mirror := os.environ.get("EXPLAIN_DATA_MIRROR", "").rstrip("/"):
+        return f"{mirror}/{source.name}/{file.to or file.url.rpartition('/')[2]}"
+    if file.url.startswith(hub) and (endpoint := os.environ.get("HF_ENDPOINT", "").rstrip("/")):
+        return f"{endpoint}/{file.url.removeprefix(hub)}"
+    return file.url
+
+
+def _source(entry: dict[str, Any], licences: dict[str, str]) -> Source:
+    files: list[SourceFile] = []
+    for given in entry["file"]:
+        keep = tuple(given.get("keep", ()))
+        for each in given.get("each", [""]):
+            url, to = given["url"].replace("{each}", each), given.get("to", "").replace("{each}", each)
+            files.append(SourceFile(url, to, keep, given.get("bytes"), given.get("sha256")))
+    datasets = tuple(entry["datasets"])
+    return Source(
+        name=entry["name"],
+        title=entry["title"],
+        datasets=datasets,
+        page=entry["page"],
+        licence=entry.get("licence") or licences[datasets[0]],
+        address=entry["address"],
+        tried=entry.get("tried", False),
+        note=entry.get("note", ""),
+        files=tuple(files),
+    )
