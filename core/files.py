@@ -63,7 +63,11 @@ def read_bytes(path: Path, limit: int) -> bytes:
     """What a file holds, at most `limit` bytes. Raises BadFile: missing, no plain file, or larger."""
     with opened(path) as file:
         try:
-            data = file.read(limit + 1)
+            # To read up to the limit takes a buffer of that size, however small the file is.
+            size = min(os.fstat(file.fileno()).st_size, limit)
+            data = file.read(size + 1)
+            if len(data) > size:
+                data += file.read(limit + 1 - len(data))
         except OSError as error:
             raise BadFile(f"{path} cannot be read: {error.strerror}.") from None
     if len(data) > limit:

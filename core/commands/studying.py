@@ -7,10 +7,11 @@ import json
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +20,7 @@ from core.commands import running, study_cluster, study_control, study_files
 from core.commands.running import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, journals_option, json_option
 from core.commands.study_control import study_argument
 from core.journal import JournalFull
+from core.models.ids import is_free
 from core.study import data, estimate, multiverse, plan, tables
 from core.study.cells import Row
 from core.study.cluster import Cluster
@@ -29,6 +31,9 @@ from core.study.plan import Planned, Study
 from core.telling import document, study_in_words
 from core.text.counted import counted
 from core.transcript import Transcript
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 OFF = 5
 """The exit code where a control does not read what it must."""
@@ -76,12 +81,14 @@ def _run(file: Path, journals: Path, as_json: bool, engine: str, scheduler: str 
         making = Making(study, labs, catalog.get, journals, tell)
     else:
         making = study_cluster.making(engine, scheduler, study, journals, tell)
-    kept: dict[str, list[Row]] = {}
+    # What a run must read is known of robots alone.
+    known = tuple(run for run in study.all if any(map(is_free, run.spec.models)))
+    of_robots, kept = replace(study, runs=known, controls=()), dict[str, "DataFrame"]()
     try:
         # The controls first: where they do not read what they must, nothing else is asked.
         for runs in (study.controls, study.runs):
             code = _end(study, _made(making, runs), len(runs))
-            wrong = tables.off(labs, tables.measured(study, labs, journals, kept)) if code == DONE else []
+            wrong = tables.off(labs, tables.measured(of_robots, labs, journals, kept)) if code == DONE else []
             if wrong:
                 _complain(["The instrument is off: no figure of this study can be relied on.", *wrong])
                 code = OFF

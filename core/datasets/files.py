@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +17,30 @@ csv.field_size_limit(10_000_000)
 
 LARGEST = 512 * files.MB
 """Of one file. The largest official one is a tenth of that."""
+
+
+Stamp = tuple[int, int]
+"""When a file was changed last, and its size; (0, 0) where it is not there."""
+
+_noting: ContextVar[dict[Path, Stamp] | None] = ContextVar("_noting", default=None)
+
+
+def stamp(path: Path) -> Stamp:
+    """The state of a file or folder, without reading it."""
+    with suppress(OSError):
+        about = path.stat()
+        return about.st_mtime_ns, about.st_size
+    return 0, 0
+
+
+@contextmanager
+def noted(files: dict[Path, Stamp]) -> Iterator[dict[Path, Stamp]]:
+    """Meanwhile each file that is read, and its folder, is added to `files`, in the state before it was read."""
+    token = _noting.set(files)
+    try:
+        yield files
+    finally:
+        _noting.reset(token)
 
 
 class Row(NamedTuple):
@@ -28,6 +54,10 @@ def text_of(path: Path) -> str:
     """The file as text; bytes that are no UTF-8 become half characters, which no item takes. Raises DatasetError where
     it is missing or too large.
     """
+    if (noting := _noting.get()) is not None:
+        for read in (path, path.parent):
+            if read not in noting:
+                noting[read] = stamp(read)
     try:
         content = files.read_bytes(path, LARGEST)
     except files.BadFile as error:

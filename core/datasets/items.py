@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -74,9 +74,17 @@ class Loaded(Frozen):
             return None
 
     def summary(self) -> str:
-        """What was left out, in a sentence; empty where nothing was."""
-        counts = ", ".join(f"{n:,} ({reason})" for reason, n in self.left_out.items())
-        return f"{self.dataset}: {self.items:,} to draw from. Rows left out: {counts}." if counts else ""
+        """How many rows were left out and why, in a sentence; empty where none was."""
+        if not self.left_out:
+            return ""
+        return f"{self.dataset}: {self.items:,} to draw from. {left_out_words(self.left_out, self.items)}"
+
+
+def left_out_words(left_out: Mapping[str, int], items: int) -> str:
+    """How many rows were left out beside so many items, and why: "72 of 80 rows left out: 60 (this), 12 (that)."."""
+    count = sum(left_out.values())
+    reasons = ", ".join(f"{n:,} ({reason})" for reason, n in left_out.items())
+    return f"{count:,} of {items + count:,} rows left out: {reasons}."
 
 
 MOST_NAMED = 100

@@ -4,21 +4,26 @@ hold.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
 from core.datasets import own, registry
 from core.datasets.items import Item, Loaded, Split, Task, loaded
 from core.datasets.own import Columns
+from core.events import CallFailed
 from core.lab.spec import MOST_CASES, Spec
+
+MOST_ITEMS = 1_000_000
+"""Items that a limit may name."""
 
 
 class OnData(Spec):
     """A specification about `limit` items of `dataset`, drawn by the seed, for the `task`.
 
     The data set lies in `path`, or where data sets are looked for; `split` is a part of it. A file of a person's own
-    has `columns` and neither. `counted` is what its items are called.
+    has `columns` and neither. `counted` is what its items are called. `shard` (number, count) is one of `count` parts
+    of the items in the order drawn, numbered from 1 and equally large but for one item.
     """
 
     counted: ClassVar[str] = "items"
@@ -28,7 +33,10 @@ class OnData(Spec):
     dataset: str = ""
     path: str | None = None
     split: Split | None = None
-    limit: int | None = Field(default=None, ge=1, le=MOST_CASES)
+    limit: int | None = Field(default=None, ge=1, le=MOST_ITEMS)
+    shard: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=2)]] | None = Field(
+        default=None, exclude_if=lambda shard: shard is None
+    )
     columns: Columns = Field(default_factory=dict)
 
     @model_validator(mode="before")
@@ -55,9 +63,58 @@ class OnData(Spec):
             raise ValueError(f"{self.dataset} has no items for {self.task}. Choose one of {', '.join(fit)}.")
         return self
 
+    @model_validator(mode="after")
+    def _is_shard(self) -> Self:
+        if self.shard is not None and (self.shard[0] > self.shard[1] or not self.dataset):
+            raise ValueError("A shard is the number of a part of a data set and how many parts there are, as [1, 4].")
+        return self
+
+    @property
+    def cases_of_item(self) -> int:
+        """How many cases a run makes of each item."""
+        return 1
+
+    @property
+    def whole(self) -> Self:
+        return self.model_copy(update={"shard": None})
+
+    def shards(self) -> tuple[Self, ...]:
+        """The specifications of the runs that it takes, as few as can be. How many items the data set holds counts too;
+        where it is not here, the limit alone.
+        """
+        most = max(1, MOST_CASES // self.cases_of_item)
+        if not self.dataset or self.shard or (self.limit and self.limit <= most):
+            return (self,)
+        try:
+            items = self.size()
+        except (CallFailed, ValueError, OSError):
+            items = self.limit or 0
+        count = -(-items // most)
+        of = range(1, count + 1)
+        return tuple(self.model_copy(update={"shard": (number, count)}) for number in of) if count > 1 else (self,)
+
+    def size(self) -> int:
+        """How many items it is about, those of all its shards together. Raises DatasetError."""
+        if own.is_own(self.dataset):
+            held = own.size(self.dataset, self.task, self.columns)
+        else:
+            held = registry.size(self.dataset, self.path, self.split)
+        return held if self.limit is None else min(held, self.limit)
+
+    def part(self, size: int) -> range:
+        """The places of its items among `size` in the order drawn: all of them where it is no shard."""
+        number, count = self.shard or (1, 1)
+        return range(size * (number - 1) // count, size * number // count)
+
     def chosen(self) -> tuple[list[Item], Loaded]:
         """The items, and what the data set held. Raises DatasetError."""
         if not own.is_own(self.dataset):
-            return registry.read(self.dataset, self.path, self.split, self.limit, self.seed)
-        rows, there = own.read(self.dataset, self.task, self.columns, self.limit, self.seed)
+            items, held = registry.read(self.dataset, self.path, self.split, self.limit, self.seed)
+            part = self.part(len(items))
+            return items[part.start : part.stop], held
+        if self.shard is None:
+            rows, there = own.read(self.dataset, self.task, self.columns, self.limit, self.seed)
+        else:
+            part = self.part(self.size())
+            rows, there = own.read(self.dataset, self.task, self.columns, len(part), self.seed, part.start)
         return registry.some(rows, self.dataset), loaded(self.dataset, there, rows)

@@ -179,14 +179,27 @@ def _stamp(path: Path) -> tuple[int, int]:
     return about.st_mtime_ns, about.st_size
 
 
-def read(dataset: str, task: Task, columns: Mapping[str, str], limit: int | None, seed: int | None) -> tuple[Read, int]:
-    """At most `limit` rows of a file, drawn by `seed` (in its order for None), and how many there are to draw from.
-
-    Raises DatasetError.
+def read(
+    dataset: str, task: Task, columns: Mapping[str, str], limit: int | None, seed: int | None, skip: int = 0
+) -> tuple[Read, int]:
+    """At most `limit` rows of a file, drawn by `seed` (in its order for None), after the first `skip`; and how many
+    rows there are to draw from. Raises DatasetError.
     """
     check(task, columns)
     path = place(dataset)
-    return _read(path, _stamp(path), task, tuple(sorted(columns.items())), limit, seed)
+    return _read(path, _stamp(path), task, tuple(sorted(columns.items())), limit, seed, skip)
+
+
+def size(dataset: str, task: Task, columns: Mapping[str, str]) -> int:
+    """How many rows of a file there are to draw from. Raises DatasetError."""
+    check(task, columns)
+    path = place(dataset)
+    return _size(path, _stamp(path), task, tuple(sorted(columns.items())))
+
+
+@lru_cache(maxsize=64)
+def _size(path: Path, stamp: tuple[int, int], task: Task, pairs: tuple[tuple[str, str], ...]) -> int:
+    return int(_answer(path, _asked(path, task, dict(pairs), 1, 0))["of"])
 
 
 @lru_cache(maxsize=2)
@@ -197,13 +210,10 @@ def _read(
     pairs: tuple[tuple[str, str], ...],
     limit: int | None,
     seed: int | None,
+    skip: int,
 ) -> tuple[Read, int]:
-    columns = dict(pairs)
-    named = {role: [columns.get(role, role)] for role in roles(task)}
-    if "choices" in columns and task == "multi_choice":
-        named["choices"] = [name.strip() for name in columns["choices"].split(",")]
-    wanted = _wanted(path, named, min(limit or MOST_ROWS, MOST_ROWS), seed)
-    found = _answer(path, wanted._replace(optional=[role for role in BESIDE if role not in columns]))
+    wanted = _asked(path, task, dict(pairs), min(limit or MOST_ROWS, MOST_ROWS), seed)._replace(skip=skip)
+    found = _answer(path, wanted)
     if limit is None and found["of"] > MOST_ROWS:
         raise DatasetError(
             f"{path.name} has {found['of']:,} rows; at most {MOST_ROWS:,} are read at once. Set a limit."
@@ -226,6 +236,13 @@ def _read(
     if found["repeated"]:
         rows.append(LeftOut("the id or the words of another row", rows=found["repeated"]))
     return rows, found["of"] - len(faults)
+
+
+def _asked(path: Path, task: Task, columns: Mapping[str, str], rows: int, seed: int | None) -> Wanted:
+    named = {role: [columns.get(role, role)] for role in roles(task)}
+    if "choices" in columns and task == "multi_choice":
+        named["choices"] = [name.strip() for name in columns["choices"].split(",")]
+    return _wanted(path, named, rows, seed)._replace(optional=[role for role in BESIDE if role not in columns])
 
 
 def _item(task: Task, id: str, cells: dict[str, list[str | None]]) -> Item:
@@ -310,6 +327,7 @@ def _wanted(path: Path, columns: dict[str, list[str]], rows: int, seed: int | No
         delimiter=delimiter,
         open_quote=bool(header) and _quotes(path) % 2 == 1,
         rows=rows,
+        skip=0,
         seed=seed,
         longest=LONGEST,
         named=MOST_NAMED,

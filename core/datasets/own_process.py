@@ -30,7 +30,7 @@ class Wanted(NamedTuple):
     `columns`: for each role the columns that fill it; for an empty one the answer holds the columns' names and the
     first rows, as the file has them. Roles among `optional` may have no column. `header` and `delimiter` are a CSV
     file's, and `open_quote` says whether one of its quotation marks has no partner. `rows` are drawn by `seed`, in the
-    file's order where it is None; of a cell `longest` characters are given.
+    file's order where it is None, after `skip` others; of a cell `longest` characters are given.
     """
 
     path: str
@@ -41,6 +41,7 @@ class Wanted(NamedTuple):
     delimiter: str
     open_quote: bool
     rows: int
+    skip: int
     seed: int | None
     longest: int
     named: int
@@ -183,7 +184,8 @@ def _drawn(connection: DuckDBPyConnection, wanted: Wanted) -> dict[str, Any]:
     once = "row_number() over (partition by id order by content, _line_no) = 1"
     connection.execute(
         f"create temp table chosen as select _line_no, id, row_number() over (order by {order}) as place from "
-        f"(select * from kept where _fault is null qualify {once}) order by place limit {wanted.rows}"
+        f"(select * from kept where _fault is null qualify {once}) order by place "
+        f"limit {wanted.rows} offset {wanted.skip}"
     )
     shown = ", ".join(f"left({cell}, {wanted.longest + 1})" for cell in cells)
     rows = connection.execute(

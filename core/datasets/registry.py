@@ -6,11 +6,13 @@ import difflib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 
 from core import files, shipped
 from core.datasets import babi, glue, imdb, mctest, shp, strategyqa
-from core.datasets.items import DatasetError, Item, LeftOut, Loaded, Read, Split, Task, loaded
+from core.datasets.files import Stamp, noted, stamp
+from core.datasets.items import DatasetError, Item, LeftOut, Loaded, Read, Split, Task, left_out_words, loaded
 from core.datasets.sources import source_of
 from core.home import home
 from core.policy import NotAllowed
@@ -97,9 +99,44 @@ def read(
             f"{dataset.title}: there is nothing at {path or place}. {_where_from(dataset)}"
             f"Expected there: {dataset.layout}"
         )
-    rows = dataset.read(place, split)
+    rows = _rows(dataset, place, split)
     items = some(rows, f"{dataset.title}: {place}")
     return (items if seed is None else _shuffled(items, seed))[:limit], loaded(dataset.name, len(items), rows)
+
+
+def size(name: str, path: str | Path | None, split: Split | None) -> int:
+    """How many items a data set has. Raises DatasetError."""
+    return len(read(name, path, split, None, None)[0])
+
+
+class _Held(NamedTuple):
+    """What a data set held, and in which state its files and folders were when they were read."""
+
+    rows: Read
+    files: dict[Path, Stamp]
+
+
+_MOST_HELD = 8
+"""Data sets that are held in memory."""
+
+_held: dict[tuple[str, Path, Split | None], _Held] = {}
+_reading = Lock()
+
+
+def _rows(dataset: Dataset, place: Path, split: Split | None) -> Read:
+    """What the data set holds now. The runs of a study ask again and again, many of them together: its files are read
+    once, until one of them changes.
+    """
+    key = dataset.name, place, split
+    with _reading:
+        held = _held.pop(key, None)
+        if held is None or any(stamp(path) != before for path, before in held.files.items()):
+            with noted({place: stamp(place)}) as files:
+                held = _Held(dataset.read(place, split), files)
+        _held[key] = held
+        while len(_held) > _MOST_HELD:
+            del _held[next(iter(_held))]
+        return held.rows
 
 
 def some(rows: Read, where: str) -> list[Item]:
@@ -107,7 +144,9 @@ def some(rows: Read, where: str) -> list[Item]:
     items = [row for row in rows if isinstance(row, Item)]
     if not items:
         first = next((row.detail for row in rows if isinstance(row, LeftOut) and row.detail), "")
-        raise DatasetError(f"{where} holds no items{f'. {first}' if first else ''}")
+        left_out = loaded("", 0, rows).left_out
+        why = [left_out_words(left_out, 0)] if left_out else []
+        raise DatasetError(" ".join([f"{where} holds no items.", *why, first]).rstrip(" ."))
     return items
 
 

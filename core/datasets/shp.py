@@ -4,12 +4,13 @@ Where the rows have scores, as the official ones do, what is kept is what Chen e
 post the pairs whose better response is the post's best; of those the ones whose other response scores below the median
 of the other responses; one of them; and that one only where it is not too long. The paper draws that one pair at
 random, unseeded, and counts GPT-2's tokens; here the pair is drawn by its content, the same each time, and four
-characters are counted as a token.
+characters are counted as a token. Texts are cleaned as the paper cleans them.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import defaultdict
 from functools import partial
 from pathlib import Path
@@ -58,10 +59,22 @@ def _item(file: Path, line: int, entry: Any) -> Item:
     return Item(
         id=f"shp-{_identity(entry)}",
         task="shp",
-        paragraph=entry["history"].strip(),
-        choices=(entry["human_ref_A"].strip(), entry["human_ref_B"].strip()),
+        paragraph=cleaned(entry["history"]),
+        choices=(cleaned(entry["human_ref_A"]), cleaned(entry["human_ref_B"])),
         label=None if vote is None else ("1" if vote else "2"),
     )
+
+
+_CLOSED_UP = ((" , ", ","), (" .", "."), (" !", "!"), (" ?", "?"), (" : ", ": "), (" '", "'"))
+"""What the authors' preprocessing replaces, one after another. A comma between two spaces loses both of them."""
+
+
+def cleaned(text: str) -> str:
+    """The text as the authors' preprocessing leaves it: runs of spaces made one, none before a closing mark."""
+    text = re.sub(" +", " ", text.strip())
+    for old, new in _CLOSED_UP:
+        text = text.replace(old, new)
+    return text
 
 
 def _identity(entry: dict[str, Any]) -> str:
@@ -102,7 +115,7 @@ def _filtered(rows: list[Row]) -> tuple[list[Row], dict[str, int]]:
             continue
         left_out[NOT_DRAWN] += len(below) - 1
         chosen = min(below, key=lambda row: hashlib.sha256(_identity(row[2]).encode()).digest())
-        if sum(len(str(chosen[2].get(name))) for name in _TEXTS) > MOST_TOKENS * TOKEN:
+        if sum(len(cleaned(str(chosen[2].get(name)))) for name in _TEXTS) > MOST_TOKENS * TOKEN:
             left_out[TOO_LONG] += 1
         else:
             kept.append(chosen)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import UnionType
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Any, Literal, NamedTuple, Self, Union, get_args, get_origin
 
 from pydantic import Field
 from pydantic.fields import FieldInfo
@@ -16,7 +16,7 @@ from core.events import CallFailed, Frozen, Sampling
 from core.shipped import beside
 
 MOST_CASES = 1_000
-"""Cases in one run. What needs more is a study of several runs."""
+"""Cases in one run. What needs more is cut into several runs (`Spec.shards`)."""
 
 
 class BadInput(CallFailed):
@@ -62,6 +62,15 @@ class Spec(Asked):
     def models(self) -> set[str]:
         """The ids of all models that the run asks."""
         return {model for models in self.roles.values() for model in models}
+
+    @property
+    def whole(self) -> Self:
+        """The specification that this one is a shard of; itself where it is no shard."""
+        return self
+
+    def shards(self) -> tuple[Self, ...]:
+        """The specifications of the runs that it takes: itself, or shards of at most MOST_CASES cases each."""
+        return (self,)
 
 
 class Sampled(Spec):

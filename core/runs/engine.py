@@ -247,7 +247,9 @@ class _Cases:
         if not cases:
             raise BadInput("There is nothing to measure: no case came of these settings.")
         if len(cases) > MOST_CASES:
-            raise BadInput(f"A run takes {MOST_CASES:,} cases at most. Set a limit, or make several runs.")
+            raise BadInput(
+                f"A run takes {MOST_CASES:,} cases at most. Set a limit, or make it a study, which takes any number."
+            )
         return cases, held
 
     async def _measure(self, case: Case, run: Run) -> CallFailed | None:

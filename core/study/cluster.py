@@ -17,7 +17,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,7 +24,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from core import home, journal, lease
 from core.events import CallFailed
 from core.lab.lab import Lab, Prior
-from core.lab.spec import MOST_CASES
 from core.models.ids import is_free
 from core.runs import prior
 from core.runs.run import Resolve
@@ -33,6 +31,7 @@ from core.runs.upgrade import upgraded
 from core.study.control import wanted
 from core.study.execute import LOOK, Making, Outcome, check_budget, hand_out, left, still_to_make
 from core.study.plan import Planned, Study, run_id
+from core.study.sizes import Sizes
 from core.study.standing import Standing, is_completed, standing
 from core.transcript import Transcript, transcript
 
@@ -148,6 +147,7 @@ class Cluster:
 
     def __post_init__(self) -> None:
         check_budget(self.study)
+        self._sizes = Sizes()
 
     async def make(self, runs: Sequence[Planned]) -> Outcome:
         """Make those that have not completed. A cancelled task ends the runs under way in good order.
@@ -309,7 +309,7 @@ class Cluster:
         if all(is_free(model) for model in run.spec.models):
             return 0
         try:
-            cases = len(list(islice(run.lab.cases(run.spec), MOST_CASES)))
+            cases = self._sizes.of(run).cases
             most = sum(run.lab.asks(run.spec, cases).values()) if run.lab.asks else self.study.budget_calls or 1
         except (CallFailed, ValueError, OSError):
             return 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import islice, pairwise
@@ -17,7 +17,7 @@ from core.datasets.items import Loaded
 from core.events import Answer, CallFailed, OnText, Request
 from core.lab.cases import Case
 from core.lab.lab import Lab, Prior
-from core.lab.spec import MOST_CASES
+from core.lab.spec import Spec
 from core.models.cache import Cached
 from core.models.ids import is_free
 from core.models.prices import price_of
@@ -30,6 +30,7 @@ from core.study import data
 from core.study.early import stopped_early
 from core.study.plan import Planned, Study, dataset_of
 from core.study.progress import labels
+from core.study.sizes import Sizes
 from core.study.standing import Standing, Tokens, busy_rate, standing, standings
 from core.study.tables import measured
 
@@ -100,30 +101,29 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
         budget_money=study.budget_money,
     )
     stand = standings(study.all, folder)
-    items = []
+    items: Counter[Spec] = Counter()
     loaded: list[Loaded] = []
-    to_make: list[tuple[Planned, list[Case]]] = []
+    sizes, to_make = Sizes(), dict[Planned, int]()
     for run in study.all:
         try:
-            cases = list(islice(run.lab.cases(run.spec), MOST_CASES + 1))
+            size = sizes.of(run)
+            if dataset_of(run.spec) in study.data and isinstance(held := run.lab.loaded(run.spec), Loaded):
+                loaded.append(held)
         except (CallFailed, ValueError, OSError) as error:
             plan.missing[run.id] = str(error)
             continue
-        if dataset_of(run.spec) in study.data and isinstance(held := run.lab.loaded(run.spec), Loaded):
-            loaded.append(held)
         if run not in study.controls:
-            items.append(len({case.id.partition("/")[0] for case in cases}))
+            items[run.spec.whole] += size.items
         if stand[run.id].status == "completed" or stopped_early(study, run, journal.at(folder, run.id)) is not None:
             plan.completed += 1
         else:
-            plan.cases += len(cases)
-            to_make.append((run, cases))
-    left = [(run, [case for case in cases if case.id not in stand[run.id].cases]) for run, cases in to_make]
-    cached, plan.unlooked = _kept(left, labs, resolve, folder)
+            plan.cases += size.cases
+            to_make[run] = size.cases
+    cached, plan.unlooked = _kept(to_make, stand, labs, resolve, folder)
     wanted: Wanted = Counter()
-    for run, cases in to_make:
-        wanted.update(_calls(run, len(cases), stand[run.id], plan, cached[run.id]))
-    wanted.update(_of_priors([run for run, _ in to_make], folder))
+    for run, cases in to_make.items():
+        wanted.update(_calls(run, cases, stand[run.id], plan, cached[run.id]))
+    wanted.update(_of_priors(to_make, folder))
     plan.calls = dict(sum((Counter({role: n}) for (_, role, _), n in wanted.items()), Counter()))
     plan.free = sum(n for (*_, model), n in wanted.items() if is_free(model))
     plan.minutes = _minutes(wanted, stand.values())
@@ -131,7 +131,7 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
     if study.power is not None:
         plan.power_items = dict(_power(study, study.power, labs, folder))
     if items:
-        plan.items = min(items)
+        plan.items = min(items.values())
         low, high = wilson(0.5, plan.items)
         plan.width = high - low
     plan.wanted_items = items_for_width(study.width) if study.width else None
@@ -187,39 +187,46 @@ class _FromCache:
 
 
 def _kept(
-    runs: Sequence[tuple[Planned, list[Case]]], labs: Mapping[str, Lab], resolve: Resolve, folder: Path
+    runs: Iterable[Planned], stand: Mapping[str, Standing], labs: Mapping[str, Lab], resolve: Resolve, folder: Path
 ) -> tuple[dict[str, Counter[str]], int]:
-    """How many calls of these cases the response cache answers, by run and role, and for how many runs there was no
-    time to look up all: what a run does besides its calls, such as fits and sandboxes, may take minutes. Runs whose
-    first case is in the cache go before others.
+    """How many calls of the cases without a result the response cache answers, by run and role, and for how many runs
+    there was no time to look up all: what a run does besides its calls, such as fits and sandboxes, may take minutes.
+    Runs whose first case is in the cache go before others.
     """
     began = time.monotonic()
+
+    def left(run: Planned) -> Iterator[Case]:
+        return (case for case in run.lab.cases(run.spec) if case.id not in stand[run.id].cases)
+
     first: Counter[str] = Counter()
-    for run, cases in runs:
-        first[run.id] = _cached(run, cases[:1], labs, resolve, folder, began + LONGEST / 2)[0].total()
+    for run in runs:
+        first[run.id] = _cached(run, islice(left(run), 1), labs, resolve, folder, began + LONGEST / 2)[0].total()
     by_run: dict[str, Counter[str]] = {}
     unlooked = 0
-    for run, cases in sorted(runs, key=lambda pair: -first[pair[0].id]):
-        by_run[run.id], is_whole = _cached(run, cases, labs, resolve, folder, began + LONGEST)
+    for run in sorted(runs, key=lambda run: -first[run.id]):
+        by_run[run.id], is_whole = _cached(run, left(run), labs, resolve, folder, began + LONGEST)
         unlooked += not is_whole
     return by_run, unlooked
 
 
 def _cached(
-    run: Planned, cases: list[Case], labs: Mapping[str, Lab], resolve: Resolve, folder: Path, until: float
+    run: Planned, left: Iterator[Case], labs: Mapping[str, Lab], resolve: Resolve, folder: Path, until: float
 ) -> tuple[Counter[str], bool]:
-    """How many calls of these cases the cache answers, by role, and whether there was time for all: the run is executed
-    on the cache alone.
+    """How many calls of the cases `left` the cache answers, by role, and whether there was time for all: the run is
+    executed on the cache alone.
     """
     hits: Counter[str] = Counter()
     try:
         models = {id: resolve(id) for id in run.spec.models}
     except CallFailed:
         return hits, True
-    if not cases or not any(isinstance(model, Cached) and not model.is_empty for model in models.values()):
+    if not any(isinstance(model, Cached) and not model.is_empty for model in models.values()):
         return hits, True
     if time.monotonic() > until:
         return hits, False
+    cases = list(left)
+    if not cases:
+        return hits, True
     path = journal.at(folder, run.id)
     history = upgraded(journal.read(path).events, labs) if path.exists() else []
     # Without figures and whatever starts slowly: only the requests matter here.
@@ -303,9 +310,15 @@ def _power(study: Study, power: float, labs: Mapping[str, Lab], folder: Path) ->
         yield f"rates of {first:g} and {second:g}", items
         return
     frame, names = measured(study, labs, folder), labels(study)
+    # Shards of one specification are one setting.
+    first_shard: dict[Spec, str] = {}
+    setting = {run.id: first_shard.setdefault(run.spec.whole, run.id) for run in study.runs}
+    frame["setting"] = frame["run"].map(setting)
     for name, of_lab in frame[~frame["control"]].groupby("lab"):
         lab = labs[str(name)]
-        means = of_lab[of_lab["metric"] == lab.headline].groupby(["run", "item"], sort=False)["value"].mean().unstack(0)
+        means = (
+            of_lab[of_lab["metric"] == lab.headline].groupby(["setting", "item"], sort=False)["value"].mean().unstack(0)
+        )
         for first, second in pairwise(means.columns):
             differences = (means[first] - means[second]).dropna()
             if len(differences) >= FEW:

@@ -172,9 +172,11 @@ class Study(_Settings):
         return [name for name, digest in self.data.items() if own.digest(name) != digest]
 
 
-def run_id(lab: Lab, spec: Spec) -> str:
-    """The run's name: a hash of the lab, the specification, the prompts and the content of an own data file alone."""
-    content = {"lab": lab.name, "spec": spec.model_dump(mode="json"), "prompts": lab.prompts(spec)}
+def run_id(lab: Lab, spec: Spec, prompts: Mapping[str, str] | None = None) -> str:
+    """The run's name: a hash of the lab, the specification, the prompts and the content of an own data file alone.
+    `prompts` are the lab's for the specification, where they are known already.
+    """
+    content = {"lab": lab.name, "spec": spec.model_dump(mode="json"), "prompts": prompts or lab.prompts(spec)}
     if held := own.digest(dataset_of(spec)):
         content["data"] = held
     text = json.dumps(content, sort_keys=True, ensure_ascii=False)
@@ -255,11 +257,15 @@ class _Reader:
         for number, part in enumerate(self.data.part):
             lab = self.lab(part.lab, ("part", number, "lab"))
             for spec in self.specs(part, lab, ("part", number)):
-                planned = Planned(run_id(lab, spec), lab, spec)
-                runs.setdefault(planned.id, planned)
+                prompts = lab.prompts(spec)
+                for shard in spec.shards():
+                    planned = Planned(run_id(lab, shard, prompts), lab, shard)
+                    runs.setdefault(planned.id, planned)
                 for control in lab.robots.calibration(spec):
                     of_control = Planned(run_id(lab, control), lab, control)
                     controls.setdefault(of_control.id, of_control)
+        if len(runs) > MOST_RUNS:
+            raise self.fault((), f"its items take {len(runs):,} runs; a study has {MOST_RUNS:,} at most.")
         used = {run.lab.name: run.lab for run in runs.values()}
         for number, table in enumerate(self.data.table):
             self.check_table(table, used, ("table", number))

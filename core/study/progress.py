@@ -22,8 +22,8 @@ CONTROLS = "Controls"
 
 @dataclass
 class Cell:
-    """One point of the grid, seeds put together: of `runs` some have `completed`, others `stopped_early`; `cases` of
-    `of` (None until each run has begun), `answered` calls, `failures` by class. `share` is how much of it is
+    """One point of the grid, seeds and shards put together: of `runs` some have `completed`, others `stopped_early`;
+    `cases` of `of` (None until each run has begun), `answered` calls, `failures` by class. `share` is how much of it is
     done, from 0 to 1.
     """
 
@@ -148,12 +148,12 @@ def labels(study: Study) -> dict[str, str]:
 
 
 def _varied(runs: Collection[Mapping[str, str]]) -> list[str]:
-    """The settings that tell these runs apart, without the seed and those that follow from others, such as a title or a
-    role that the model itself takes.
+    """The settings that tell these runs apart, without seed and shard, and without those that follow from others, such
+    as a title or a role that the model itself takes.
     """
     varied: list[str] = []
     for name in sorted(dict.fromkeys(name for run in runs for name in run), key=lambda name: name == "title"):
-        if name != "seed" and _kinds(runs, [*varied, name]) > _kinds(runs, varied):
+        if name not in ("seed", "shard") and _kinds(runs, [*varied, name]) > _kinds(runs, varied):
             varied.append(name)
     return varied
 

@@ -33,7 +33,7 @@ def measured(
     study: Study,
     labs: Mapping[str, Lab],
     folder: Path,
-    kept: MutableMapping[str, list[Row]] | None = None,
+    kept: MutableMapping[str, DataFrame] | None = None,
     said: Path | None = None,
 ) -> DataFrame:
     """A row for each case of each run that has begun and each figure of the case, by the study's rules.
@@ -52,15 +52,21 @@ def measured(
     controls = {run.id for run in study.controls}
     from_people = human.journals(study, labs, said or folder)
     kept = {} if kept is None else kept
-    rows: list[Row] = []
+    frames: list[DataFrame] = []
     for run in study.all:
-        of_run = kept.get(run.id) or list(_of_run(run, labs, folder, study))
-        if of_run and of_run[0]["complete"]:
+        # A frame for each run: rows of all runs, as dictionaries, would take ten times the memory.
+        of_run = kept[run.id] if run.id in kept else pd.DataFrame(_of_run(run, labs, folder, study), dtype=object)
+        if not len(of_run):
+            continue
+        if of_run["complete"].iloc[0]:
             kept[run.id] = of_run
-        rows += of_run
-        if of_run and run.id in from_people:
-            rows += human.rows(run, labs, folder, from_people[run.id], of_run, study.rules)
-    frame = pd.DataFrame(rows, columns=None if rows else [*_OWN, "model"])
+        frames.append(of_run)
+        if run.id in from_people:
+            measured_rows: list[Row] = of_run.to_dict("records")
+            said_rows = human.rows(run, labs, folder, from_people[run.id], measured_rows, study.rules)
+            frames.append(pd.DataFrame(said_rows, dtype=object))
+    empty = pd.DataFrame(columns=[*_OWN, "model"])
+    frame = pd.concat(frames, ignore_index=True).infer_objects() if frames else empty
     frame["control"] = frame["run"].isin(controls)
     frame["imported"] = frame["run"].map(imported(study, folder)).astype(object).fillna("")
     for name in ("value", "truth"):

@@ -30,7 +30,7 @@ def of_dataset(spec: Any, prefix: str = "") -> dict[str, Any]:
     return {
         f"{prefix}dataset-{spec.task}": spec.dataset,
         f"{prefix}path-{spec.dataset}": spec.path or "",
-        f"{prefix}limit": spec.limit or MOST_CASES,
+        f"{prefix}limit": min(spec.limit or MOST_CASES, MOST_CASES),
         **{f"{prefix}column-{spec.dataset}-{role}": column for role, column in columns.items()},
     }
 
@@ -56,7 +56,10 @@ def from_dataset(task: str, counted: str, prefix: str = "") -> dict[str, Any]:
         help="A known data set, or a file in `$EXPLAIN_HOME/datasets`."
         + (" A file on the Hugging Face hub is typed as `hf://OWNER/NAME/FILE`." if fetches else ""),
     )
-    limit = right.number_input(counted, 1, MOST_CASES, 10, key=f"{prefix}limit", persist_state="session")
+    limit = right.number_input(
+        counted, 1, MOST_CASES, 10, key=f"{prefix}limit", persist_state="session",
+        help=f"One run takes {MOST_CASES:,} cases at most. A study takes any number, and so does the command line.",
+    )  # fmt: skip
     chosen = {"dataset": name, "limit": int(limit)}
     if name in fit:
         path = ""

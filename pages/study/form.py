@@ -254,7 +254,8 @@ def parsed(name: str, content: bytes) -> Study:
     return study
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+# A data set that arrives may change how many runs there are.
+@st.cache_resource(max_entries=64, ttl=60, show_spinner=False)
 def _parsed(name: str, content: bytes) -> Study:
     return parse(name, content, entry.labs())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -29,6 +29,9 @@ from pages.parts.pictures import PLAIN
 from pages.parts.tables import as_csv, download
 from pages.parts.text import plain
 from pages.parts.throttle import aside
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 LARGEST = 12
 """Columns of a table that is drawn as one; what is wider is a list."""
@@ -59,7 +62,7 @@ class _Kept:
     found: Found = Found()
     at: float = 0.0
     took: float = 0.0
-    runs: dict[str, list[Row]] = field(default_factory=dict)
+    runs: dict[str, DataFrame] = field(default_factory=dict)
 
 
 def found(study: Study, stand: Mapping[str, Standing], file: int, running: bool) -> Found:

@@ -82,6 +82,6 @@ def _number(knob: Knob, text: str) -> int | float:
         whole = "a whole number" if knob.kind is int else "a number"
         raise ValueError(f"{knob.title}: {shown} is not {whole}. Separate several by commas: 10, 20, 40.") from None
     if not (low is None or number >= low) or not (high is None or number <= high):
-        ends = ([f"from {low:g}"] if low is not None else []) + ([f"to {high:g}"] if high is not None else [])
+        ends = ([f"from {low:,}"] if low is not None else []) + ([f"to {high:,}"] if high is not None else [])
         raise ValueError(f"{knob.title}: {shown} is not possible. Choose a value {' '.join(ends)}.")
     return number

@@ -143,7 +143,7 @@ def test_a_case_holds_everything(page: Page) -> None:
         ),
         *("What the explanation adds over the best without it", "Made predictable, and came true"),
         *("What the explanation adds to the answer", "The same, of what was left to gain"),
-        *("Precision with other reasons", "Generality", "Generality (BLEU)", "Generality (shared words)"),
+        *("Precision with the placebo", "Generality", "Generality (BLEU)", "Generality (shared words)"),
     }
     labels = [expander.label for expander in app.expander]
     app.pagination(key="calls-page").set_value(2).run()

@@ -60,7 +60,7 @@ def test_from_the_empty_form_to_a_table(page: Callable[..., AppTest]) -> None:
     app.text_input(key="study-ask-limit").set_value("4, x").run()
     assert "Items: x is not a whole number" in words(app) and not any(b.key == "study-plan" for b in app.button)
     app.text_input(key="study-ask-limit").set_value("0").run()
-    assert "Items: 0 is not possible. Choose a value from 1 to 1000." in words(app)
+    assert "Items: 0 is not possible. Choose a value from 1 to 1,000,000." in words(app)
     app.text_input(key="study-ask-limit").set_value("16").run()
     assert "2 combinations, a run for each." in words(app)
     app.button(key="study-plan").click().run()

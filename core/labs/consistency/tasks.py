@@ -117,6 +117,10 @@ class CheckSpec(Sampled, OnData):
         return self
 
     @property
+    def cases_of_item(self) -> int:
+        return sum(len(wordings_of(self, explanation)) for explanation in dict.fromkeys(self.explanations))
+
+    @property
     def roles(self) -> dict[str, tuple[str, ...]]:
         return {"classifier": (self.model,), "explainer": (self.model,)}
 
@@ -244,11 +248,12 @@ def place_of_key(key: str) -> str:
 def cases(spec: CheckSpec) -> Iterator[Case]:
     """One case a check, item by item. Raises DatasetError, and ValueError where there are more than a run takes."""
     items = items_of(spec)
-    each = sum(len(wordings_of(spec, explanation)) for explanation in dict.fromkeys(spec.explanations))
+    each = spec.cases_of_item
     if len(items) * each > MOST_CASES:
         raise ValueError(
             f"{len(items):,} items with {each} explanations each are {len(items) * each:,} checks; a run takes "
-            f"{MOST_CASES:,} at most. Set a limit of {MOST_CASES // each} items, or make several runs."
+            f"{MOST_CASES:,} at most. Set a limit of {MOST_CASES // each} items, or make it a study, which takes any "
+            "number of them."
         )
     for item in items.values():
         for check in checks_of(spec, item):

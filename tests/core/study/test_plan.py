@@ -224,7 +224,7 @@ NAMES = {
     "chen_table4": "b16d49eaad9ae1e2",
     "dial": "e6d81207c41b39be",
     "find_table2": "2b67c0ea908be19c",
-    "madsen_fig9": "c990f2d5a3fbe567",
+    "madsen_fig9": "36c40f545e2abedd",
     "plant_small": "5dd2e9836e8db547",
     "robots": "88416ec6cfd7d3c8",
     "schema": "986fc560d1e113ae",

@@ -1,0 +1,129 @@
+"""One full cell of a paper's table: 25,000 reviews, as IMDB's test part has, checked for one explanation each.
+
+    python benchmarks/cell.py [ITEMS]
+
+The reviews are nonsense in IMDB's layout, the server answers without latency in a process of its own. The cell is cut
+into runs of 1,000 items, which are made, read into a table, and looked at again. It fails where memory grows: at most a
+tenth more after the last run than after the first fifth of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import random
+import sys
+import tempfile
+import time
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.memory import megabytes
+from core import entry, home
+from core.study import estimate, plan, tables
+from core.study.execute import Making
+from core.study.progress import progress
+from tests.plausible import Plausible
+from tests.stub_server import StubServer
+
+FULL = 25_000
+WORDS = 230
+"""Of a review: about as many as IMDB's have."""
+
+STUDY = """
+name = "cell"
+at_once = 2
+lab = "check"
+spec = { task = "sentiment", dataset = "imdb", explanations = ["redaction"], controls = 0, model = "openai/stub-model" }
+
+[[table]]
+rows = ["model"]
+columns = ["dataset"]
+"""
+
+
+class Forgetful(list):  # type: ignore[type-arg]
+    """What the server has seen, of which only the number counts."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def append(self, seen: object) -> None:
+        self.count += 1
+
+    def __len__(self) -> int:
+        return self.count
+
+
+def serve(pipe: Connection) -> None:
+    """Answer on loopback until the other end of the pipe says so; then tell how often."""
+    with StubServer(Plausible()) as server:
+        server.seen = Forgetful()
+        pipe.send(server.base_url)
+        pipe.recv()
+        pipe.send(server.count)
+
+
+def write(folder: Path, items: int) -> None:
+    """So many reviews, half of them positive, as $EXPLAIN_HOME/datasets holds them."""
+    draw = random.Random(0)
+    words = ["the", "film", "was", "a", "dull", "story", "of", "people", "who", "move", "while", "music", "plays"]
+    for number in range(items):
+        part, stars = ("pos", 8) if number % 2 else ("neg", 2)
+        reviews = folder / "imdb" / "aclImdb" / "test" / part
+        reviews.mkdir(parents=True, exist_ok=True)
+        text = f"Review {number}. {' '.join(draw.choices(words, k=WORDS))}."
+        (reviews / f"{number}_{stars}.txt").write_text(text, encoding="utf-8")
+
+
+def main(items: int, pipe: Connection) -> None:
+    os.environ |= {"OPENAI_BASE_URL": pipe.recv(), "OPENAI_API_KEY": "none"}
+    file = home.home() / "cell.toml"
+    file.write_text(STUDY)
+    write(home.home() / "datasets", items)
+    folder, labs, catalog = home.journals(), entry.labs(), entry.catalog()
+
+    began = time.monotonic()
+    study = plan.read(file, labs)
+    read = time.monotonic() - began
+    found = estimate.estimate(study, labs, catalog.get, folder, home.recordings())
+    planned = time.monotonic() - began
+    calls = sum(found.calls.values()) - found.free
+    print(f"{items:,} items in {len(study.runs)} runs, {calls:,} calls at most")
+    print(f"read in {read:.1f} s, planned in {planned:.1f} s, {megabytes():.0f} MB")
+
+    taken: list[float] = []
+    began = time.monotonic()
+    making = Making(study, labs, catalog.get, folder, lambda run, state: taken.append(megabytes()))
+    outcome = asyncio.run(making.make(study.runs))
+    made = time.monotonic() - began
+    assert len(outcome.completed) == len(study.runs), outcome.failed
+    pipe.send("over")
+    calls = pipe.recv()
+    size = sum(path.stat().st_size for path in folder.glob("study-*.jsonl"))
+    print(f"{calls:,} calls in {made:.0f} s, {calls / made:.0f} a second; journals {size / 1e6:.0f} MB")
+
+    began = time.monotonic()
+    now = progress(study, folder)
+    assert now.cells[-1].cases == now.cells[-1].of == items
+    print(f"status in {time.monotonic() - began:.1f} s, {megabytes():.0f} MB")
+    began = time.monotonic()
+    rows = tables.rows(study, labs, tables.measured(study, labs, folder))
+    print(f"tables in {time.monotonic() - began:.1f} s, {megabytes():.0f} MB; {rows[0]['n']} of {rows[0]['of']} items")
+    assert {row["of"] for row in rows if row["table"] != "Power" and not row["note"]} == {items}
+
+    first = max(taken[: max(2, len(taken) // 5)])
+    print(f"MB after each run: {[round(mb) for mb in taken]}; {max(taken) / first:.2f} times that of the first fifth")
+    assert max(taken) < first * 1.1, "it grows"
+
+
+if __name__ == "__main__":
+    ours, theirs = multiprocessing.Pipe()
+    server = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs,), daemon=True)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["EXPLAIN_HOME"] = folder
+        server.start()
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else FULL, ours)
