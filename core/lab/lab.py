@@ -286,7 +286,7 @@ class Lab:
         """How the figure `name` is shown; by its own name where it is not declared."""
         return next(
             (one for one in (*self.metrics, *self.studies.for_tables) if one.name == name),
-            Metric(name, name.replace("_", " "), ""),
+            Metric(name, name.replace("_", " "), "", "any"),
         )
 
 
