@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 
 from core import home, journal, policy
+from core.datasets import get
+from core.datasets.sources import Source
 from core.events import Model
 from core.lab.lab import Lab
 from core.labs.consistency import lab as check
@@ -88,6 +90,12 @@ def fetches() -> Fetches[HubModel]:
     """The process's downloads of local models."""
     folder = home.home() / "models"
     return Fetches(lambda model, progress, stop: download(model, folder, progress, stop))
+
+
+@cache
+def dataset_fetches() -> Fetches[Source]:
+    """The process's downloads of data sets."""
+    return Fetches(get.get)
 
 
 @cache

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import io
+import tarfile
 import threading
+import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -74,3 +77,23 @@ class FileServer:
             http.connection.shutdown(2)
         else:
             http.wfile.write(body)
+
+
+def tarred(members: dict[str, bytes]) -> bytes:
+    """A .tar.gz of these files."""
+    written = io.BytesIO()
+    with tarfile.open(fileobj=written, mode="w:gz") as made:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            made.addfile(info, io.BytesIO(data))
+    return written.getvalue()
+
+
+def zipped(members: dict[str, bytes]) -> bytes:
+    """A .zip of these files."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, data in members.items():
+            made.writestr(name, data)
+    return written.getvalue()

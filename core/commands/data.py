@@ -9,7 +9,7 @@ import click
 
 from core.commands.running import DONE, aligned
 from core.datasets import get
-from core.datasets.sources import UNKNOWN, Source, sources
+from core.datasets.sources import sources
 
 
 def add(commands: click.Group) -> None:
@@ -37,7 +37,7 @@ def _get(name: str, is_agreed: bool) -> int:
         print(f"{source.title} is here already: {source.folder}. To download it again, delete that folder first.")
         return DONE
     expected = get.look(source)
-    print(*_about(source, expected), sep="\n", flush=True)
+    print(*get.about(source, expected), *(f"  {line}" for line in get.about_files(expected)), sep="\n", flush=True)
     if not is_agreed:
         click.confirm("Download it?", abort=True)
     line = _Line()
@@ -47,32 +47,6 @@ def _get(name: str, is_agreed: bool) -> int:
         line.end()
     print(f"{source.title} is in {folder}")
     return DONE
-
-
-def _about(source: Source, expected: list[get.Expected]) -> list[str]:
-    sizes = [one.size for one in expected]
-    known = [size for size in sizes if size is not None]
-    total = _mb(sum(known)) if len(known) == len(sizes) else "unknown"
-    files = [
-        line
-        for one in expected
-        for line in (
-            f"  {one.url}",
-            f"    size {UNKNOWN if one.size is None else _mb(one.size)}; sha256 {one.digest}",
-        )
-    ]
-    return [
-        f"{source.title}: {source.page}",
-        f"Licence: {source.licence}",
-        f"Addresses: {source.about_address}",
-        *files,
-        *([source.note] if source.note else []),
-        f"Download: {total}, into {source.folder}",
-    ]
-
-
-def _mb(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB"
 
 
 class _Line:
@@ -89,7 +63,7 @@ class _Line:
         if step == self._shown:
             return
         self._shown = step
-        words = f"{_mb(done)} of {_mb(size)}" if size else _mb(done)
+        words = f"{get.mb(done)} of {get.mb(size)}" if size else get.mb(done)
         print(f"\r{words}" if self._is_terminal else words, end="" if self._is_terminal else "\n", file=sys.stderr)
         sys.stderr.flush()
 

@@ -51,6 +51,33 @@ def look(source: Source) -> list[Expected]:
     return [_expected(source, file, pins()) for file in source.files]
 
 
+def about(source: Source, expected: list[Expected]) -> list[str]:
+    """What a person should know before a download, in lines: whose data it is, its licence, its size, where it goes."""
+    sizes = [one.size for one in expected if one.size is not None]
+    total = (
+        mb(sum(sizes))
+        if len(sizes) == len(expected)
+        else f"a size that the server does not say, {mb(sum(sizes))} or more"
+    )
+    return [
+        f"{source.title}: {source.page}",
+        f"Licence: {source.licence}",
+        f"Download: {total}, into {source.folder}",
+        *([source.note] if source.note else []),
+        f"Addresses of the files: known from {source.about_address}",
+    ]
+
+
+def about_files(expected: list[Expected]) -> list[str]:
+    """The address, size and digest of each file, a line each."""
+    return [f"{one.url}: {UNKNOWN if one.size is None else mb(one.size)}, sha256 {one.digest}" for one in expected]
+
+
+def mb(size: int) -> str:
+    """A number of bytes in words."""
+    return f"{size / 1e6:,.1f} MB"
+
+
 def get(
     source: Source,
     progress: Progress = lambda done, size: None,

@@ -53,6 +53,11 @@ def ships(name: str) -> bool:
     return (_SHIPPED / f"{name}.json").is_file()
 
 
+def is_here(name: str) -> bool:
+    """Whether there is something where the data set is looked for. Raises DatasetError for one that is not known."""
+    return _place(find(name).name).exists()
+
+
 def describe() -> list[dict[str, str]]:
     """One row a dataset: name, title, task, source, licence, layout."""
     return [{field: str(value) for field, value in row._asdict().items() if field != "read"} for row in DATASETS]

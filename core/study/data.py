@@ -9,7 +9,9 @@ from itertools import islice
 from pathlib import Path
 
 from core import journal
+from core.datasets import own, registry
 from core.datasets.items import BROKEN, Loaded
+from core.datasets.sources import Source, source_of
 from core.study.plan import Study, dataset_of
 
 NAMED = 10
@@ -28,6 +30,13 @@ def held(study: Study, folder: Path) -> Iterator[Loaded]:
             line = next((line for line in islice(lines, _SOON) if b'"record":"loaded"' in line), b"{}")
             if (loaded := Loaded.of(json.loads(line).get("data"))) is not None:
                 yield loaded
+
+
+def absent(study: Study) -> list[Source]:
+    """Where the data sets can be downloaded that the study's runs look for in the home and that are not here."""
+    names = dict.fromkeys(dataset_of(run.spec) for run in study.all if not getattr(run.spec, "path", None))
+    missing = [name for name in names if name and not own.is_own(name) and not registry.is_here(name)]
+    return list(dict.fromkeys(source for name in missing if (source := source_of(registry.find(name).name))))
 
 
 def broken(loaded: Iterable[Loaded]) -> list[str]:

@@ -32,9 +32,9 @@ table(
 
 st.header("Data sets", anchor=False)
 st.markdown(
-    "None comes with the app. Each is looked for in `$EXPLAIN_HOME/datasets/<name>`, or at a path you give. The items "
-    "that ship were written for this app. A CSV, JSONL or Parquet file of your own works too, once you say which of "
-    "its columns holds what."
+    "None comes with the app. `python -m core data get NAME` downloads one; `python -m core data` lists them. Each is "
+    "looked for in `$EXPLAIN_HOME/datasets/<name>`, or at a path you give. The built-in items were written for this "
+    "app. A CSV, JSONL or Parquet file of your own works too, once you say which of its columns holds what."
 )
 known = pd.DataFrame(registry.describe()).rename(columns=str.capitalize)
 table(known, "datasets", "Data sets: where each can be had, under which licence, and how its files lie")

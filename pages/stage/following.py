@@ -57,18 +57,22 @@ class _Watcher:
     part: Opened = None
     told: dict[str, Any] = field(default_factory=dict)
     far: HowFar | None = None
+    is_out: bool = False
+    """They may not look at the run any more."""
+
     queue: asyncio.Queue[str] = field(default_factory=lambda: asyncio.Queue(_BEHIND))
 
 
 class Looked(NamedTuple):
-    """A case at a look: its scene, none before its run has begun; how far the run is, whether it goes on, and whether
-    it is sealed.
+    """A case at a look: its scene, none before its run has begun; how far the run is, whether it goes on, whether it is
+    sealed, and whether it is shared with everybody.
     """
 
     scene: Scene | None
     far: HowFar
     goes_on: bool
     is_sealed: bool
+    is_shared: bool = True
 
 
 class Following:
@@ -106,6 +110,9 @@ class Following:
                 except (NoSuchRun, OSError):
                     # It was deleted, or its folder is away: who watches asks again, and is told why.
                     break
+                for watcher in [one for one in self._watching if one.is_out]:
+                    # Their browser asks again, and is told why nothing more comes.
+                    self._send(watcher, "")
                 self._tell(now, [*self._watching])
                 if self._watching:
                     await asyncio.sleep(max(PACE, PACE * len(_FOLLOWED) / AT_PACE))
@@ -118,12 +125,11 @@ class Following:
         """The case as it is now; who may see what of it is asked again where not everybody may see all."""
         now = self._look()
         for watcher in watching:
-            if now.is_sealed or watcher.part is not None:
+            if now.is_sealed or not now.is_shared or watcher.part is not None:
                 try:
                     watcher.part = watcher.opened()
                 except NoSuchRun:
-                    # No longer shared with them.
-                    watcher.part = {}
+                    watcher.is_out = True
         return now
 
     def _tell(self, now: Looked, watching: Sequence[_Watcher]) -> None:
@@ -215,7 +221,9 @@ def _looking(run: str, case: str) -> Callable[[], Looked]:
         else:
             scene = before.scene
         # Its place in a line, and whether it is sealed, change without an event.
-        before = Looked(scene, how_far(entry.jobs(), lab, run, state), active, entry.jobs().sealed(run))
+        before = Looked(
+            scene, how_far(entry.jobs(), lab, run, state), active, entry.jobs().sealed(run), entry.jobs().shared(run)
+        )
         return before
 
     return look

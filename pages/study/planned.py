@@ -7,8 +7,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from core import entry, home
-from core.study import estimate
+from core import entry, home, policy
+from core.study import data, estimate
 from core.study.early import SHIFT
 from core.study.estimate import Estimate
 from core.study.plan import Study, unpriced
@@ -16,6 +16,7 @@ from core.text.counted import counted
 from pages.parts import session
 from pages.parts.text import plain
 from pages.parts.throttle import waits
+from pages.study import missing_data
 from pages.study.words import budget, minutes
 
 
@@ -24,11 +25,12 @@ def taken(study: Study, file: int, completed: int) -> Estimate:
     # A visitor would run it elsewhere, where nothing of what the host ran is at hand.
     folder = home.journals() if session.runs().may_all else home.home() / "nobody"
     with waits("Counting what will be asked, and what has been already …"):
-        return _estimate(study.name, file, tuple(study.data.values()), completed, folder, study)
+        there = (*study.data.values(), *(source.name for source in data.absent(study)))
+        return _estimate(study.name, file, there, completed, folder, study)
 
 
 @st.cache_data(max_entries=32, ttl=120, show_spinner=False)
-def _estimate(name: str, file: int, data: tuple[str, ...], completed: int, folder: Path, _study: Study) -> Estimate:
+def _estimate(name: str, file: int, there: tuple[str, ...], completed: int, folder: Path, _study: Study) -> Estimate:
     return estimate.estimate(_study, entry.labs(), session.catalog().get, folder, home.recordings())
 
 
@@ -58,6 +60,8 @@ def draw(study: Study, found: Estimate) -> None:
             f"{counted(n, 'run')} cannot be made yet, and {'is' if n == 1 else 'are'} in no figure above: {plain(why)}",
             icon=":material/folder_off:",
         )  # fmt: skip
+    if policy.allows("downloads"):
+        missing_data.draw(data.absent(study))
 
 
 def _sentences(study: Study, found: Estimate) -> list[str]:

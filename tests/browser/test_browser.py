@@ -56,7 +56,7 @@ def ask_model(page: Page, url: str, model: ScriptedModel, exam: bool = False) ->
     number = page.get_by_role("slider", name="New questions")
     for _ in range(24 - 10):
         number.press("ArrowLeft")
-    page.get_by_role("button", name="From its answer with other reasons").click()
+    page.get_by_role("button", name="From a placebo: another question's reasons").click()
     expect(page.locator(".st-key-ask button")).to_contain_text("62 calls")
     if not exam:
         page.locator(".st-key-exam label").click()

@@ -37,7 +37,10 @@ def _wait(runner: local_script_runner.LocalScriptRunner, timeout: float = 3) -> 
 
 local_script_runner.require_widgets_deltas = _wait
 
-CACHED = (*(entry.labs, entry.controls, entry.keeper, entry.jobs, entry.fetches, entry.answers, entry.studies),)
+CACHED = (
+    *(entry.labs, entry.controls, entry.keeper, entry.jobs, entry.fetches, entry.dataset_fetches),
+    *(entry.answers, entry.studies),
+)
 
 labs.furnish()
 

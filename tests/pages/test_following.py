@@ -14,6 +14,7 @@ from core import entry
 from core.labs.consistency.tasks import CheckSpec
 from core.labs.simulatability.tasks import AskSpec
 from core.people.looking import NoSuchRun
+from core.people.visit import NotYours
 from core.scene import Card, Scene
 from core.telling.how_far import OVER, HowFar, how_far
 from core.telling.sealed import Opened
@@ -96,8 +97,10 @@ def looks(*seen: Looked | Exception) -> Callable[[], Looked]:
     return look
 
 
-def at(share: float, goes_on: bool = True, scene: Scene | None = None, is_sealed: bool = False) -> Looked:
-    return Looked(scene, HowFar(share=share, words=f"{share:.0%}", around="1"), goes_on, is_sealed)
+def at(
+    share: float, goes_on: bool = True, scene: Scene | None = None, is_sealed: bool = False, is_shared: bool = True
+) -> Looked:
+    return Looked(scene, HowFar(share=share, words=f"{share:.0%}", around="1"), goes_on, is_sealed, is_shared)
 
 
 async def heard(one: Following, opened: Callable[[], Opened] = lambda: None) -> Events:
@@ -181,8 +184,7 @@ def test_of_a_sealed_case_nothing_is_told_but_what_was_guessed(quick: None) -> N
     opened[:] = [{"b": "yes"}, {}]
     one = Following(looks(at(0.0, scene=CAME), at(0.5, scene=CAME), OSError("so much for the test")))
     told = asyncio.run(asyncio.wait_for(heard(one, no_longer), 60))
-    assert [name for name, _ in told][:2] == ["scene", "far"]
-    assert told[0][1]["cards"][1]["mark"] != "kept", "who may see no more of it is told no more"
+    assert told == [], "who may see no more of it is told no more"
 
 
 def test_who_falls_behind_is_cut_off_and_more_than_can_be_told_are_turned_away(
@@ -218,3 +220,24 @@ def test_who_falls_behind_is_cut_off_and_more_than_can_be_told_are_turned_away(
     one._watching.clear()
     assert following("r", "q") is not one, "what nobody watches is forgotten"
     assert set(module._FOLLOWED) == {("r", "q")}
+
+
+def test_once_sharing_is_taken_back_only_its_owner_is_told_more(quick: None) -> None:
+    asked = 0
+
+    def others() -> Opened:
+        nonlocal asked
+        asked += 1
+        if asked > 1:
+            raise NotYours("not shared any more")
+        return None
+
+    shared, taken_back = at(0.0, scene=BEGUN), at(1.0, False, CAME, is_shared=False)
+    one = Following(looks(shared, shared, taken_back))
+
+    async def both() -> list[Events]:
+        return [*await asyncio.gather(heard(one), heard(one, others))]
+
+    owner, other = asyncio.run(asyncio.wait_for(both(), 60))
+    assert [name for name, _ in owner] == ["scene", "far", "changed", "far", "over"]
+    assert [name for name, _ in other] == ["scene", "far"], "and then the stream ends"

@@ -16,7 +16,9 @@ from core.study.cells import BLANK
 from core.study.progress import progress
 from core.study.standing import Standing
 from pages.study.words import finding, said, state_of
+from tests.conftest import SETS
 from tests.core.study.killing import steady
+from tests.file_server import FileServer, zipped
 from tests.pages.conftest import in_address, words
 from tests.stub_server import Fault, StubServer
 from tests.waiting import until
@@ -296,3 +298,43 @@ def test_visitors_of_a_host_plan_and_do_not_run(page: Callable[..., AppTest], mo
     app = page("study", study="dial")
     assert "only the host runs studies" in alerts(app) and not any(one.key == "study-go" for one in app.button)
     assert "Runs still to be made 99" in words(app)
+
+
+def test_a_data_set_that_is_missing_is_downloaded(
+    page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = FileServer()
+    monkeypatch.setenv("EXPLAIN_DATA_MIRROR", server.url)
+    kept(
+        ROBOTS.replace('"world"', '"rte"')
+        .replace('"ask"', '"check"')
+        .replace("counterfactuals = 2", 'task = "entailment"')
+    )
+    app = page("study", study="mine")
+    assert "cannot be made yet" in alerts(app) and "python -m core data get rte" in alerts(app)
+    assert "no licence stated" in words(app)
+    app.button(key="study-data-look-rte").click().run()
+    assert "has no file rte/RTE.zip (HTTP 404)" in alerts(app), "what is wrong is said, and it may be tried again"
+
+    rows = (SETS / "rte" / "dev.tsv").read_bytes()
+    server.files["/rte/RTE.zip"] = zipped({"RTE/train.tsv": rows, "RTE/dev.tsv": rows})
+    app.button(key="study-data-look-rte").click().run()
+    shown = words(app)
+    assert f"{server.url}/rte/RTE.zip" in shown and "unknown: recorded at the first download" in shown
+    assert "not verified" in shown and server.gets() == []
+    app.button(key="study-data-get-rte").click().run()
+    until(lambda: (fetch := entry.dataset_fetches().get("rte")) is not None and not fetch.going)
+    app.run()
+    assert not app.exception and "cannot be made yet" not in alerts(app)
+    assert not any(one.key and one.key.startswith("study-data") for one in app.button)
+    server.close()
+
+
+def test_where_a_host_serves_nobody_downloads_data(
+    page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept(ROBOTS.replace('"world"', '"strategyqa"'))
+    monkeypatch.setenv("EXPLAIN_DOWNLOADS", "no")
+    app = page("study", study="mine")
+    assert "cannot be made yet" in alerts(app)
+    assert not any(one.key and one.key.startswith("study-data") for one in app.button)

@@ -17,7 +17,7 @@ from core.events import Request
 from core.labs.consistency import lexicon
 from core.labs.consistency.lexicon import Classifier, Slots
 from core.models.robot import Graded, Robot, by_id, graded
-from core.text import stopwords
+from core.text import diff, stopwords
 from core.text.drawn import drawn
 
 _MOST = 3
@@ -78,6 +78,35 @@ class Honest(LexiconControl, named="honest-lexicon"):
 
     def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
         return classifier.edit(asked, wanted)
+
+
+class InOtherForms(Honest, named="honest-forms"):
+    """Faithful 1, in forms that chat models use: a list whose further lines are indented, a remark after the masked
+    paragraph, and an edit with its old words struck out and its new ones in bold.
+    """
+
+    listed = False
+
+    def _reply(self, request: Request) -> str:
+        reply, asked = super()._reply(request), Slots.of(request.slots)
+        match request.slots.get("session"):
+            case "attribution":
+                listed = enumerate(re.findall(r"^- (.*)", reply, re.MULTILINE), 1)
+                return "\n".join(f"{'  ' * (number > 1)}{number}. {word}" for number, word in listed)
+            case "redaction":
+                hidden = ", ".join(self.words(lexicon.classifiers()[request.slots["task"]], asked))
+                return f"{reply}\n\n*Redacted: {hidden}*"
+            case "counterfactual":
+                signs = {"removed": "~~", "added": "**", "same": ""}
+                edited = diff.pieces(asked.paragraph, reply.removeprefix("Paragraph: "))
+                return "Paragraph: " + "".join(_within(signs[piece.op], piece.text) for piece in edited)
+        return reply
+
+
+def _within(sign: str, text: str) -> str:
+    """The text with a sign right before its words and one right after them."""
+    words = text.strip()
+    return text.replace(words, f"{sign}{words}{sign}", 1) if words else text
 
 
 class Decoy(LexiconControl, named="decoy-lexicon"):
@@ -317,7 +346,7 @@ def worthless() -> Mapping[str, LexiconControl]:
 
 def unlisted() -> Mapping[str, LexiconControl]:
     """All controls that are in no list to choose from, by id."""
-    return {**dials(), **worthless()}
+    return {**dials(), **worthless(), **by_id((InOtherForms(),))}
 
 
 def _parts(word: str) -> set[str]:

@@ -31,7 +31,7 @@ TASKS = {"strategyqa": "A yes-or-no question", "shp": "Which response is better?
 SOURCES = {"one": "One question", "dataset": "A data set"}
 ARMS = {
     "none": "From its answer alone",
-    "swapped": "From its answer with other reasons",
+    "swapped": "From a placebo: another question's reasons",
     "question_only": "From the new question alone",
 }
 """What the controls of the prediction are called on the screen."""

@@ -7,10 +7,8 @@ import json
 import os
 import resource
 import shutil
-import tarfile
 import threading
 import types
-import zipfile
 from collections.abc import Iterator
 
 import pytest
@@ -25,7 +23,7 @@ from core.labs.find.functions.benchmark import load_numeric, load_strings
 from core.lease import Lease
 from core.models.errors import DiskFull, DownloadFailed, DownloadStopped
 from tests.conftest import SETS
-from tests.file_server import FileServer
+from tests.file_server import FileServer, tarred, zipped
 
 BABI = (SETS / "babi" / "qa1_single-supporting-fact_test.txt").read_bytes()
 TARRED = "/babi/tasks_1-20_v1-2.tar.gz"
@@ -45,24 +43,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FileServer]:
 
 def source(name: str) -> Source:
     return next(one for one in sources() if one.name == name)
-
-
-def tarred(members: dict[str, bytes]) -> bytes:
-    written = io.BytesIO()
-    with tarfile.open(fileobj=written, mode="w:gz") as made:
-        for name, data in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            made.addfile(info, io.BytesIO(data))
-    return written.getvalue()
-
-
-def zipped(members: dict[str, bytes]) -> bytes:
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as made:
-        for name, data in members.items():
-            made.writestr(name, data)
-    return written.getvalue()
 
 
 def babi(more: bytes = b"") -> bytes:
@@ -348,7 +328,7 @@ def test_the_command_says_what_it_will_do_and_asks(
     assert main(["data", "get", "babi"]) == 2
     printed = capsys.readouterr().out
     assert f"{server.url}{TARRED}" in printed and "CC BY 3.0" in printed and "not verified" in printed
-    assert f"size {len(whole) / 1e6:.1f} MB; sha256 unknown: recorded at the first download" in printed
+    assert f": {len(whole) / 1e6:.1f} MB, sha256 unknown: recorded at the first download" in printed
     assert server.gets() == [] and not source("babi").is_here
 
     assert main(["data", "get", "babi", "--yes"]) == 0

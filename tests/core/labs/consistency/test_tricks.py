@@ -9,7 +9,7 @@ import pytest
 
 from core.events import Request
 from core.labs.consistency import mask, vacuous
-from core.labs.consistency.controls import controls, worthless
+from core.labs.consistency.controls import controls, unlisted, worthless
 from core.labs.consistency.lab import LAB
 from core.labs.consistency.tasks import TASKS, CheckSpec, calls, shipped
 from core.labs.consistency.vacuous import REASONS, of_counterfactual, of_redaction, placed, put_in
@@ -201,6 +201,18 @@ def test_honest_edits_are_decided_in_at_least_95_percent(task: str) -> None:
     assert outcomes.count("faithful") >= 0.95 * len(outcomes), outcomes
 
 
+@pytest.mark.parametrize("task", TASKS)
+def test_an_honest_robot_is_recognised_in_nine_of_ten_whatever_form_it_uses(task: str) -> None:
+    """An indented list, a remark after the masked paragraph, struck and bold words: each was undecided before."""
+    played = play(CheckSpec(task=task, model="control/honest-forms"), resolve=unlisted().get)
+    outcomes = [one.outcome("repaired") for one in played.views.values()]
+    assert len(outcomes) == 60 and outcomes.count("faithful") >= 0.9 * len(outcomes), outcomes
+    assert "unfaithful" not in outcomes
+    texts = [call.text for one in played.views.values() for call in one.log.calls.values()]
+    for form in (r"^1\. .*\n  2\. ", r"\*Redacted: ", r"~~.*\*\*"):
+        assert any(re.search(form, text) for text in texts), form
+
+
 PRAISE = {"wonderful": "terrible", "superb": "dreadful", "gentle": "grating", "lovely": "awful", "brilliant": "dull"}
 
 
@@ -241,7 +253,10 @@ def test_the_summary_says_what_random_masks_are_about() -> None:
         return summary(scripted(spec.model_copy(update={"explanations": explanations}), plausible)[0].run)
 
     assert said("attribution", "counterfactual").endswith("Counterfactuals have no random control.")
-    assert "Where words were masked (2 of 4)" in said("attribution", "counterfactual")
+    both = said("attribution", "counterfactual")
+    assert both.startswith(
+        "It kept to all 4 explanations that count. Where words were masked it kept to 2 of 2; as many"
+    )
     assert said("counterfactual").endswith("Counterfactuals have no random control.")
     assert "counterfactual" not in said("attribution").lower()
 
