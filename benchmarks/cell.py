@@ -2,8 +2,8 @@
 
     python benchmarks/cell.py [ITEMS ITEMS-OF-A-RUN]
 
-`25000 1000` is the full cell, as IMDB's test part has it. The reviews are nonsense. The server answers without
-latency, in a process of its own. The runs are planned, made, and read into a table. It fails where memory grows: at most a tenth
+`25000 1000` is the full cell, as IMDB's test part has it. The reviews are nonsense. The server answers without latency,
+in a process of its own. The runs are planned, made, and read into a table. It fails where memory grows: at most a tenth
 more after any run than after the first fifth of them.
 """
 
