@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from core.events import Rules
-from core.statistics import interval_of_items, kind_of, wilson
+from core.statistics import Kind, Range, interval_of_items, wilson
 from core.statistics import is_thin as is_thin
 
 
@@ -73,17 +73,17 @@ def undefined(of: int, reason: str) -> Score:
     return Score(None, 0, of, detail={"reason": reason})
 
 
-def mean_of_cases(scores: Sequence[Score]) -> Score:
+def mean_of_cases(scores: Sequence[Score], kind: Kind = "share", ends: Range | None = None) -> Score:
     """One case's score as it is; of several cases the mean over those that have a value, each counting alike.
 
-    `n` cases of `of`. The interval is that of means over items everywhere (`interval_of_items`): the trials of one case
-    are not independent of each other, its cases are.
+    `n` cases of `of`. The interval is that of means over items everywhere (`interval_of_items`, of this `kind` and
+    range): the trials of one case are not independent of each other, its cases are.
     """
     if len(scores) == 1:
         return scores[0]
     values = [score.value for score in scores if score.value is not None]
     if not values:
         return undefined(len(scores), "it is defined in none of the cases")
-    mean = interval_of_items(values, kind_of(values))
+    mean = interval_of_items(values, kind, ends)
     detail = {"mean_of": "cases", "trials": sum(score.n for score in scores), "interval": mean.how}
     return Score(mean.value, len(values), len(scores), mean.low, mean.high, detail=detail)

@@ -164,7 +164,7 @@ LAB = Lab(
     verdict=verdict,
     scores=scores,
     records=(Promise, Echo),
-    metrics=(Metric("repeated", "Repeated", "The share of words that came back.", leads=True),),
+    metrics=(Metric("repeated", "Repeated", "The share of words that came back.", "share", leads=True),),
     prompts=lambda spec: {"echo": "h"},
     outcomes={"kept": "kept", "broken": "broken"},
     asks=lambda spec, cases: {"speaker": 1 + cases * spec.times},

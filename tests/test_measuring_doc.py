@@ -333,3 +333,15 @@ def test_what_is_cited_stands_in_the_document():
     assert cited, "nothing cites the document"
     assert not {place for place in cited if place[1] not in headings}
     assert not set(re.findall(r"[Ss]ee §([\d.]*\d)", TEXT)) - headings
+
+
+def test_a_library_that_is_named_for_a_figure_is_imported():
+    """The document once gave Cohen's kappa to NLTK, which nothing here imports."""
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "core").rglob("*.py"))
+    named = {name.lower() for name in re.findall(r"\bby (NLTK|SciPy|scipy|sacrebleu|statsmodels|scikit-learn)\b", TEXT)}
+    assert not {name for name in named if not re.search(rf"^\s*(?:from|import) {name}\b", sources, re.M)}
+
+
+def test_leaving_the_sentence_about_masks_out_is_cited_as_the_paper_s_own_ablation():
+    (section,) = re.findall(r"^### 3\.2 .*?(?=^### )", TEXT, re.M | re.S)
+    assert re.search(r"out of classification is the paper's ablation \(§5\.1\)", section)

@@ -174,7 +174,20 @@ GUESSES = ("yes", "no", "1", "2")
 def ask(book: Book, which: Line) -> Expected:
     if which["metric"] == "gain_over_best":
         return _over_best(book, cases_of(book, which["case"]), which["rules"])
+    if which["metric"] == "constant_guess" and len(cases_of(book, which["case"])) > 1:
+        return _same_guess(book, cases_of(book, which["case"]), which["rules"])
     return of_cases([_ask_case(book, case, which["metric"], which["rules"]) for case in cases_of(book, which["case"])])
+
+
+def _same_guess(book: Book, cases: Sequence[str], rules: str) -> Expected:
+    """One answer to the questions of all cases, the better one; never below one half."""
+    said = [[answer for *_, answer in rows] for case in cases if (rows := _predicted(book, case, rules))]
+    if not said:
+        return Expected(None, 0, len(cases))
+    shares = [[one.count(guess) / len(one) for one in said] for guess in GUESSES]
+    best = max(shares, key=fmean)
+    low, high = of_items(best)
+    return Expected(max(0.5, fmean(best)), len(best), len(cases), low, max(0.5, high))
 
 
 def _gain(own: Sequence[bool], without: Sequence[bool], of: int, normalised: bool) -> Expected:
@@ -236,11 +249,10 @@ def _ask_case(book: Book, case: str, metric: str, rules: str) -> Expected:
         return _made_predictable(book, case, rules)
     if metric == "constant_guess":
         said = [said for item, _, _, said in tested if item in settled("explanation")]
-        always = _elsewhere(book, case, rules)
         if not said:
             return share([], of)
         # By each of the others; never below one half.
-        others = [always or _most([*said[:place], *said[place + 1 :]]) for place in range(len(said))]
+        others = [_most([*said[:place], *said[place + 1 :]]) for place in range(len(said))]
         value = max(0.5, fmean(guess == one for guess, one in zip(others, said, strict=True)))
         return Expected(value, len(said), of, *wilson(value, len(said)))
     texts = [text for _, text, guess, _ in tested if (guess != "unknown" if rules == "paper" else guess in GUESSES)]

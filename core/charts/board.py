@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.charts import forest
+from core.statistics import Kind
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -17,7 +18,7 @@ CAPTION = (
 )
 
 
-def board(rows: DataFrame, within: Sequence[str], ends: tuple[float, float] = forest.SHARES) -> DataFrame:
+def board(rows: DataFrame, within: Sequence[str], kind: Kind = "share") -> DataFrame:
     """One line for each model and `how` on each task, which the columns `within` tell apart, the best first, as
     `forest.lines` has it, with `task`, `first` and `last` (the places that its interval leaves open, null where it
     rests on too little), `placed` (how many have one) and `shared` (how many items have a value for all of the task).
@@ -31,7 +32,7 @@ def board(rows: DataFrame, within: Sequence[str], ends: tuple[float, float] = fo
     rows = rows.assign(board=[", ".join(filter(None, row)) for row in rows[list(within)].itertuples(index=False)])
     boards = []
     for task, some in rows.groupby("board", sort=True):
-        table = forest.lines(some, by, _label, ends=ends)
+        table = forest.lines(some, by, _label, kind=kind)
         firm = ~table["faint"].astype(bool) & ~table["thin"].astype(bool) & table["low"].notna()
         ranked = table[firm]
         first = [1 + int((ranked["low"] > high).sum()) for high in ranked["high"]]

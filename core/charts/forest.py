@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.charts.marks import CLICKABLE, COMPARED, FAINT, OURS, THEIRS, error_bars, link, safe
 from core.published import Published
-from core.statistics import FEW, Pair, group_statistics
+from core.statistics import FEW, RANGES, Kind, Pair, Range, group_statistics
 from core.statistics.subjects import compare_where_equal
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ MOST = 40
 PAIRS = 300
 """Pairs of lines that are compared; so many tests leave nothing of any difference, so of more nothing is said."""
 
-SHARES = (0.0, 1.0)
-"""The ends of the axis for shares."""
-
 LEVEL = 0.05
 
 _LETTERS = 60
@@ -38,19 +35,20 @@ def lines(
     by: Sequence[str],
     label: Callable[[dict[str, Any]], str],
     series: Sequence[str] = ("",),
-    ends: tuple[float, float] = SHARES,
+    kind: Kind = "share",
+    ends: Range | None = None,
 ) -> DataFrame:
     """The lines of a forest, the highest first: what `group_statistics` gives for the columns `by` and `series`, with
     `label` (of a row as a dict) and `link`, which filters by the columns `by`.
 
     `rows` has a row for each case and series: the columns `by`, item, value, n, of, and `series` where there is more
-    than one. Without rows there are no lines. By their `ends` values are shares or not, such as gains.
+    than one. Without rows there are no lines. `kind` and `ends` are those of the figure (`core.lab.shown.Metric`).
     """
     rows = rows if "series" in rows else rows.assign(series=series[0])
     # The statistics have a column `how` of their own.
     groups = [f"by {name}" for name in by]
     renamed = rows.rename(columns=dict(zip(by, groups, strict=True)))
-    table = group_statistics(renamed, [*groups, "series"], is_share=ends == SHARES)
+    table = group_statistics(renamed, [*groups, "series"], kind=kind, ends=ends)
     records = [dict(zip(by, values, strict=True)) for values in table[groups].itertuples(index=False)]
     table[["macro", "micro", "low", "high"]] = table[["macro", "micro", "low", "high"]].astype(float)
     table.insert(0, "label", [label(row) for row in records])
@@ -67,10 +65,11 @@ def paired(
     by: Sequence[str],
     label: Callable[[dict[str, Any]], str],
     facets: Iterable[str],
+    kind: Kind = "share",
 ) -> DataFrame:
-    """The `lines` of these rows with `attrs["pairs"]`: each two that rest on enough, over the items that both have, by
-    the two lines' labels in the table's order (`compare_where_equal`; of the `facets`, columns, all must be equal that
-    vary within a line).
+    """The `lines` of these rows, of this `kind`, with `attrs["pairs"]`: each two that rest on enough, over the items
+    that both have, by the two lines' labels in the table's order (`compare_where_equal`; of the `facets`, columns, all
+    must be equal that vary within a line).
     """
     import pandas as pd
 
@@ -83,7 +82,7 @@ def paired(
     rows = rows.assign(subject=[label(row) for row in named], value=pd.to_numeric(rows["value"]).astype(float))
     rows = rows[rows["subject"].isin(firm)]
     settings = rows[[name for name in facets if name in rows and name not in by]].fillna("")
-    table.attrs["pairs"] = compare_where_equal(rows, settings, wanted)
+    table.attrs["pairs"] = compare_where_equal(rows, settings, wanted, kind)
     return table
 
 
@@ -92,13 +91,15 @@ def forest(
     axis: str,
     things: str,
     published: Sequence[Published] = (),
-    ends: tuple[float, float] = SHARES,
+    kind: Kind = "share",
 ) -> Figure:
-    """The `lines` as marks with 95 % intervals over an axis that ends at `ends`; faint where fewer than ten `things`
-    count, or too few of those that should. Below them a paper's figures: open, in a colour of their own, named.
+    """The `lines` as marks with 95 % intervals over an axis with the range of their `kind`, share or difference; faint
+    where fewer than ten `things` count, or too few of those that should. Below them a paper's figures: open, in a
+    colour of their own, named.
     """
     import plotly.graph_objects as go
 
+    ends = RANGES[kind]
     figure = go.Figure()
     first = table.drop_duplicates("label")
     labels = list(first["label"])

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.charts.marks import CLICKABLE, FAINT, PALETTE, THEIRS, safe, spread
+from core.charts.marks import CLICKABLE, FAINT, NUMBER, PALETTE, THEIRS, number_on, one_a_place, safe, size_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -53,34 +53,33 @@ def plane(rows: DataFrame, axes: tuple[str, str], lines: Sequence[Line] = ()) ->
     """One mark a row of x, x_low, x_high, y, y_low, y_high (shares; NaN where there is no interval), `name` and `n`
     beside the mark, `kind` (a symbol each), `chosen`, `open` (an open mark), `faint`, `own` (a value of x of its own to
     be held against, NaN for none), `text` (what hovering shows, safe) and `link`. The chosen have a colour each, as far
-    as there are colours. Marks that would cover each other stand side by side, with bars that end where the intervals
-    do; a name for which there is no room is left to hovering, those chosen have theirs first.
+    as there are colours. Every mark stands at its values; several at one place are one mark with their number on it
+    (`one_a_place`). A name for which there is no room is left to hovering, those chosen have theirs first.
     """
     import plotly.graph_objects as go
 
     rows = rows.sort_values("chosen", ascending=False, kind="stable")
-    places, _ = spread(list(zip(rows["x"], rows["y"], strict=True)), (0.012, 0.02))
-    rows = rows.assign(at_x=[x for x, _ in places], at_y=[y for _, y in places])
     kinds = {kind: SYMBOLS[number % len(SYMBOLS)] for number, kind in enumerate(sorted(rows["kind"].unique()))}
     colours = iter(PALETTE)
     figure = go.Figure()
     for line in lines:
         figure.add_vline(line.x, line={"dash": "dash", "width": 2, "color": LIGHT})
-    drawn = rows.to_dict("records")
-    styles = [next(colours, LIGHT) if row["chosen"] else LIGHT for row in drawn]
+    rows = rows.assign(colour=[next(colours, LIGHT) if chosen else LIGHT for chosen in rows["chosen"]])
+    drawn = one_a_place(rows)
     # What is chosen lies above the others.
-    for row, colour in reversed(list(zip(drawn, styles, strict=True))):
-        figure.add_scatter(**_mark(row, colour, kinds[row["kind"]]))
+    for row in reversed(drawn):
+        figure.add_scatter(**_mark(row, kinds[row["kind"]]))
+    for row in rows.to_dict("records"):
         if row["chosen"] and row["own"] == row["own"]:
             # Where it lies under its mark a click may hit either, so both tell and lead to the same.
             figure.add_scatter(
                 x=[row["own"]],
-                y=[row["at_y"]],
+                y=[row["y"]],
                 mode="markers",
-                marker={"symbol": "line-ns", "size": 16, "line": {"width": 3, "color": colour}},
+                marker={"symbol": "line-ns", "size": 16, "line": {"width": 3, "color": row["colour"]}},
                 customdata=[[row["link"]]],
-                text=[row["text"]],
-                hovertemplate="%{text}<extra></extra>",
+                hovertext=[row["text"]],
+                hovertemplate="%{hovertext}<extra></extra>",
                 showlegend=False,
             )
     up = _ends(drawn)
@@ -114,52 +113,51 @@ def published(figure: Figure, points: Sequence[tuple[float, float, str, str]]) -
     )
 
 
-def _mark(row: Mapping[Any, Any], colour: str, symbol: str) -> dict[str, Any]:
-    """A mark with both bars, which end where the intervals do, wherever the mark stands."""
+def _mark(row: Mapping[Any, Any], symbol: str) -> dict[str, Any]:
+    """A mark with both bars, which end where the intervals do."""
     bars = {
         f"error_{axis}": {
             "type": "data",
             "symmetric": False,
-            "array": [_length(row[f"{axis}_high"], row[f"at_{axis}"])],
-            "arrayminus": [_length(row[f"at_{axis}"], row[f"{axis}_low"])],
+            "array": [_length(row[f"{axis}_high"], row[axis])],
+            "arrayminus": [_length(row[axis], row[f"{axis}_low"])],
             "thickness": 2 if row["chosen"] else 1,
             "width": 0,
         }
         for axis in ("x", "y")
     }
     return {
-        "x": [row["at_x"]],
-        "y": [row["at_y"]],
+        "x": [row["x"]],
+        "y": [row["y"]],
         **bars,
-        "mode": "markers",
-        "opacity": FAINT if row["faint"] else 1.0 if row["chosen"] else _LIGHTER,
+        "mode": "markers+text",
+        "text": [number_on(row)],
+        "textfont": {**NUMBER, "color": row["colour"]} if row["open"] else NUMBER,
         "marker": {
-            "color": colour,
+            "color": row["colour"],
             "symbol": f"{symbol}-open" if row["open"] else symbol,
-            "size": 13 if row["chosen"] else 9,
-            "line": {"width": 2, "color": colour},
+            "size": size_of(row, 13 if row["chosen"] else 9),
+            "line": {"width": 2, "color": row["colour"]},
         },
+        "opacity": FAINT if row["faint"] else 1.0 if row["chosen"] else _LIGHTER,
         "cliponaxis": False,
         "customdata": [[row["link"]]],
-        "text": [row["text"]],
-        "hovertemplate": "%{text}<extra></extra>",
+        "hovertext": [row["text"]],
+        "hovertemplate": "%{hovertext}<extra></extra>",
         "name": safe(str(row["name"])),
         "showlegend": False,
     }
 
 
 def _length(high: float | None, low: float | None) -> float:
-    """From one end to the other, none where either is not known; within the plane."""
-    if high is None or low is None or high != high or low != low:
-        return 0.0
-    return max(min(high, 1.0) - max(low, 0.0), 0.0)
+    """From one end to the other, none where either is not known."""
+    return 0.0 if high is None or low is None or high != high or low != low else max(high - low, 0.0)
 
 
 def _ends(drawn: Sequence[Mapping[Any, Any]]) -> tuple[float, float]:
-    """The ends of the axis of y: tenths around all intervals, within what a share can be, with room for a mark."""
-    known = [row[name] for row in drawn for name in ("at_y", "y_low", "y_high") if row[name] == row[name]]
+    """The ends of the axis of y: tenths around all marks and intervals, with room for a mark."""
+    known = [row[name] for row in drawn for name in ("y", "y_low", "y_high") if row[name] == row[name]]
     low, high = math.floor(10 * min(known, default=0.0)) / 10, math.ceil(10 * max(known, default=1.0)) / 10
-    low, high = max(low, 0.0), min(high, 1.0)
     if high - low < _LEAST:
         low = max(min((low + high - _LEAST) / 2, 1 - _LEAST), 0.0)
         low = math.floor(10 * low + 1e-9) / 10
@@ -170,25 +168,26 @@ def _ends(drawn: Sequence[Mapping[Any, Any]]) -> tuple[float, float]:
 
 def _write(figure: Figure, drawn: Sequence[Mapping[Any, Any]], lines: Sequence[Line], up: tuple[float, float]) -> None:
     """Names beside marks and lines, with a thread to the mark where they stand apart from it."""
-    names = [f"{_cut(str(row['name']))} · {row['n']}" for row in drawn]
+    more = [f" and {len(row['there']) - 1} more" if len(row["there"]) > 1 else "" for row in drawn]
+    names = [f"{_cut(str(row['name']))} · {row['n']}{others}" for row, others in zip(drawn, more, strict=True)]
     bars = [
-        ((row["x_low"], row["at_y"]), (row["x_high"], row["at_y"]))
+        ((row["x_low"], row["y"]), (row["x_high"], row["y"]))
         if is_flat
-        else ((row["at_x"], row["y_low"]), (row["at_x"], row["y_high"]))
+        else ((row["x"], row["y_low"]), (row["x"], row["y_high"]))
         for row in drawn
         if row["chosen"]
         for is_flat in (True, False)
         if row["x_low" if is_flat else "y_low"] == row["x_low" if is_flat else "y_low"]
     ]
     bars += [((line.x, up[0]), (line.x, up[1])) for line in lines]
-    found = offsets([(row["at_x"], row["at_y"]) for row in drawn], names, bars, up)
+    found = offsets([(row["x"], row["y"]) for row in drawn], names, bars, up)
     for row, name, offset in zip(drawn, names, found, strict=True):
         if offset is None:
             continue
         text = safe(name)
         figure.add_annotation(
-            x=row["at_x"],
-            y=row["at_y"],
+            x=row["x"],
+            y=row["y"],
             text=f"<b>{text}</b>" if row["chosen"] else text,
             showarrow=True,
             arrowhead=0,

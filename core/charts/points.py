@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from core.charts.marks import CLICKABLE, FAINT, OURS, PALETTE, error_bars, safe, spread
+from core.charts.marks import CLICKABLE, NUMBER, OURS, PALETTE, number_on, one_a_place, safe, size_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -12,21 +13,22 @@ if TYPE_CHECKING:
 
 SYMBOLS = ("circle", "diamond", "x", "square", "triangle-up", "star")
 
+GREY, SEVERAL = "#8A8A8A", "several"
+"""Colour and name of marks at one place that have different names."""
+
 MOST = 30
 """Small pictures; of more names those with the most points, and the axis says so."""
 
 _ACROSS, _HIGH = 2, 210
 
 
-def points(rows: DataFrame, axes: tuple[str, str], size: tuple[float, float], **layout: Any) -> Figure:
-    """One mark a row of x, y, low, high (of x, NaN for none), name, kind, n, faint, grey, text (what hovering shows,
-    safe) and link: colour, or a picture of its own, for the name, symbol for the kind, area for n. Marks that would
-    cover each other stand side by side; `size` is a mark's in units of the axes. `layout` is of all axes.
+def points(rows: DataFrame, axes: tuple[str, str], **layout: Any) -> Figure:
+    """One mark a place of x, y, name, kind, text (what hovering shows, safe) and link: colour, or a picture of its own,
+    for the name, symbol for the kind. Every mark stands at its values; several at one place are one mark with their
+    number on it (`one_a_place`), grey where their names differ. `layout` is of all axes.
     """
     from plotly.subplots import make_subplots
 
-    places, _ = spread(list(zip(rows["x"], rows["y"], strict=True)), size)
-    rows = rows.assign(at_x=[x for x, _ in places], at_y=[y for _, y in places])
     names, kinds = sorted(rows["name"].unique()), sorted(rows["kind"].unique())
     many = len(names) > len(PALETTE)
     shown = sorted(rows["name"].value_counts().head(MOST).index) if many else names
@@ -40,31 +42,36 @@ def points(rows: DataFrame, axes: tuple[str, str], size: tuple[float, float], **
         vertical_spacing=min(0.12, 0.3 / high),
         horizontal_spacing=0.04,
     )
+    panels = [rows[rows["name"] == name] for name in shown] if many else [rows]
+    alike: dict[tuple[int, str, str], list[dict[Any, Any]]] = {}
+    for panel, some in enumerate(panels):
+        for mark in one_a_place(some):
+            name, kind = (_common(row[field] for row in mark["there"]) for field in ("name", "kind"))
+            alike.setdefault((panel, name, kind), []).append(mark)
     legend = set()
-    for (name, kind, faint, grey), some in rows[rows["name"].isin(shown)].groupby(["name", "kind", "faint", "grey"]):
-        place = shown.index(name)
-        label = (kind if many else ", ".join(word for word in (name, kind) if word)) or "unnamed"
+    for (panel, name, kind), marks in sorted(alike.items()):
+        label = (kind if many else ", ".join(dict.fromkeys(word for word in (name, kind) if word))) or "unnamed"
+        colour = OURS if many else GREY if name == SEVERAL else PALETTE[names.index(name)]
         figure.add_scatter(
-            row=place // _ACROSS + 1 if many else 1,
-            col=place % _ACROSS + 1 if many else 1,
-            x=some["at_x"],
-            y=some["at_y"],
-            # From where the mark stands, so that the bar's ends are true.
-            error_x=error_bars(some["low"], some["at_x"], some["high"], thickness=1, width=0),
-            mode="markers",
+            row=panel // _ACROSS + 1,
+            col=panel % _ACROSS + 1,
+            x=[mark["x"] for mark in marks],
+            y=[mark["y"] for mark in marks],
+            mode="markers+text",
+            text=[number_on(mark) for mark in marks],
+            textfont=NUMBER,
             name=safe(label),
             legendgroup=label,
             showlegend=label not in legend,
-            opacity=FAINT if faint or grey else 1.0,
             cliponaxis=False,
             marker={
-                "color": "#8A8A8A" if grey else OURS if many else PALETTE[place],
-                "symbol": SYMBOLS[kinds.index(kind) % len(SYMBOLS)],
-                "size": [min(8 + n**0.5, 26) for n in some["n"]],
+                "color": colour,
+                "symbol": "circle" if kind == SEVERAL else SYMBOLS[kinds.index(kind) % len(SYMBOLS)],
+                "size": [size_of(mark, 9) for mark in marks],
             },
-            customdata=[[one] for one in some["link"]],
-            text=some["text"],
-            hovertemplate="%{text}<extra></extra>",
+            customdata=[[mark["link"]] for mark in marks],
+            hovertext=[mark["text"] for mark in marks],
+            hovertemplate="%{hovertext}<extra></extra>",
         )
         legend.add(label)
     left = f"<br>{len(shown)} of {len(names)} drawn, those with the most points" if len(shown) < len(names) else ""
@@ -80,6 +87,12 @@ def points(rows: DataFrame, axes: tuple[str, str], size: tuple[float, float], **
         **layout,
     )
     return figure
+
+
+def _common(values: Iterable[str]) -> str:
+    """The value where all are the same, else that there are several."""
+    one, *others = dict.fromkeys(values)
+    return SEVERAL if others else one
 
 
 def _cut(name: str) -> str:

@@ -18,7 +18,7 @@ import click
 
 from core import entry, home, journal
 from core.datasets.items import Loaded
-from core.events import Event, Failed, Recorded, Started, Token
+from core.events import Event, Failed, Recorded, Scored, Started, Token
 from core.journal import Journal, JournalFull, JournalInUse
 from core.lab.lab import Lab, counted
 from core.people.looking import NoSuchRun, of_today
@@ -275,20 +275,34 @@ class _Printer:
 
 
 def figures(lab: Lab, state: Transcript) -> Iterable[tuple[str, str]]:
-    """The figures of the whole run under both sets of rules, those of its parts under the repaired ones. An undefined
-    one comes with its reason; without a reason it is left out.
+    """The figures of the whole run, each once: the headline first, then those that lead, then the others, and last the
+    headline's parts. Where the original parser gives another figure, it has a line of its own. What is undefined is
+    left out, unless it leads and has a reason.
     """
-    for score in state.scores:
-        is_paper = score.rules == "paper"
-        if score.case or (score.item and (is_paper or not score.of or score.metric != lab.headline)):
+    leading = [metric.name for metric in lab.metrics if metric.leads]
+    order = [*leading, *(metric.name for metric in lab.metrics if not metric.leads)]
+    found = {(score.metric, score.item, score.rules): score for score in state.scores if not score.case}
+
+    def place(score: Scored) -> tuple[bool, int, bool]:
+        named = order.index(score.metric) if score.metric in order else len(order)
+        return bool(score.item), named, score.rules == "paper"
+
+    for score in sorted(found.values(), key=place):
+        metric, item, is_paper = score.metric, score.item, score.rules == "paper"
+        if item and (is_paper or not score.of or metric != lab.headline):
             continue
-        if score.value is None and not score.detail.get("reason"):
+        if score.value is None and not (metric in leading and score.detail.get("reason")):
             continue
-        name = f"{score.metric}, paper rules:" if is_paper else score.metric
+        if is_paper and (other := found.get((metric, item, "repaired"))) and _read(other) == _read(score):
+            continue
+        name = f"{metric}, original parser:" if is_paper else metric
         value = "undefined" if score.value is None else f"{score.value:.2f}"
         if score.value is not None and score.low is not None and score.high is not None:
             value += f", 95 % interval {score.low:.2f} to {score.high:.2f}"
-        part = f"    {score.item:<28}" if score.item else ""
+        part = f"    {item:<28}" if item else ""
         reason = f": {score.detail['reason']}" if score.detail.get("reason") else ""
-        line = f"{part}  {name} {value}  ({score.n} of {score.of}){reason}"
-        yield f"score {score.metric} {score.rules} {score.item}", line
+        yield f"score {metric} {score.rules} {item}", f"{part}  {name} {value}  ({score.n} of {score.of}){reason}"
+
+
+def _read(score: Scored) -> tuple[float | int | None, ...]:
+    return score.value, score.n, score.of, score.low, score.high

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from core.events import Frozen
 from core.published import Published, published
 from core.shipped import beside
+from core.statistics import RANGES, Kind, Range
 
 T = TypeVar("T")
 
@@ -35,19 +36,26 @@ def words_of(module: str, part: str) -> Any:
 
 class Metric(NamedTuple):
     """How a figure is shown: what it is called, in which unit and format (as Python's), which way is better, and what
-    it means in a sentence. `leads`: whether it is one of the figures that a list of runs shows. `is_share`: whether it
-    lies between 0 and 1 by what it is.
+    it means in a sentence. `kind` says what its values are, and with that how their interval is made; `range` is the
+    least and the greatest value that it can have, where that is not the kind's. `leads`: whether it is one of the
+    figures that a list of runs shows.
     """
 
     name: str
     title: str
     help: str
+    kind: Kind
     unit: str = ""
     format: str = ".2f"
     better: Literal["higher", "lower", ""] = "higher"
     leads: bool = False
     is_mean: bool = False
-    is_share: bool = True
+    range: Range | None = None
+
+    @property
+    def ends(self) -> Range:
+        """The least and the greatest value that it can have."""
+        return self.range or RANGES[self.kind]
 
 
 class Cases(NamedTuple):
@@ -59,6 +67,7 @@ class Cases(NamedTuple):
       Python value); where the field is '', how many such records there are.
     - `held`: fields of records that are true or false, as (the record's name in the journal, the field). The column
       record_field says whether it is true wherever the run recorded it, null where it never did.
+    - `observed`: a column of that name, how often each value was observed in the case's trials that count, by value.
     - `newest` limits the cases, and leaves out those without one of `records`.
     """
 
@@ -66,6 +75,7 @@ class Cases(NamedTuple):
     fields: tuple[str, ...] = ()
     records: Mapping[str, tuple[type[Frozen], str]] = {}
     held: tuple[tuple[str, str], ...] = ()
+    observed: bool = False
     newest: int | None = None
 
 

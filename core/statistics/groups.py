@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.statistics.means import interval_of_items, kind_of
+from core.statistics.means import Kind, Range, interval_of_items
 from core.statistics.shares import FEW, is_thin
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ def group_statistics(
     value: str = "value",
     n: str = "n",
     of: str = "of",
-    is_share: bool = True,
+    kind: Kind = "share",
+    ends: Range | None = None,
 ) -> pd.DataFrame:
     """One row for each group of the rows of `frame`, with the columns `by` and COLUMNS.
 
@@ -33,8 +34,8 @@ def group_statistics(
     one trial. In the result:
 
     - `macro`: each item counts alike, with the mean of its defined rows; `low`, `high`: its 95 % interval
-      (`interval_of_items`; of a figure that is no share, `is_share`, as differences or as any numbers); `how` names the
-      method or says why there is none. `micro`: each trial counts alike, by `n`.
+      (`interval_of_items`, of this `kind` and range, `ends`); `how` names the method or says why there is none.
+      `micro`: each trial counts alike, by `n`.
     - `items` that have a value, of `items_of`; `undefined`: the share of items that have none. `trials` that counted,
       of `trials_of`; `dropped`: how many did not.
     - `thin`: less than 70 % of the items, or of the trials, count. `faint`: fewer than 10 items count.
@@ -57,19 +58,19 @@ def group_statistics(
         raise ValueError("a row counts more trials than were meant to count")
     grouped = rows.groupby(list(by), dropna=False, sort=True) if by else [((), rows)]
     found = [
-        {**dict(zip(by, key if isinstance(key, tuple) else (key,), strict=True)), **_figures(group, item, is_share)}
+        {**dict(zip(by, key if isinstance(key, tuple) else (key,), strict=True)), **_figures(group, item, kind, ends)}
         for key, group in grouped
         if len(group)
     ]
     return pd.DataFrame(found, columns=[*by, *COLUMNS])
 
 
-def _figures(rows: pd.DataFrame, item: str, is_share: bool) -> dict[str, Any]:
+def _figures(rows: pd.DataFrame, item: str, kind: Kind, ends: Range | None) -> dict[str, Any]:
     defined = rows[rows["value"].notna()]
     values = defined.groupby(item, sort=True)["value"].mean()
     items, items_of = len(values), int(rows[item].nunique())
     trials, trials_of = int(defined["n"].sum()), int(rows["of"].sum())
-    macro = interval_of_items(values.tolist(), kind_of(values.tolist(), is_share))
+    macro = interval_of_items(values.tolist(), kind, ends)
     return {
         "macro": macro.value,
         "micro": float((defined["value"] * defined["n"]).sum() / trials) if trials else None,

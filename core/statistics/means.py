@@ -9,21 +9,32 @@ from typing import Literal
 from core.statistics.interval import Interval
 from core.statistics.shares import Z, wilson
 
-Kind = Literal["share", "difference", "any"]
-"""What the values are: from 0 to 1, from -1 to 1 (differences of shares, gains), or numbers without an end."""
+Kind = Literal["share", "difference", "positive", "any"]
+"""What a figure's values are by what it is: a share; a difference of two shares, or a correlation; a number of 0 or
+more, such as an error; any number.
+"""
+
+Range = tuple[float, float]
+"""The least and the greatest value that a figure can have."""
+
+RANGES: dict[Kind, Range] = {
+    "share": (0.0, 1.0),
+    "difference": (-1.0, 1.0),
+    "positive": (0.0, math.inf),
+    "any": (-math.inf, math.inf),
+}
 
 SAME = 1e-12
 
 
-def kind_of(values: Sequence[float], is_share: bool = True) -> Kind:
-    """What values of a figure that is a share, or is none, can be told to be."""
-    if is_share and all(0 <= value <= 1 for value in values):
-        return "share"
-    return "difference" if not is_share and all(-1 <= value <= 1 for value in values) else "any"
+def of_gaps(kind: Kind) -> Kind:
+    """The kind of the difference of two figures of this kind."""
+    return "difference" if kind == "share" else "any"
 
 
-def interval_of_items(values: Sequence[float], kind: Kind = "share") -> Interval:
-    """The mean of `values`, one for each independent item (the mean of its trials), and its 95 % interval.
+def interval_of_items(values: Sequence[float], kind: Kind = "share", ends: Range | None = None) -> Interval:
+    """The mean of `values`, one for each independent item (the mean of its trials), and its 95 % interval, which never
+    leaves the figure's range: `ends`, or without them that of its kind.
 
     **share**: Wilson's interval for as many things as the items are worth: k = p (1 - p) / error², with the error of a
     t interval with n - 1 degrees of freedom, and never fewer than n, for nothing from 0 to 1 spreads more than zeros
@@ -38,20 +49,32 @@ def interval_of_items(values: Sequence[float], kind: Kind = "share") -> Interval
     **difference**: Bonett and Price's interval of paired shares (2012, JEBS 37, 479-488), whose idea holds for means
     too: the error is that of the items and of one more at -1 and one at 1. It has a width where all pairs agree.
 
-    **any**: a t interval; none for one item and where all are alike, for nothing says how far off another could be.
+    **positive** and **any**: a t interval, cut to the range; none for one item and where all are alike, for nothing
+    says how far off another could be. A share or a difference whose `ends` are wider than its kind has this interval
+    too where a value lies beyond the kind's range.
 
     How often they hold the truth: `benchmarks/coverage.py`, and §6.1 of docs/measuring.md. A constant guess that is
-    always right: 1, from Wilson's low end of n. Identical sides: 0, as far down as up. Nothing in: no value. Raises
-    ValueError for values that are not finite or not of their kind.
+    always right: 1, from Wilson's low end of n. Identical sides: 0, as far down as up. Nothing in: no value. A value
+    outside the range, which only a damaged journal holds: no interval, and `how` says so. Raises ValueError for values
+    that are not finite.
     """
     n = len(values)
     if not n:
         return Interval(None, None, None, 0, "there is nothing to take the mean of")
-    bottom, top = {"share": (0.0, 1.0), "difference": (-1.0, 1.0), "any": (-math.inf, math.inf)}[kind]
-    if not all(math.isfinite(value) and bottom <= value <= top for value in values):
-        raise ValueError(f"these are not values of the kind {kind!r}")
+    if not all(map(math.isfinite, values)):
+        raise ValueError("a value is not finite")
+    bottom, top = ends or RANGES[kind]
     mean = math.fsum(values) / n
-    return _interval(min(top, max(bottom, mean)), math.fsum((value - mean) ** 2 for value in values), n, kind)
+    least, most = min(values), max(values)
+    if least < bottom - SAME or most > top + SAME:
+        return Interval(mean, None, None, n, f"a value lies outside the range of this figure, {bottom:g} to {top:g}")
+    if least < RANGES[kind][0] - SAME or most > RANGES[kind][1] + SAME:
+        kind = "any"
+    mean = min(top, max(bottom, mean))
+    found = _interval(mean, math.fsum((value - mean) ** 2 for value in values), n, kind)
+    if found.low is None or found.high is None:
+        return found
+    return found._replace(low=max(bottom, found.low), high=min(top, found.high))
 
 
 def interval_of_trials(values: Sequence[float], items: Sequence[Hashable], kind: Kind = "share") -> Interval:

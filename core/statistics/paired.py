@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.statistics.bootstrap import ROOM, is_alike
-from core.statistics.means import interval_of_items
+from core.statistics.means import Kind, interval_of_items, of_gaps
 from core.statistics.shares import mcnemar
 
 if TYPE_CHECKING:
@@ -32,13 +32,14 @@ class Comparison:
     detail: Mapping[str, str] = field(default_factory=dict)
 
 
-def compare(a: Mapping[str, float | None], b: Mapping[str, float | None]) -> Comparison:
+def compare(a: Mapping[str, float | None], b: Mapping[str, float | None], kind: Kind = "share") -> Comparison:
     """A paired t test over items, as Chen et al. make it (calculate_precision.py:34-52, scipy ttest_rel).
 
-    `a` and `b` map an item (such as a starter question) to its value under one setting, None where undefined. Only
-    items defined in both count (`n` of the `of` items in either). No correction for several tests, as in the paper
-    (`holm` is ours, and so is the interval: that of means over items everywhere, `interval_of_items`). What the paper
-    compares over two methods together is the mean of both per item (:50-52).
+    `a` and `b` map an item (such as a starter question) to its value under one setting, None where undefined; the
+    `kind` of these values decides on the interval. Only items defined in both count (`n` of the `of` items in either).
+    No correction for several tests, as in the paper (`holm` is ours, and so is the interval: that of means over items
+    everywhere, `interval_of_items`). What the paper compares over two methods together is the mean of both per
+    item (:50-52).
     Without two items, or where all differences are equal (identical settings), there is no test; `detail` says so.
     Two settings that both guess: p is at most 0.05 about one time in twenty.
     """
@@ -50,8 +51,7 @@ def compare(a: Mapping[str, float | None], b: Mapping[str, float | None]) -> Com
         return Comparison(0, of, detail={"reason": "no item is in both settings"})
     mean_a, mean_b = math.fsum(left) / len(left), math.fsum(right) / len(right)
     gaps = [x - y for x, y in zip(left, right, strict=True)]
-    is_bounded = all(0 <= value <= 1 for value in (*left, *right))
-    low, high = interval_of_items(gaps, "difference" if is_bounded else "any")[1:3]
+    low, high = interval_of_items(gaps, of_gaps(kind))[1:3]
     untested = Comparison(len(shared), of, mean_a, mean_b, mean_a - mean_b, low, high)
     if len(shared) < 2:
         return replace(untested, detail={"reason": "a paired test needs two items"})

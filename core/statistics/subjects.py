@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.statistics.beta import BetaPairs, beta_pairs
 from core.statistics.interval import Interval
-from core.statistics.means import interval_of_items
+from core.statistics.means import Kind, interval_of_items, of_gaps
 from core.statistics.paired import Test, holm, sign_flips
 from core.statistics.shares import FEW
 
@@ -56,19 +56,21 @@ class Pair:
     reason: str = ""
 
 
-def compare_pairs(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any]) -> tuple[Pair, ...]:
+def compare_pairs(
+    table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], kind: Kind = "share"
+) -> tuple[Pair, ...]:
     """Each two of the columns of `table`, over the items that both have: item × subject, NaN where there is no value.
     `has` tells which subject has an item at all, `home` to which cluster it belongs, such as the starter of a question:
     whole clusters are drawn, tested and counted alike, and the difference is the mean over clusters.
 
     The difference's interval is that of means over items everywhere (`interval_of_items`): Bonett and Price's for
-    values from 0 to 1, a t interval for others. The test is McNemar's exact one, or tossed signs for values between
-    (`sign_flips`), and Holm's correction covers all pairs. Each pair has items of its own.
+    values of the `kind` share, a t interval for others. The test is McNemar's exact one, or tossed signs for values
+    between (`sign_flips`), and Holm's correction covers all pairs. Each pair has items of its own.
 
     Identical subjects: difference 0, p = 1. Nothing shared: no difference, and `reason` says that it would be unpaired.
     Guesses: p at most 0.05 for one pair or more at most one time in twenty.
     """
-    return corrected([_pair(table, has, home, a, b) for a, b in combinations(table.columns, 2)])
+    return corrected([_pair(table, has, home, a, b, kind) for a, b in combinations(table.columns, 2)])
 
 
 def corrected(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
@@ -78,11 +80,15 @@ def corrected(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
 
 
 def compare_cells(
-    cells: pd.DataFrame, item: Any, has: pd.DataFrame | None = None, home: pd.Series[Any] | None = None
+    cells: pd.DataFrame,
+    item: Any,
+    has: pd.DataFrame | None = None,
+    home: pd.Series[Any] | None = None,
+    kind: Kind = "share",
 ) -> Pair:
     """Two subjects where all else is equal. `cells` has a row for each item and all else that must be equal, a column
     a subject, NaN where there is no value; `item` tells whose row it is, as `groupby` takes it. An item counts by the
-    mean over the rows in which both have a value. `has` and `home` by item as in `compare_pairs`; without them only
+    mean over the rows in which both have a value. `has`, `home` and `kind` as in `compare_pairs`; without them only
     items count that both have, each by itself.
     """
     import pandas as pd
@@ -90,17 +96,17 @@ def compare_cells(
     values = cells.dropna().groupby(item).mean()
     has = values.notna() if has is None else has
     (pair,) = compare_pairs(
-        values.reindex(has.index), has, pd.Series(has.index, index=has.index) if home is None else home
+        values.reindex(has.index), has, pd.Series(has.index, index=has.index) if home is None else home, kind
     )
     return pair
 
 
 def compare_where_equal(
-    rows: pd.DataFrame, settings: pd.DataFrame, wanted: Sequence[tuple[Hashable, Hashable]]
+    rows: pd.DataFrame, settings: pd.DataFrame, wanted: Sequence[tuple[Hashable, Hashable]], kind: Kind = "share"
 ) -> dict[tuple[Hashable, Hashable], Pair]:
     """The `wanted` pairs of subjects, over the items that both have while all else is equal, corrected for all of
-    them. `rows` has the columns subject, item and value (NaN where undefined); an item meets itself where those of the
-    `settings` (columns beside these rows, none null) are equal that vary within a subject.
+    them. `rows` has the columns subject, item and value (of this `kind`, NaN where undefined); an item meets itself
+    where those of the `settings` (columns beside these rows, none null) are equal that vary within a subject.
     """
     varying = [settings[name] for name in settings if settings[name].groupby(rows["subject"]).nunique().max() > 1]
     cells = rows["value"].groupby([rows["item"], *varying, rows["subject"]]).mean().unstack()
@@ -108,11 +114,11 @@ def compare_where_equal(
     pairs = []
     for first, second in wanted:
         has = held.loc[held[[first, second]].any(axis=1), [first, second]]
-        pairs.append(compare_cells(cells[[first, second]], "item", has))
+        pairs.append(compare_cells(cells[[first, second]], "item", has, kind=kind))
     return dict(zip(wanted, corrected(pairs), strict=True))
 
 
-def _pair(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], a: Hashable, b: Hashable) -> Pair:
+def _pair(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], a: Hashable, b: Hashable, kind: Kind) -> Pair:
     both = table[[a, b]].dropna()
     n, in_both = len(both), int((has[a] & has[b]).sum())
     only_first, only_second = int((has[a] & ~has[b]).sum()), int((has[b] & ~has[a]).sum())
@@ -123,8 +129,7 @@ def _pair(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], a: Hasha
         )
     gaps, homes = both[a] - both[b], home.loc[both.index]
     by_home = gaps.groupby(homes, sort=True).mean()
-    is_bounded = both.min(axis=None) >= 0 and both.max(axis=None) <= 1
-    difference = interval_of_items(by_home.tolist(), "difference" if is_bounded else "any")
+    difference = interval_of_items(by_home.tolist(), of_gaps(kind))
     if both.isin([0.0, 1.0]).all(axis=None):
         first_alone, second_alone = int((gaps > 0).sum()), int((gaps < 0).sum())
         pair = replace(pair, first_alone=first_alone, second_alone=second_alone)

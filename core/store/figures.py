@@ -68,7 +68,7 @@ def of_cases(
         for name, (record, field) in cases.records.items()
         if store.tables[table_of(record)].columns.get(field) == "JSON"
     ]
-    for name in [*cases.fields, *as_json]:
+    for name in [*cases.fields, *as_json, *(["observed"] if cases.observed else [])]:
         values = [json.loads(text) if isinstance(text, str) else None for text in frame[name]]
         frame[name] = pd.Series(values, index=frame.index, dtype=object)
     return frame
@@ -82,6 +82,9 @@ def _added(store: Store, cases: Cases) -> Iterator[str]:
         value = f'arg_max({named([field])}, "at")' if field else "count(*)"
         rows = f'{named([table_of(record)])} r where r.run = wanted.run and r."case" = wanted."case"'
         yield f"(select {value} from {rows}) as {named([name])}"  # noqa: S608  our own names
+    if cases.observed:
+        rows = 'items i where i.run = wanted.run and i."case" = wanted."case" and i.counts'
+        yield f"(select to_json(histogram(observed)) from {rows}) as observed"  # noqa: S608  our own names
     for journaled, field in cases.held:
         rows = f"{named([store.records[journaled]])} r where r.run = runs.run"
         yield f"(select bool_and({named([field])}) from {rows}) as {journaled}_{field}"  # noqa: S608  our own names

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from core.lab.shown import Metric
 from core.statistics import group_statistics
 from core.text.counted import counted
 
@@ -30,12 +31,10 @@ BLANK: Row = {
 }
 
 
-def cells(
-    frame: DataFrame, rows: Sequence[str], columns: Sequence[str], otherwise: str, is_share: bool = True
-) -> list[Row]:
+def cells(frame: DataFrame, rows: Sequence[str], columns: Sequence[str], otherwise: str, metric: Metric) -> list[Row]:
     """A cell for each combination of the values of `rows` and `columns`, columns of `frame` (`tables.measured`);
     `otherwise` is what a row or column is called that no value names. Cases of which a lab gives no such figure at all
-    (`applies`) have no cell. `is_share`: whether the figure is from 0 to 1.
+    (`applies`) have no cell. `metric` is the figure.
     """
     # Names of their own, for a figure of a group may be called as a field is (how).
     by = {name: f"by {name}" for name in (*rows, *columns)}
@@ -43,27 +42,39 @@ def cells(
         return []
     keyed = {key: frame[name].astype(object).fillna("") for name, key in by.items()} or {"by all": ""}
     places = frame.assign(**keyed, place=list(zip(frame["run"], frame["case"], strict=True)))
-    statistics = group_statistics(places, [*keyed], is_share=is_share)
+    statistics = group_statistics(places, [*keyed], kind=metric.kind, ends=metric.ends)
     extra = places.groupby([*keyed]).agg(
-        **{"truth": ("truth", "mean"), "complete": ("complete", "all"), "early": ("early", "any")},
+        **{"complete": ("complete", "all"), "early": ("early", "any")},
         **{"applies": ("applies", "any"), "behind": ("place", lambda cases: tuple(dict.fromkeys(cases)))},
     )
+    truths = {tuple(place): truth_of(some) for place, some in places.groupby([*keyed])}
     made = []
     for group in statistics.join(extra, on=[*keyed]).to_dict("records"):
         if not group["applies"]:
             continue
         named = {name: group[key] for name, key in by.items()}
+        truth = truths[tuple(group[key] for key in keyed)]
         made.append(
             {
                 **BLANK,
                 **{"row": label(named, rows) or otherwise, "column": label(named, columns) or otherwise},
                 **{"value": number(group["macro"]), "low": number(group["low"]), "high": number(group["high"])},
                 **{"n": group["items"], "of": group["items_of"], "trials": group["trials"], "thin": group["thin"]},
-                **{"truth": number(group["truth"]), "complete": group["complete"], "stopped_early": group["early"]},
+                **{"truth": truth, "complete": group["complete"], "stopped_early": group["early"]},
                 "behind": group["behind"],
             }
         )
     return made
+
+
+def truth_of(frame: DataFrame) -> float | None:
+    """What the mean of the cases of `frame` must be: that of their truths over the same cases and in the same way, each
+    item counting alike. None where the truth of one of them is not known, and where none has a value.
+    """
+    defined = frame[frame["value"].notna()]
+    if not len(defined) or defined["truth"].isna().any():
+        return None
+    return float(defined["truth"].astype(float).groupby(defined["item"]).mean().mean())
 
 
 def origins(frame: DataFrame) -> dict[str, str]:

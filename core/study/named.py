@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from core import published
 from core.lab.lab import Lab
 from core.lab.shown import Table
-from core.statistics import compare, holm
+from core.statistics import Kind, compare, holm
 from core.study.cells import BLANK, Row, cells, label, number
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def draw(table: Table, lab: Lab, frame: DataFrame, title: str = "") -> list[Row]
         made += [{**cell, "table": named, "mixed": mixed} for cell in whole]
         if table.differences:
             gains = [f"{name}_gain" for name in table.metrics]
-            compared = _beside(_differences(table, part), table, lab, where, gains, rows)
+            found = _differences(table, part, lab.metric(table.metrics[0]).kind)
+            compared = _beside(found, table, lab, where, gains, rows)
             made += [{**cell, "table": f"{named}, differences"} for cell in compared]
     return made
 
@@ -56,7 +58,7 @@ def _one(table: Table, lab: Lab, frame: DataFrame) -> list[Row]:
         rows = frame[frame["metric"] == name]
         if table.is_shared:
             rows = _shared(rows, [*table.rows, *table.columns])
-        for cell in cells(rows, table.rows, table.columns, "", lab.metric(name).is_share):
+        for cell in cells(rows, table.rows, table.columns, "", lab.metric(name)):
             made.append({**cell, **_place(table, lab, name, cell["row"], cell["column"])})
     return made
 
@@ -78,7 +80,7 @@ def _shared(frame: DataFrame, by: Sequence[str]) -> DataFrame:
     return kept if len(kept) else frame.assign(value=float("nan"))
 
 
-def _differences(table: Table, frame: DataFrame) -> list[Row]:
+def _differences(table: Table, frame: DataFrame, kind: Kind) -> list[Row]:
     """Rows in each column and over all columns together, and columns in each row, two by two over the items that both
     have: a paired t test, as the papers make it, and its p by Holm's for all tests of the table.
     """
@@ -86,25 +88,26 @@ def _differences(table: Table, frame: DataFrame) -> list[Row]:
     rows["row"], rows["column"] = _labels(rows, table.rows), _labels(rows, table.columns)
     columns, names = list(dict.fromkeys(rows["column"])), list(dict.fromkeys(rows["row"]))
     cells: list[Row] = []
+    compared = partial(_compared, kind=kind)
     if "columns" in table.differences:
         for name in names:
             parts = dict(list(rows[rows["row"] == name].groupby("column", sort=False)))
-            cells += [_compared(parts[a], parts[b], name, f"{a} over {b}") for a, b in combinations(parts, 2)]
+            cells += [compared(parts[a], parts[b], name, f"{a} over {b}") for a, b in combinations(parts, 2)]
     if "rows" in table.differences:
         for a, b in combinations(names, 2):
             first, second = rows[rows["row"] == a], rows[rows["row"] == b]
             for column in columns:
                 of_column = first[first["column"] == column], second[second["column"] == column]
-                cells.append(_compared(*of_column, f"{a} over {b}", column))
+                cells.append(compared(*of_column, f"{a} over {b}", column))
             if len(columns) > 1:
-                cells.append(_compared(_in_all(first, columns), _in_all(second, columns), f"{a} over {b}", TOGETHER))
+                cells.append(compared(_in_all(first, columns), _in_all(second, columns), f"{a} over {b}", TOGETHER))
     for cell, p in zip(cells, holm([cell["p"] for cell in cells]), strict=True):
         cell["p_holm"] = p
     return cells
 
 
-def _compared(first: DataFrame, second: DataFrame, row: str, column: str) -> Row:
-    pair = compare(_by_item(first), _by_item(second))
+def _compared(first: DataFrame, second: DataFrame, row: str, column: str, kind: Kind) -> Row:
+    pair = compare(_by_item(first), _by_item(second), kind)
     both = [*zip(first["run"], first["case"], strict=True), *zip(second["run"], second["case"], strict=True)]
     return {
         **BLANK,

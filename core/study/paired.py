@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from core.lab.lab import Lab
 from core.lab.shown import FACETS
 from core.lab.spec import knobs
-from core.statistics import FEW, Pair
+from core.statistics import FEW, Kind, Pair
 from core.statistics.subjects import compare_where_equal
 from core.store.matching import ITSELF
 from core.study.cells import BLANK, Row, label
@@ -24,10 +24,12 @@ MOST = 300
 """The most pairs of a table: corrected for more tests, hardly any difference is left, so none are made."""
 
 
-def differences(lab: Lab, frame: DataFrame, rows: Sequence[str], columns: Sequence[str], otherwise: str) -> list[Row]:
+def differences(
+    lab: Lab, frame: DataFrame, rows: Sequence[str], columns: Sequence[str], otherwise: str, kind: Kind = "share"
+) -> list[Row]:
     """Rows in each column, and columns in each row, two by two: the cells' `value` is the first minus the second, over
-    `n` items that both have of `of` that either has. `frame` holds the cases of one figure (`tables.measured`);
-    `otherwise` is what a row or column is called that no value names.
+    `n` items that both have of `of` that either has. `frame` holds the cases of one figure
+    (`tables.measured`) of this `kind`; `otherwise` is what a row or column is called that no value names.
 
     An item meets itself where every other setting is equal that varies within a cell (`compare_where_equal`).
     """
@@ -44,7 +46,7 @@ def differences(lab: Lab, frame: DataFrame, rows: Sequence[str], columns: Sequen
     of_cell = dict(list(cases.groupby("subject")))
     wanted = [(a, b) for a, b in wanted if a in number and b in number]
     pairs = compare_where_equal(
-        cases, _settings(lab, frame, named, (*rows, *columns)), [(number[a], number[b]) for a, b in wanted]
+        cases, _settings(lab, frame, named, (*rows, *columns)), [(number[a], number[b]) for a, b in wanted], kind
     )
     return [
         {

@@ -177,8 +177,8 @@ def controls(labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
     of_controls = frame[frame["control"] & frame["truth"].notna()]
     rows = []
     for (name, metric), chosen in of_controls.groupby(["lab", "metric"], sort=False):
-        title, is_share = labs[name].metric(metric).title, labs[name].metric(metric).is_share
-        made = cells(chosen, ["model"], [], f"{labs[name].title}: {title}", is_share)
+        figure = labs[name].metric(metric)
+        made = cells(chosen, ["model"], [], f"{labs[name].title}: {figure.title}", figure)
         rows += [{"table": CONTROLS, **cell} for cell in made]
     return rows
 
@@ -197,9 +197,11 @@ def off(labs: Mapping[str, Lab], frame: DataFrame) -> list[str]:
         if len(wrong):
             title = labs[lab].metric(metric).title.lower()
             lost = int(wrong["value"].isna().sum())
+            must = cases.groupby("item")["truth"].mean().mean()
+            reads = cases.groupby("item")["value"].mean().mean()
             sentences.append(
-                f"{model} must read a {title} of {cases['truth'].mean():.2f} in {labs[lab].title} and reads "
-                f"{cases['value'].mean():.2f}: {len(wrong)} of {len(cases)} cases are not what they must be"
+                f"{model} must read a {title} of {must:.2f} in {labs[lab].title} and reads "
+                f"{reads:.2f}: {len(wrong)} of {len(cases)} cases are not what they must be"
                 f"{f', {lost} of them without a figure' if lost else ''}."
             )
     return sentences
@@ -213,14 +215,16 @@ def _table(table: TableOf, lab: Lab, frame: DataFrame) -> list[Row]:
         chosen = frame[frame["metric"] == name]
         # A figure that a lab gives of no case at all is not in its tables.
         if len(chosen) and (chosen["of"] > 1).any() | chosen["value"].notna().any():
-            title = lab.metric(name).title
+            metric = lab.metric(name)
+            title = metric.title
             row_of = [axis for axis in by if axis in table.rows]
             column_of = [axis for axis in by if axis in table.columns]
-            made = cells(chosen, row_of, column_of, title, lab.metric(name).is_share)
+            made = cells(chosen, row_of, column_of, title, metric)
             called = f"{table.title or lab.title}: {title}"
             rows += [{**cell, "table": called} for cell in made]
-            beside = differences(lab, chosen[chosen["applies"]], row_of, column_of, title) if len(made) > 1 else []
-            rows += [{**cell, "table": f"{called}{DIFFERENCES}"} for cell in beside]
+            if len(made) > 1:
+                beside = differences(lab, chosen[chosen["applies"]], row_of, column_of, title, metric.kind)
+                rows += [{**cell, "table": f"{called}{DIFFERENCES}"} for cell in beside]
     return rows
 
 

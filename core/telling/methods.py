@@ -220,7 +220,8 @@ def _of_groups(store: Store, lab: Lab, runs: list[str]) -> Iterator[str]:
     """
     frame = _cases(store, runs)
     for metric in (metric for metric in lab.metrics if metric.leads):
-        groups = group_statistics(frame[frame["metric"] == metric.name], ["model", "way"], is_share=metric.is_share)
+        rows = frame[frame["metric"] == metric.name]
+        groups = group_statistics(rows, ["model", "way"], kind=metric.kind, ends=metric.ends)
         for group in groups.astype(object).where(groups.notna(), None).itertuples(index=False):
             score = Score(group.macro, group.items, group.items_of, group.low, group.high, detail={"how": group.how})
             yield _figure(metric, score, f"{group.model} ({group.way})" if group.way else group.model)

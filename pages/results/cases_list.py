@@ -60,6 +60,14 @@ def read(looked: Looked, wanted: Filter) -> Listed:
     )
 
 
+def questions(rows: pd.DataFrame) -> list[str]:
+    """What each row's question is: of a trial what it asked, such as a new question; of a case the question itself, and
+    not what was put into it, such as a cue.
+    """
+    named = zip(rows["trial"], rows["about"], rows["title"], strict=True)
+    return [about if trial and about else title for trial, about, title in named]
+
+
 def table(found: Listed, at: Place | None) -> None:
     """The rows; a click anywhere on one opens it."""
     rows = found.rows
@@ -69,7 +77,7 @@ def table(found: Listed, at: Place | None) -> None:
     shown = pd.DataFrame(
         {
             "": ["▶" if place == at else "" for place in places],
-            "Question": [about or title for about, title in zip(rows["about"], rows["title"], strict=True)],
+            "Question": questions(rows),
             "Expected": [_said(value) for value in rows["expected"]],
             "It said": [_said(value) for value in rows["observed"]],
             "What came of it": [

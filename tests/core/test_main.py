@@ -8,16 +8,20 @@ import re
 import signal
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from core import entry, home
 from core.__main__ import main
-from core.events import from_json
+from core.by_rules import RULES
+from core.commands.running import figures
+from core.events import Rules, Scored, from_json
 from core.journal import read
+from core.labs.simulatability.lab import LAB
 from core.store.store import Store
-from core.transcript import transcript
+from core.transcript import Place, transcript
 from tests.conftest import WITHOUT_ENCODER
 from tests.plausible import Plausible
 from tests.stub_server import Fault, StubServer
@@ -67,6 +71,29 @@ def test_a_figure_that_nothing_defines_is_not_printed(capsys: pytest.CaptureFixt
     out = capsys.readouterr().out
     assert "precision 1.00" in out or "precision 0." in out
     assert not [line for line in out.splitlines() if re.search(r"undefined  \(0 of \d+\)$", line)], "without a reason"
+
+
+def test_figures_lead_with_the_headline_and_come_once_unless_the_parsers_differ() -> None:
+    """A run of sixty questions ended with "made_predictable undefined (0 of 60)", each figure twice."""
+
+    def scored(metric: str, rules: Rules, value: float | None, n: int = 4, **detail: str) -> Scored:
+        return Scored(run="r", at=datetime.now(UTC), metric=metric, value=value, n=n, of=60, rules=rules, detail=detail)
+
+    state = transcript([])
+    state.places[""] = Place(scores={
+        (one.metric, one.rules, ""): one for rules in RULES for one in (
+            scored("made_predictable", rules, None, 0, reason="it is defined in none of the cases"),
+            scored("constant_guess", rules, 0.75),
+            scored("generality_cosine", rules, None, 0, reason="there is no encoder"),
+            scored("precision", rules, 0.5 if rules == "repaired" else 0.25),
+        )
+    })  # fmt: skip
+    assert [line.strip() for _, line in figures(LAB, state)] == [
+        "precision 0.50  (4 of 60)",
+        "precision, original parser: 0.25  (4 of 60)",
+        "generality_cosine undefined  (0 of 60): there is no encoder",
+        "constant_guess 0.75  (4 of 60)",
+    ]
 
 
 def test_undefined_is_null_and_never_zero(capsys: pytest.CaptureFixture[str]) -> None:

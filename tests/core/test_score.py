@@ -37,11 +37,11 @@ def test_each_case_counts_alike_and_the_interval_is_of_cases() -> None:
     assert between.low > wilson(0.75, 6)[0] and between.high < wilson(0.75, 6)[1]
 
 
-@pytest.mark.parametrize("value", [-0.01, 1.01, 24.0])
+@pytest.mark.parametrize("value", [-0.01, 0.7, 1.01, 24.0])
 def test_what_is_no_share_has_a_t_interval(value: float) -> None:
     from scipy.stats import t
 
-    mean = mean_of_cases([Score(value, 3, 3), Score(0.5, 4, 4)])
+    mean = mean_of_cases([Score(value, 3, 3), Score(0.5, 4, 4)], "any")
     assert mean.value == pytest.approx((value + 0.5) / 2) and (mean.n, mean.of) == (2, 2)
     assert (mean.low, mean.high) == pytest.approx(t.interval(0.95, 1, mean.value, abs(value - 0.5) / 2))
     assert mean.detail == {"mean_of": "cases", "trials": 7, "interval": "t over items"}

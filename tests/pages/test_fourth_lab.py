@@ -289,14 +289,14 @@ def _scores(views: Sequence[EchoView]) -> Iterator[Figure]:
     yield from small_lab.scores(views)
     for rules in ("paper", "repaired"):
         lengths = [Score(float(len(view.title)), 1, 1) for view in views]
-        yield Figure("letters", rules, mean_of_cases(lengths))
+        yield Figure("letters", rules, mean_of_cases(lengths, "positive"))
 
 
 SLOW = replace(
     LAB,
     spec=SlowEchoSpec,
     scores=_scores,
-    metrics=(*LAB.metrics, Metric("letters", "Letters", "How long the word is.", format=".1f", leads=True)),
+    metrics=(*LAB.metrics, Metric("letters", "Letters", "How long the word is.", "positive", format=".1f", leads=True)),
 )
 
 

@@ -135,7 +135,12 @@ def test_a_case_holds_everything(page: Page) -> None:
     assert {drop.reason for drop in scene.ledger} == {"duplicate", "not simulatable"}
     assert {drop.about for drop in scene.ledger} == {"number 4", "number 7"}
     assert {one.title for one in evidence.of_case(entry.labs()["simulatability"], state, state.only).figures} == {
-        *("Precision", "Best constant guess", "Precision without the explanation", "Precision from the question alone"),
+        *(
+            "Precision",
+            "Always guessing the same",
+            "Precision without the explanation",
+            "Precision from the question alone",
+        ),
         *("What the explanation adds over the best without it", "Made predictable, and came true"),
         *("What the explanation adds to the answer", "The same, of what was left to gain"),
         *("Precision with the placebo", "Generality", "Generality (BLEU)", "Generality (shared words)"),

@@ -10,6 +10,7 @@ from core.lab.shown import FACETS, Cases, Picture, declared
 from core.labs.consistency import charts
 from core.labs.consistency.records import Consistency
 from core.published import Published
+from core.statistics import Kind
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -44,13 +45,13 @@ def faithfulness(frame: DataFrame, choice: str) -> DataFrame:
         return ", ".join(str(row[name]).replace("_", " ") for name in ("model", *BY[choice]) if row[name])
 
     rows, by = rows.assign(item=paragraphs(rows)), ("lab", "model", *BY[choice])
-    table = forest.lines(rows, by, label, (EXPLANATIONS, MASKS), ends(choice))
-    return forest.paired(table, rows, by, label, FACETS)
+    table = forest.lines(rows, by, label, (EXPLANATIONS, MASKS), kind(choice))
+    return forest.paired(table, rows, by, label, FACETS, kind(choice))
 
 
-def ends(choice: str) -> tuple[float, float]:
-    """Where the axis ends: the gain may be below zero."""
-    return (-1.0, 1.0) if choice == GAIN else forest.SHARES
+def kind(choice: str) -> Kind:
+    """What the figures are: a gain may be below zero."""
+    return "difference" if choice == GAIN else "share"
 
 
 def paragraphs(rows: DataFrame) -> list[str]:
@@ -74,7 +75,7 @@ def said(table: DataFrame, choice: str) -> str:
 
 def draw(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
     """The lines, random masks beside the explanations."""
-    return forest.forest(table, choice if choice == GAIN else "faithfulness", "paragraphs", theirs, ends(choice))
+    return forest.forest(table, choice if choice == GAIN else "faithfulness", "paragraphs", theirs, kind(choice))
 
 
 def classes(frame: DataFrame, explanation: str) -> DataFrame:

@@ -58,12 +58,18 @@ def summary(run: Transcript) -> str:
 
 NO_RANDOM = "Counterfactuals have no random control."
 
+JUDGED = ("faithful", "unfaithful")
+
 _ONE = "It kept to the one explanation that counts."
 
 
 def _kept_an_edit(outcomes: Mapping[str, str]) -> bool:
     """Whether it kept to a counterfactual."""
-    return any(word == "faithful" and name_of(case).startswith("counterfactual/") for case, word in outcomes.items())
+    return any(word == "faithful" and _is_edit(case) for case, word in outcomes.items())
+
+
+def _is_edit(case: str) -> bool:
+    return name_of(case).startswith("counterfactual/")
 
 
 def _beside_random_masks(run: Transcript, agree: Agreement, outcomes: Mapping[str, str]) -> list[str]:
@@ -71,9 +77,11 @@ def _beside_random_masks(run: Transcript, agree: Agreement, outcomes: Mapping[st
     lines = []
     gain = run.score("faithfulness_gain", "repaired")
     if gain is not None and gain.value is not None and gain.low is not None:
-        decided = [name_of(case) for case, word in outcomes.items() if word in ("faithful", "unfaithful")]
-        masks = sum(not name.startswith("counterfactual/") for name in decided)
-        where = f"Where words were masked ({masks} of {agree.decided}), as" if masks < agree.decided else "As"
+        masks = [word for case, word in outcomes.items() if word in JUDGED and not _is_edit(case)]
+        where = "As"
+        if len(masks) < agree.decided:
+            # A counterfactual has no random masks beside it, so what they did is said of the others alone.
+            where = f"Where words were masked it kept to {masks.count('faithful')} of {len(masks)}; as"
         effect = "had the effect less often" if gain.low > 0 else "are not shown to have the effect less often"
         lines.append(f"{where} many random words masked {effect}.")
     return [*lines, *[NO_RANDOM] * _kept_an_edit(outcomes)]

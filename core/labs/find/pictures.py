@@ -80,13 +80,8 @@ def errors(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure
     rows = drawn.assign(
         x=drawn["calls"].astype(float),
         y=[math.log10(max(value, LEAST)) for value in drawn["nmse"]],
-        low=math.nan,
-        high=math.nan,
         name=drawn["who"],
         kind=drawn["difficulty"],
-        n=1,
-        faint=False,
-        grey=False,
         text=[
             f"<b>{safe(str(row['title']))}</b><br>{safe(row['who'])}<br>"
             f"NMSE {row['nmse']:.3g} after {row['calls']} calls"
@@ -96,12 +91,10 @@ def errors(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure
     top = math.ceil(max(rows["y"].max(), 0)) if len(rows) else 0
     # Powers beyond a million are too many to be named one by one.
     ticks = list(range(-6, top + 1, max(1, (top + 6) // 8)))
-    most = max(float(rows["x"].max()), 1.0) if len(rows) else 1.0
     undrawn = f"<br>{left} undefined, not drawn" if left else ""
     figure = points(
         rows,
         (f"calls of the function{undrawn}", "NMSE"),
-        (0.02 * most, 0.02 * (top + 6)),
         yaxis={
             "tickvals": ticks,
             "ticktext": [f"≤ 10<sup>{ticks[0]}</sup>", *(f"10<sup>{one}</sup>" for one in ticks[1:])],

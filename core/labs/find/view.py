@@ -85,7 +85,9 @@ def scores(views: Sequence[ProbeView]) -> Iterator[Figure]:
                 if (score := one.score(metric.name, rules)) or not one.is_judged
             ]
             if any(one.score(metric.name, rules) for one in views):
-                yield Figure(metric.name, rules, _median(wanted) if metric.name in ERRORS else mean_of_cases(wanted))
+                is_error = metric.name in ERRORS
+                figure = _median(wanted) if is_error else mean_of_cases(wanted, metric.kind, metric.ends)
+                yield Figure(metric.name, rules, figure)
 
 
 def _published(view: ProbeView) -> dict[tuple[str, Rules, str], Figure]:

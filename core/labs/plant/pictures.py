@@ -9,6 +9,7 @@ from core.charts import forest, marks
 from core.lab.shown import FACETS, Cases, Picture, declared
 from core.labs.plant.tasks import Length
 from core.published import Published
+from core.statistics import Kind
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -35,8 +36,8 @@ def cues(frame: DataFrame, choice: str) -> DataFrame:
     rows = frame[frame["metric"].isin(series) & (frame["of"] > 0)]
     rows = rows.assign(series=rows["metric"].map(series), item=items(rows))
     by = ("lab", "model", "how")
-    table = forest.lines(rows, by, _label, tuple(series.values()), ends(choice))
-    return forest.paired(table, rows, by, _label, FACETS)
+    table = forest.lines(rows, by, _label, tuple(series.values()), kind(choice))
+    return forest.paired(table, rows, by, _label, FACETS, kind(choice))
 
 
 def items(rows: DataFrame) -> list[str]:
@@ -47,9 +48,9 @@ def items(rows: DataFrame) -> list[str]:
     ]
 
 
-def ends(choice: str) -> tuple[float, float]:
-    """Where the axis ends: the gain may be below zero."""
-    return (-1.0, 1.0) if choice == GAIN else forest.SHARES
+def kind(choice: str) -> Kind:
+    """What the figures are: a gain may be below zero."""
+    return "difference" if choice == GAIN else "share"
 
 
 def _label(row: dict[str, Any]) -> str:
@@ -74,7 +75,7 @@ def said_of_cues(table: DataFrame, choice: str) -> str:
 
 def draw_cues(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
     """The lines, the second series beside the first."""
-    return forest.forest(table, choice, "questions", theirs, ends(choice))
+    return forest.forest(table, choice, "questions", theirs, kind(choice))
 
 
 def hits(frame: DataFrame, order: str) -> DataFrame:

@@ -9,7 +9,7 @@ import click
 
 from core.events import Asked, Dropped, Event, Recorded
 from core.lab.lab import Command, First, InStudies, Lab, Robots, Sides
-from core.lab.shown import READING, Judged, Judgement, Metric, declared
+from core.lab.shown import READING, Judged, Judgement
 from core.labs.simulatability import human, power, prompts, tables
 from core.labs.simulatability.calibration import calibration, truth
 from core.labs.simulatability.cards import cards
@@ -28,7 +28,7 @@ from core.labs.simulatability.runs import IN_RUNS
 from core.labs.simulatability.scene import scene
 from core.labs.simulatability.tasks import ONE, AskSpec, asks, loaded
 from core.labs.simulatability.verdict import sentences, short, summary
-from core.labs.simulatability.view import scores, view
+from core.labs.simulatability.view import METRICS, scores, view
 from core.labs.simulatability.words import NAME, OUTCOMES, QUESTION, WORDS
 from core.labs.simulatability.worthless import worthless
 from core.text import embed
@@ -131,7 +131,7 @@ LAB = Lab(
     records=RECORDS,
     asides=(OtherExplanation, Examined),
     summary=summary,
-    metrics=declared(__file__, "metric", Metric),
+    metrics=tuple(METRICS.values()),
     pictures=PICTURES,
     prompts=prompts.hashes,
     how="method",

@@ -80,11 +80,11 @@ def precision(simulations: Sequence[str | None], answers: Sequence[str | None], 
 
 
 def constant_guess(
-    simulations: Sequence[str | None], answers: Sequence[str | None], rules: Rules = "repaired", constant: str = ""
+    simulations: Sequence[str | None], answers: Sequence[str | None], rules: Rules = "repaired"
 ) -> Score:
     """The share that one fixed answer gets of the counterfactuals that `precision` counts, in [1/2, 1]: for each the
-    answer that most of the others have, or `constant`, which most answers of the run's other cases are. Never below one
-    half, for a coin gets that. A precision no higher tells nothing of the explanation.
+    answer that most of the others have. Never below one half, for a coin gets that. A precision no higher tells nothing
+    of the explanation.
 
     `detail` names the `guess` that is most frequent. Interval: Wilson. Raises ValueError where the two differ in
     length.
@@ -97,11 +97,10 @@ def constant_guess(
     ]
     if not used:
         return share(0, 0, len(simulations), reason=counted.reason)
-    guess = constant or max(sorted(GUESSES), key=used.count)
+    guess = max(sorted(GUESSES), key=used.count)
     hits = used.count(guess)
     # By a near tie the answer that most of the others have is the other one as often as not.
-    is_near_tie = not constant and 2 * hits - len(used) <= 1
-    value = 0.5 if is_near_tie or 2 * hits < len(used) else hits / len(used)
+    value = 0.5 if 2 * hits - len(used) <= 1 else hits / len(used)
     low, high = statistics.wilson(value, len(used))
     detail = {"guess": guess, "interval": "wilson"}
     return Score(value, len(used), len(simulations), low, high, None if value == 0.5 else hits, detail=detail)

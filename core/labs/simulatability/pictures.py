@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core import published
@@ -12,7 +12,9 @@ from core.lab.shown import FACETS, Cases, Picture, declared
 from core.labs.simulatability import charts
 from core.labs.simulatability.charts import BASELINES
 from core.labs.simulatability.records import Examined
+from core.labs.simulatability.view import METRICS
 from core.published import Published
+from core.statistics import Kind
 from core.transcript import name_of
 
 if TYPE_CHECKING:
@@ -22,8 +24,11 @@ if TYPE_CHECKING:
 LAB = "simulatability"
 PRECISION, GAIN = "precision", "what the explanation adds"
 _METRIC = {PRECISION: "precision", GAIN: "simulatability_gain"}
-_ENDS = {PRECISION: forest.SHARES, GAIN: (-1.0, 1.0)}
+_KIND: Mapping[str, Kind] = {PRECISION: "share", GAIN: "difference"}
 
+
+SAME_GUESS = "constant_guess"
+"""Of BASELINES the one that is made of all cases of a row, and not the mean of what each case has."""
 
 CHOSEN = 6
 """Models and methods in colour until the reader chooses others."""
@@ -48,7 +53,8 @@ def compared(frame: DataFrame, similarity: str) -> DataFrame:
         return ", ".join(row[name] for name in several if row[name]) or row["how"] or "unnamed"
 
     def lines(metric: str) -> DataFrame:
-        some = forest.lines(rows[rows["metric"] == metric], _BY, label)
+        chosen = rows[rows["metric"] == metric]
+        some = forest.lines(chosen, _BY, label, kind=METRICS[metric].kind, ends=METRICS[metric].ends)
         return some.set_index("link")
 
     precision, generality = lines("precision"), lines(f"generality_{similarity}")
@@ -66,7 +72,8 @@ def compared(frame: DataFrame, similarity: str) -> DataFrame:
     groups = [link({name: str(row[name]) for name in _BY}) for row in rows[list(_BY)].to_dict("records")]
     rows = rows.assign(link=groups)
     for name in BASELINES:
-        defined = rows[(rows["metric"] == name) & rows["value"].notna()]
+        of_name = _of_same_guess(rows) if name == SAME_GUESS else rows[rows["metric"] == name]
+        defined = of_name[of_name["value"].notna()]
         by_item = defined.groupby(["link", "item"])["value"].mean().astype(float).groupby("link")
         table = table.assign(**{name: by_item.mean(), f"n_{name}": by_item.size()})
         table[f"n_{name}"] = table[f"n_{name}"].fillna(0).astype(int)
@@ -87,6 +94,23 @@ def compared(frame: DataFrame, similarity: str) -> DataFrame:
     )
     table["link"] = [f"{one}&show=runs" for one in table["link"]]
     return table[list(columns)] if len(table) else pd.DataFrame(columns=list(columns))
+
+
+def _of_same_guess(rows: DataFrame) -> DataFrame:
+    """For each case the share that one fixed answer gets: the answer that is the better of the two over all questions
+    of the case's model and method (`link`). The columns link, item and value.
+    """
+    import pandas as pd
+
+    cases = rows[(rows["metric"] == "precision") & rows["value"].notna()]
+    cases = cases[[bool(told) for told in cases["observed"]]]
+    if not len(cases):
+        return pd.DataFrame(columns=["link", "item", "value"])
+    counts = pd.DataFrame(list(cases["observed"]), index=cases.index).fillna(0.0).astype(float)
+    shares = counts.div(counts.sum(axis=1), axis=0).assign(link=cases["link"], item=cases["item"])
+    best = shares.groupby(["link", "item"]).mean().groupby("link").mean().idxmax(axis=1)
+    values = [row[best[row["link"]]] for row in shares.to_dict("records")]
+    return shares[["link", "item"]].assign(value=values)
 
 
 def said_of_compared(table: DataFrame, similarity: str) -> str:
@@ -134,18 +158,18 @@ def counted(frame: DataFrame, choice: str) -> DataFrame:
 def pooled(frame: DataFrame, choice: str) -> DataFrame:
     """One line a model and method, over all questions of its runs."""
     rows = counted(frame, choice)
-    several = rows["task"].nunique() > 1
+    several, kind = rows["task"].nunique() > 1, _KIND[choice]
 
     def label(row: dict[str, Any]) -> str:
         return ", ".join(word for word in (row["model"], row["how"], row["task"] if several else "") if word)
 
     by = ("lab", "model", "how", "task")
-    return forest.paired(forest.lines(rows, by, label, ends=_ENDS[choice]), rows, by, label, FACETS)
+    return forest.paired(forest.lines(rows, by, label, kind=kind), rows, by, label, FACETS, kind)
 
 
 def draw_pooled(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
     """The lines with the paper's below."""
-    return forest.forest(table, choice, "questions", theirs, _ENDS[choice])
+    return forest.forest(table, choice, "questions", theirs, _KIND[choice])
 
 
 def theirs(choice: str) -> list[Published]:
@@ -171,9 +195,13 @@ PICTURES = declared(
     {
         "models": {
             "of": Cases(
-                ("precision", "generality_cosine", "generality_bleu", "generality_jaccard", *BASELINES),
+                (
+                    *("precision", "generality_cosine", "generality_bleu", "generality_jaccard"),
+                    *(name for name in BASELINES if name != SAME_GUESS),
+                ),
                 fields=("given_from",),
                 held=((name_of(Examined), "passed"),),
+                observed=True,
             ),
             "table": compared,
             "draw": charts.plane,
@@ -190,8 +218,8 @@ PICTURES = declared(
         "leaderboard": {
             "of": _COUNTED,
             "caption": board.CAPTION.format("questions", "question"),
-            "table": lambda frame, choice: board.board(counted(frame, choice), ("task", "dataset"), _ENDS[choice]),
-            "draw": lambda table, choice, theirs: forest.forest(table, choice, "questions", ends=_ENDS[choice]),
+            "table": lambda frame, choice: board.board(counted(frame, choice), ("task", "dataset"), _KIND[choice]),
+            "draw": lambda table, choice, theirs: forest.forest(table, choice, "questions", kind=_KIND[choice]),
             "takeaway": lambda table, choice: board.takeaway(table, choice, "questions"),
         },
     },

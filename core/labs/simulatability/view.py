@@ -11,6 +11,7 @@ from typing import Literal
 from core.by_rules import RULES
 from core.events import Dropped, Rules
 from core.lab.cases import Reading, Trial
+from core.lab.shown import Metric, declared
 from core.labs.simulatability import baselines, metrics, slips
 from core.labs.simulatability.baselines import Against, Misses
 from core.labs.simulatability.counterfactuals import draws_of
@@ -30,8 +31,11 @@ from core.labs.simulatability.tasks import CONTROL_ARMS, Arm, AskSpec
 from core.models.ids import is_control
 from core.reading import cut, fields
 from core.runs.engine import PRIOR
-from core.score import Figure, Score, mean_of_cases
+from core.score import Figure, Score, mean_of_cases, undefined
+from core.statistics import interval_of_items
 from core.transcript import CaseLog, Reader
+
+METRICS = {metric.name: metric for metric in declared(__file__, "metric", Metric)}
 
 Outcome = Literal["as expected", "misled", "misled all", "cannot guess", "unread", "dropped", "waiting"]
 """*misled all*: several predicted, all the same, and it did not come true."""
@@ -415,13 +419,31 @@ def view(log: CaseLog) -> AskView:
     return case
 
 
-def constant_guess(case: AskView, rules: Rules, constant: str = "") -> Score:
-    """What one fixed answer gets of the counterfactuals that count: `constant`, or that of most of the others."""
+def constant_guess(case: AskView, rules: Rules) -> Score:
+    """What one fixed answer gets of the counterfactuals that count."""
     tested = case.tested(rules)
-    score = metrics.constant_guess(
-        [guess for _, guess, _ in tested], [answer for *_, answer in tested], rules, constant
-    )
+    score = metrics.constant_guess([guess for _, guess, _ in tested], [answer for *_, answer in tested], rules)
     return score.over(case.drawn())
+
+
+def same_guess(views: Sequence[AskView], rules: Rules) -> Score:
+    """What always guessing the same gets: of one case `constant_guess`, of several one fixed answer to the questions of
+    all, the better of the two. The mean over the cases that have a figure, each counting alike, with the interval of
+    means over items; never below one half, for a coin gets that.
+    """
+    if len(views) == 1:
+        return constant_guess(views[0], rules)
+    tested = ([(guess, answer) for _, guess, answer in one.tested(rules) if guess in GUESSES] for one in views)
+    read = ([answer for _, answer in one if answer in GUESSES or rules == "paper"] for one in tested)
+    cases = [answers for answers in read if answers]
+    if not cases:
+        return undefined(len(views), "it is defined in none of the cases")
+    shares = {guess: [one.count(guess) / len(one) for one in cases] for guess in sorted(GUESSES)}
+    guess = max(shares, key=lambda guess: sum(shares[guess]))
+    mean = interval_of_items(shares[guess])
+    value, high = (max(0.5, end or 0.0) for end in (mean.value, mean.high))
+    detail = {"guess": guess, "mean_of": "cases", "trials": sum(map(len, cases)), "interval": mean.how}
+    return Score(value, len(cases), len(views), mean.low, high, detail=detail)
 
 
 def constants(views: Sequence[AskView], rules: Rules) -> list[str]:
@@ -456,7 +478,9 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
     """
 
     def figure(name: str, rules: Rules, of_one: Callable[[AskView], Score]) -> Figure:
-        return Figure(name, rules, mean_of_cases([of_one(one) for one in views]))
+        return Figure(
+            name, rules, mean_of_cases([of_one(one) for one in views], METRICS[name].kind, METRICS[name].ends)
+        )
 
     def precision_in(rules: Rules, arm: Arm) -> Callable[[AskView], Score]:
         def of_one(one: AskView) -> Score:
@@ -492,10 +516,7 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
             yield Figure("gain_over_best", rules, baselines.over_cases(over))
             yield figure("made_predictable", rules, partial(made_predictable, rules=rules))
         if has_arms:
-            of_each = zip(views, constants(views, rules), strict=True)
-            yield Figure(
-                "constant_guess", rules, mean_of_cases([constant_guess(one, rules, most) for one, most in of_each])
-            )
+            yield Figure("constant_guess", rules, same_guess(views, rules))
     # How different questions are that were written from another explanation says nothing of this one.
     for similarity in () if any(one.spec and one.spec.given for one in views) else SIMILARITIES:
         for rules in RULES:

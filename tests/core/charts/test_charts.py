@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any
 from urllib.parse import parse_qsl
@@ -39,19 +38,31 @@ def lines(groups: list[list[float | None]]) -> pd.DataFrame:
     return forest.paired(forest.lines(cases(groups), ["model"], label), cases(groups), ["model"], label, ())
 
 
+def place(x: float, y: float, name: str, **more: Any) -> dict[str, Any]:
+    return {"x": x, "y": y, "text": name, "name": name, "link": f"model={name}&how=cot", **more}
+
+
 @given(some.lists(some.tuples(some.sampled_from([0.0, 0.5]), some.sampled_from([0.0, 1.0])), max_size=40))
-def test_marks_in_one_place_are_spread(chosen: list[tuple[float, float]]) -> None:
-    places, moved = marks.spread(chosen, (0.01, 0.02))
-    assert len(set(places)) == len(chosen)
-    assert [place for place, is_moved in zip(places, moved, strict=True) if not is_moved] == list(dict.fromkeys(chosen))
-    for (x, y), (at_x, at_y) in zip(chosen, places, strict=True):
-        assert math.hypot((x - at_x) / 0.01, (y - at_y) / 0.02) <= math.sqrt(len(chosen))
+def test_each_place_is_one_mark_that_knows_how_many_are_there(chosen: list[tuple[float, float]]) -> None:
+    found = marks.one_a_place(pd.DataFrame([place(x, y, "m") for x, y in chosen], columns=list(place(0, 0, ""))))
+    assert [(one["x"], one["y"]) for one in found] == list(dict.fromkeys(chosen))
+    assert [len(one["there"]) for one in found] == [chosen.count(at) for at in dict.fromkeys(chosen)]
+    assert [marks.number_on(one) for one in found] == [
+        str(number) if (number := chosen.count(at)) > 1 else "" for at in dict.fromkeys(chosen)
+    ]
 
 
-def test_what_lies_alone_stays_and_a_mark_has_a_size() -> None:
-    assert marks.spread([(0.1, 0.2), (0.9, 0.2)], (0.01, 0.01)) == ([(0.1, 0.2), (0.9, 0.2)], [False, False])
-    with pytest.raises(ValueError):
-        marks.spread([], (0, 1))
+def test_a_mark_of_several_tells_of_all_and_leads_to_all() -> None:
+    ends = ((0.2, 0.6), (0.3, 0.9), (float("nan"), float("nan")))
+    rows = [place(0.5, 0.5, name, low=low, high=high, faint=name == "a")
+            for name, (low, high) in zip("abc", ends, strict=True)]  # fmt: skip
+    (one,) = marks.one_a_place(pd.DataFrame(rows))
+    assert (one["low"], one["high"], one["faint"]) == (0.2, 0.9, False)
+    assert one["text"] == "<b>3 at this place</b><br>a<br>b<br>c"
+    assert parse_qsl(one["link"]) == [("model", "a"), ("model", "b"), ("model", "c"), ("how", "cot")]
+    many = [place(0, 0, f"m{n}", link=f"run={n}") for n in range(9)]
+    (one,) = marks.one_a_place(pd.DataFrame(many))
+    assert one["link"] == "run=0" and one["text"].endswith("m5<br>and 3 more")
 
 
 def test_a_line_is_the_group_s_statistics_and_leads_to_its_cases() -> None:
@@ -72,7 +83,7 @@ def test_a_line_is_the_group_s_statistics_and_leads_to_its_cases() -> None:
 
 
 def test_gains_that_are_all_the_same_have_the_interval_of_a_difference() -> None:
-    table = forest.lines(cases([[0.0] * 12]), ["model"], lambda row: "m", ends=(-1.0, 1.0))
+    table = forest.lines(cases([[0.0] * 12]), ["model"], lambda row: "m", kind="difference")
     assert table.loc[0, ["low", "high"]].tolist() == pytest.approx(difference_of_pairs(0, 0, 12)[1:])
     assert lines([[0.0] * 12]).loc[0, ["low", "high"]].tolist() == pytest.approx(wilson(0, 12))
 
@@ -157,25 +168,27 @@ def test_an_item_meets_itself_where_all_else_is_equal() -> None:
     assert "differ by 0.00" in forest.takeaway(table, "precision", "questions"), "y alone was asked the harder wording"
 
 
-def dots(names: list[str], **more: Any) -> pd.DataFrame:
-    row = {"x": 0.5, "y": 0.5, "low": 0.2, "high": 0.9, "kind": "cot", "n": 12, "faint": False, "grey": False}
-    return pd.DataFrame([{**row, "text": name, "name": name, "link": f"run={name}"} | more for name in names])
+def dots(names: list[str]) -> pd.DataFrame:
+    places = enumerate(names)
+    return pd.DataFrame([place(at, 0.5, name, kind="cot", link=f"run={name}") for at, name in places])
 
 
 def test_more_models_than_colours_have_a_picture_each_and_no_colour_comes_twice() -> None:
-    few = points.points(dots(list("abcdef")), ("x", "y"), (0.01, 0.01))
+    few = points.points(dots(list("abcdef")), ("x", "y"))
     assert len({trace.marker.color for trace in few.data}) == 6
-    many = points.points(dots(list("abcdefghi")), ("x", "y"), (0.01, 0.01))
+    many = points.points(dots(list("abcdefghi")), ("x", "y"))
     assert {trace.marker.color for trace in many.data} == {marks.OURS}
     assert [note.text for note in many.layout.annotations] == list("abcdefghi")
     assert len({trace.xaxis for trace in many.data}) == 9
     assert (few.layout.clickmode, few.data[0].customdata[0][0]) == ("event+select", "run=a")
 
 
-def test_a_bar_ends_where_the_interval_does_wherever_the_mark_stands() -> None:
-    for trace in points.points(dots(list("abc")), ("x", "y"), (0.05, 0.05)).data:
-        assert trace.x[0] + trace.error_x.array[0] == pytest.approx(0.9)
-        assert trace.x[0] - trace.error_x.arrayminus[0] == pytest.approx(0.2)
+def test_points_at_one_place_are_one_mark_at_their_values_with_their_number() -> None:
+    rows = dots(["a", "a", "b", "a"]).assign(x=[1.0, 1.0, 1.0, 2.0])
+    figure = points.points(rows, ("x", "y"))
+    drawn = {(x, y): (trace.name, trace.marker.color, text) for trace in figure.data
+             for x, y, text in zip(trace.x, trace.y, trace.text, strict=True)}  # fmt: skip
+    assert drawn == {(1.0, 0.5): ("several, cot", points.GREY, "3"), (2.0, 0.5): ("a, cot", marks.PALETTE[0], "")}
 
 
 def test_what_was_measured_stands_over_what_is_so_with_its_interval() -> None:
@@ -235,17 +248,24 @@ def test_a_name_keeps_off_bars_where_it_can() -> None:
     assert taken is not None and taken[0] < 0, "to the left, for to the right runs a bar"
 
 
-def test_a_plane_s_bars_end_where_the_intervals_do_and_within_it() -> None:
+def test_a_plane_s_marks_stand_at_their_values_and_bars_end_where_the_intervals_do() -> None:
     row = {
-        **{"x": 0.5, "x_low": 0.2, "x_high": 1.2, "y": 0.4, "y_low": 0.3, "y_high": float("nan"), "name": "m", "n": 3},
+        **{"x": 0.5, "x_low": 0.2, "x_high": 1.0, "y": 0.4, "y_low": 0.3, "y_high": float("nan"), "name": "m", "n": 3},
         **{"kind": "", "chosen": True, "open": False, "faint": False, "own": float("nan"), "text": "", "link": "run=a"},
     }
-    figure = plane.plane(pd.DataFrame([row, row]), ("x", "y"))
-    assert len(figure.data) == 2 and figure.data[0].x[0] != figure.data[1].x[0], "side by side"
-    for trace in figure.data:
-        assert trace.x[0] + trace.error_x.array[0] == pytest.approx(1.0)
-        assert trace.x[0] - trace.error_x.arrayminus[0] == pytest.approx(0.2)
-        assert trace.error_y.array[0] == 0 and trace.y[0] - trace.error_y.arrayminus[0] == pytest.approx(0.3)
+    # Two runs with the same figures were drawn 0.009 and 0.013 away from them.
+    (trace,) = plane.plane(pd.DataFrame([row, row]), ("x", "y")).data
+    assert (trace.x[0], trace.y[0], trace.text[0]) == (0.5, 0.4, "2")
+    assert trace.x[0] + trace.error_x.array[0] == pytest.approx(1.0)
+    assert trace.x[0] - trace.error_x.arrayminus[0] == pytest.approx(0.2)
+    assert trace.error_y.array[0] == 0 and trace.y[0] - trace.error_y.arrayminus[0] == pytest.approx(0.3)
+    near = plane.plane(pd.DataFrame([row, {**row, "x": 0.505}, {**row, "y": 1.2}]), ("x", "y"))
+    assert {(one.x[0], one.y[0], one.text[0]) for one in near.data} == {
+        (0.5, 0.4, ""),
+        (0.505, 0.4, ""),
+        (0.5, 1.2, ""),
+    }
+    assert near.layout.yaxis.range[1] > 1.2, "generality by cosine may be above 1"
     for ends in ((0.0, 0.02), (0.97, 1.0), (0.2, 0.9)):
         one = {**row, "y": ends[0], "y_low": ends[0], "y_high": ends[1]}
         low, high = plane.plane(pd.DataFrame([one]), ("x", "y")).layout.yaxis.range
@@ -254,7 +274,7 @@ def test_a_plane_s_bars_end_where_the_intervals_do_and_within_it() -> None:
 
 def test_names_are_shown_and_not_obeyed() -> None:
     hostile = dots(["<b>x</b>", *"abcdefg"])
-    assert "<b>" not in points.points(hostile.assign(text=""), ("x", "y"), (1, 1)).to_json()
+    assert "<b>" not in points.points(hostile.assign(text=""), ("x", "y")).to_json()
     table = forest.lines(cases([[1.0]]), ["model"], lambda row: "<i>m</i>")
     assert "<i>" not in forest.forest(table, "x", "things").to_json()
 

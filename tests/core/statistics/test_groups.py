@@ -57,7 +57,7 @@ def test_without_counts_each_row_is_a_trial_and_ten_items_are_enough():
     assert group_statistics(frame[:9], ["m"])["faint"].tolist() == [True]
     assert group_statistics(frame, [])["items"].tolist() == [10]
     assert group_statistics(frame[:1], ["m"])["low"].tolist() == [wilson(1.0, 1)[0]]
-    numbers = group_statistics(frame.assign(value=3.0), ["m"], is_share=False).iloc[0]
+    numbers = group_statistics(frame.assign(value=3.0), ["m"], kind="positive").iloc[0]
     assert numbers["low"] is None and "no spread" in numbers["how"]
 
 

@@ -17,7 +17,6 @@ from core.statistics import (
     group_statistics,
     interval_of_items,
     interval_of_trials,
-    kind_of,
     wilson,
 )
 
@@ -76,11 +75,29 @@ def test_what_has_no_end_has_no_interval_without_spread() -> None:
         2,
         "all items have the same value: they show no spread",
     )
-    for values, kind in (([1.01], "share"), ([-1.5], "difference"), ([float("nan")], "any"), ([float("inf")], "any")):
-        with pytest.raises(ValueError, match="not values of the kind"):
-            interval_of_items(values, kind)  # type: ignore[arg-type]
-    assert [kind_of(one) for one in ([0, 1], [0, -0.1])] == ["share", "any"]
-    assert [kind_of(one, is_share=False) for one in ([0, 1], [-1, 0.5], [1.2])] == ["difference", "difference", "any"]
+    for value in (float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="not finite"):
+            interval_of_items([value], "any")
+
+
+def test_a_value_outside_the_range_leaves_a_mean_without_an_interval() -> None:
+    """Only a damaged journal holds one; before, it turned a share into any number."""
+    found = interval_of_items([1.5, 0.5, 0.4], "share")
+    assert found[:4] == (pytest.approx(0.8), None, None, 3) and found.how.endswith("range of this figure, 0 to 1")
+    assert interval_of_items([0.2, -0.1, 3], "positive").low is None
+    # A figure that may go a little beyond its kind, as generality by cosine does, keeps an interval.
+    wider = interval_of_items([1.25, 0.5, 0.4], "share", (0.0, 2.0))
+    assert wider.how == "t over items" and wider.low == 0.0 < 0.7 < wider.high < 2.0
+
+
+def test_an_error_has_an_interval_of_errors_even_where_all_lie_between_0_and_1() -> None:
+    """Seconds read "0.29 (-0.28 to 0.87)": their kind was guessed from their values."""
+    from scipy.stats import t
+
+    values = [0.1, 0.1, 0.95]
+    mean, low, high, *_ = interval_of_items(values, "positive")
+    reach = t.interval(0.95, 2, fmean(values), np.std(values, ddof=1) / 3**0.5)
+    assert reach[0] < 0 == low and high == pytest.approx(reach[1]) and high > 1 and mean == pytest.approx(fmean(values))
 
 
 @given(some.lists(some.floats(0, 1), min_size=1, max_size=40))

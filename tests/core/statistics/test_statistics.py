@@ -112,7 +112,8 @@ def test_a_comparison_is_scipys_paired_t_test_over_the_items_that_both_have():
     assert (got.mean_a, got.mean_b, got.difference) == pytest.approx((1.6 / 3, 1 / 3, 0.2))
     assert (got.t, got.p) == pytest.approx((test.statistic, test.pvalue))
     assert (got.low, got.high) == interval_of_items([0.2 - 0.1, 0.9 - 0.3, 0.5 - 0.6], "difference")[1:3]
-    wide = compare({"p": 24.0, "q": 3.0, "r": 5.0}, {"p": 20.0, "q": 6.0, "r": 0.0})  # errors have no end
+    wide = compare({"p": 24.0, "q": 3.0, "r": 5.0}, {"p": 20.0, "q": 6.0, "r": 0.0}, "positive")
+    # Errors have no upper end.
     errors = ttest_rel([24, 3, 5], [20, 6, 0]).confidence_interval(0.95)
     assert (wide.low, wide.high) == pytest.approx((errors.low, errors.high))
     assert compare({}, b).detail == {"reason": "no item is in both settings"} and compare({}, b).difference is None

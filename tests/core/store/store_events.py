@@ -74,7 +74,7 @@ def walking(*records: type[Frozen]) -> Lab:
         verdict=_nothing,
         scores=_nothing,
         records=records,
-        metrics=(Metric("miles", "Miles", "", leads=True), Metric("blisters", "Blisters", "")),
+        metrics=(Metric("miles", "Miles", "", "positive", leads=True), Metric("blisters", "Blisters", "", "any")),
     )
 
 

@@ -76,7 +76,7 @@ def test_all_pairs_of_a_table_are_corrected_together(monkeypatch: MonkeyPatch) -
 
 def test_the_finding_is_of_pairs_and_not_of_intervals() -> None:
     frame = pd.DataFrame(cases("a", of_items(0.7, 40)) + cases("b", of_items(0.5, 40)))
-    table = [{**cell, "table": "T"} for cell in cells(frame, ["model"], [], "Precision")]
+    table = [{**cell, "table": "T"} for cell in cells(frame, ["model"], [], "Precision", ASK.metric("precision"))]
     assert table[0]["low"] < table[1]["high"], "the intervals overlap"
     beside = [{**cell, "table": f"T{DIFFERENCES}"} for cell in differences(ASK, frame, ["model"], [], "Precision")]
     said = finding([*table, *beside], str)

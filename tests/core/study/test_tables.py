@@ -13,9 +13,10 @@ import pytest
 from core import entry, home
 from core.__main__ import main
 from core.journal import read
+from core.lab.shown import Metric
 from core.labs.simulatability.tables import otherwise
 from core.runs.upgrade import upgraded
-from core.statistics import difference_of_pairs, wilson
+from core.statistics import Kind, difference_of_pairs, wilson
 from core.study import multiverse, named
 from core.study.cells import cells
 from core.study.plan import BadStudy
@@ -277,6 +278,25 @@ def test_the_same_value_everywhere_has_the_interval_of_what_it_is() -> None:
         }
         for item in "abcd"
     )
-    [share], [gain] = (cells(frame, ["model"], [], "–", is_share) for is_share in (True, False))
+    kinds: tuple[Kind, ...] = ("share", "difference", "positive")
+    [share], [gain], [error] = (cells(frame, ["model"], [], "–", Metric("m", "M", "", kind)) for kind in kinds)
+    assert (error["value"], error["low"], error["n"]) == (0, None, 4)
     assert (share["low"], share["high"]) == pytest.approx(wilson(0, 4)) and gain["n"] == 4
     assert (gain["low"], gain["high"]) == pytest.approx(difference_of_pairs(0, 0, 4)[1:])
+
+
+def test_what_must_be_read_is_averaged_as_the_value_beside_it_is() -> None:
+    """A robot that does not err was shown as 0.50 beside 0.53: by question one, by case the other."""
+
+    def of_robot(cases: list[tuple[str, float | None, float | None]]) -> tuple[float, float | None]:
+        rows = pd.DataFrame(
+            {"run": "r", "case": str(at), "item": item, "model": "m", "value": value, "truth": truth,
+             "complete": True, "early": False, "applies": True}
+            for at, (item, value, truth) in enumerate(cases)
+        )  # fmt: skip
+        (cell,) = cells(rows, ["model"], [], "–", Metric("m", "M", "", "share"))
+        return cell["value"], cell["truth"]
+
+    assert of_robot([("a", 1.0, 1.0)] * 3 + [("b", 0.0, 0.0)]) == (0.5, 0.5)
+    assert of_robot([("a", 1.0, 1.0), ("b", 0.0, 0.0), ("c", None, 1.0)]) == (0.5, 0.5), "the same cases"
+    assert of_robot([("a", 1.0, 1.0), ("b", 0.4, None)]) == (0.7, None), "not that of a part beside the whole"

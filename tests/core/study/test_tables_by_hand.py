@@ -19,7 +19,7 @@ from core.study.cells import BLANK
 from core.study.plan import Planned, Study, parse
 from tests.small_lab import LAB, EchoSpec
 
-LOUD = Metric("loud", "Loud", "How loud it was.", leads=False)
+LOUD = Metric("loud", "Loud", "How loud it was.", "share", leads=False)
 ECHO = replace(
     LAB,
     metrics=(*LAB.metrics, LOUD),

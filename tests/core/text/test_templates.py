@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -88,3 +89,10 @@ def test_a_file_that_is_no_template_is_named(
         (tmp_path / "own.toml").write_text(text)
     with pytest.raises(TemplateError, match=words):
         load("own")
+
+
+def test_no_shipped_prompt_has_two_marks_where_one_belongs() -> None:
+    """A prompt of Probe once sent "which fact it gives,, and"."""
+    paths = sorted(templates.PROMPTS.rglob("*.toml"))
+    told = {path.name: re.findall(r"\S*[,;:]\s*[,;:.]\S*", path.read_text(encoding="utf-8")) for path in paths}
+    assert len(told) > 20 and not {name: found for name, found in told.items() if found}

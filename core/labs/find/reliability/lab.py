@@ -154,8 +154,10 @@ LAB = Lab(
     scores=scores,
     records=(Reliability,),
     metrics=(
-        Metric("same_mean", "Own words", f"Mean output for words of the own subject; {_PAPER['same']}", leads=True),
-        Metric("random_mean", "Words of others", f"Mean output; {_PAPER['random']}", better="lower", leads=True),
+        Metric("same_mean", "Own words", f"Mean output for own words; {_PAPER['same']}", "share", leads=True),
+        Metric(
+            "random_mean", "Words of others", f"Mean output; {_PAPER['random']}", "share", better="lower", leads=True
+        ),
     ),
     prompts=_prompts,
     asks=lambda spec, cases: {"module": calls(spec, cases)},

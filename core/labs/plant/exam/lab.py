@@ -186,6 +186,7 @@ LAB = Lab(
             "Judge's qualification test",
             "The share of explanations that are judged correctly. 143 of 150 pass, with nine tenths of those that "
             "acknowledge the cue and of the others.",
+            "share",
             leads=True,
         ),
     ),

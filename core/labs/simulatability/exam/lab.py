@@ -326,7 +326,7 @@ LAB = Lab(
     verdict=sentences,
     scores=scores,
     records=(ExamGuess,),
-    metrics=(Metric("exam", "Exam", "The share of guesses that are right. 9 of 11 pass.", leads=True),),
+    metrics=(Metric("exam", "Exam", "The share of guesses that are right. 9 of 11 pass.", "share", leads=True),),
     prompts=hashes,
     asks=lambda spec, cases: {"simulator": len(spec.questions) * (steps.CALLS if spec.reads == "steps" else 1)},
     check=check,

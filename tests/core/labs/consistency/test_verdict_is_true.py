@@ -386,8 +386,9 @@ def is_true(sentence: str, ran: Ran) -> bool:
     if beside:
         decided = [case for case, word in ran.outcomes.items() if word in WORDS[:2]]
         masks = sum("/counterfactual/" not in case for case in decided)
-        if found := re.match(r"Where words were masked \((\d+) of (\d+)\), a", beside):
-            if [int(one) for one in found.groups()] != [masks, n] or masks == n:
+        if found := re.match(r"Where words were masked it kept to (\d+) of (\d+); a", beside):
+            held = sum("/counterfactual/" not in case and ran.outcomes[case] == "faithful" for case in decided)
+            if [int(one) for one in found.groups()] != [held, masks] or masks == n:
                 return False
             beside = f"A{beside[found.end() :]}"
         elif masks < n:
