@@ -25,16 +25,22 @@ runpy.run_module("core.text.embed_process", run_name="__main__", alter_sys=True)
 
 
 @pytest.fixture(scope="module")
-def encoder():
-    """Started where every connection is refused."""
+def refusing():
+    """An encoder is started where every connection is refused."""
     patch = pytest.MonkeyPatch()
     patch.setattr(embed, "COMMAND", [sys.executable, "-c", REFUSING])
     patch.setattr(embed, "_started", [])
-    made = embed.encoder()
-    yield made
-    made._model._process.kill()
-    made._model._process.wait()
+    yield
+    for made in embed._started:
+        made._model._process.kill()
+        made._model._process.wait()
     patch.undo()
+
+
+@pytest.fixture
+def encoder(refusing):
+    """One that is alive, whichever test ended another before."""
+    return embed.encoder()
 
 
 def test_vectors_have_length_one_and_mean_something(encoder):
