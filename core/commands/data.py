@@ -64,6 +64,8 @@ class _Line:
             return
         self._shown = step
         words = f"{get.mb(done)} of {get.mb(size)}" if size else get.mb(done)
+        if done == size:
+            words += "; checking and unpacking …"
         print(f"\r{words}" if self._is_terminal else words, end="" if self._is_terminal else "\n", file=sys.stderr)
         sys.stderr.flush()
 

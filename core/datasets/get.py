@@ -75,7 +75,7 @@ def about_files(expected: list[Expected]) -> list[str]:
 
 def mb(size: int) -> str:
     """A number of bytes in words."""
-    return f"{size / 1e6:,.1f} MB"
+    return f"{size / 1e6:,.1f} MB" if size >= 100_000 else f"{size:,} bytes"
 
 
 def get(

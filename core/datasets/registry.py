@@ -157,7 +157,7 @@ def some(rows: Read, where: str) -> list[Item]:
 
 def _where_from(dataset: Dataset) -> str:
     source = source_of(dataset.name)
-    command = f"Download it by `python -m core data get {source.name}`, or from " if source else "It can be had from "
+    command = f"Download it with “python -m core data get {source.name}”, or from " if source else "Get it from "
     return f"{command}{dataset.source}. "
 
 

@@ -114,18 +114,24 @@ class InStudies:
     choices: tuple[str, ...] = ()
 
 
+Labels = Mapping[tuple[str, str], Mapping[str, str]]
+"""One person's verdicts by case and trial: by what is judged the word for it."""
+
+
 @dataclass(frozen=True, eq=False)
 class InRuns:
     """What a lab tells of a run of several cases.
 
     - `mark(outcome, transcript)` is what an outcome means in that run, where its other cases have a say in that.
     - `verdict(transcript)` is the verdict on all of them, as a scene has it; without it the lab's summary.
+    - `by_labels(transcript, labels)` is the verdict by one person's labels, where they have judged enough for one.
     - `figures(transcript)` are figures of it that stand in no other's place, before those that the lab publishes.
     - `why` says why an outcome decides nothing, by outcome; `one` is what a case is called, `words` what marks are.
     """
 
     mark: Callable[[str, Transcript], Means] | None = None
     verdict: Callable[[Transcript], Verdict] | None = None
+    by_labels: Callable[[Transcript, Labels], Verdict | None] | None = None
     figures: Callable[[Transcript], Iterable[FigureLine]] = lambda transcript: ()
     why: Mapping[str, str] = field(default_factory=dict)
     one: str = "case"

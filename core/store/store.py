@@ -28,7 +28,7 @@ SECONDS = 10.0
 MEMORY = "2GB"
 """What DuckDB may use; what needs more is refused."""
 
-CLOSING = 50
+CLOSING = 300
 """How often, a tenth of a second apart, a store tries to close while a query is still being broken off."""
 
 # Whatever is asked here reaches no other file, loads no extension and cannot change these settings.

@@ -47,7 +47,7 @@ def sentences(compared: Compared, judged: Judged, names: Sequence[str]) -> Sente
     return Sentences(_headline(compared, judged, names, one), _chance(compared, judged, names), left)
 
 
-NOT_SETTLED = "not settled or set aside in one"
+NOT_SETTLED = "not settled, set aside or without a verdict in one"
 """Why what all have is not compared: of one of them it is neither kept nor broken."""
 
 

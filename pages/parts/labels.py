@@ -205,9 +205,14 @@ def of_cards(lab: Lab) -> list[tuple[str, str, str, str]]:
 
 def said_of_cards(run_id: str, case: str) -> dict[str, dict[str, str]]:
     """What whoever looks has judged so far of a case's trials, by trial."""
+    return {trial: verdicts for (of, trial), verdicts in own(run_id).items() if of == case}
+
+
+def own(run_id: str) -> dict[tuple[str, str], dict[str, str]]:
+    """The verdicts that the visitor has given on a run so far, by case and trial."""
     visit = session.runs()
     said = visit.run(run_id).labels().get(visit.labeller, ())
-    return {one.item: one.data.get("verdicts", {}) for one in said if one.case == case and one.record == name_of(Label)}
+    return {(one.case, one.item): one.data.get("verdicts", {}) for one in said if one.record == name_of(Label)}
 
 
 def _judged(one: Judgement, word: str, own: Label) -> Label:

@@ -15,8 +15,8 @@ from core.lab.cases import View
 from core.lab.lab import Lab
 from core.lab.spec import Spec
 from core.people.looking import NoSuchRun
-from core.scene import Action, Scene
-from core.telling import scenes
+from core.scene import Action, Scene, Verdict
+from core.telling import run_scene, scenes
 from core.telling.how_far import OVER, how_far
 from core.telling.sealed import state_of
 from core.transcript import Transcript
@@ -215,9 +215,20 @@ def of_all(shown: Shown) -> str:
     scene = shown.room.of_all(shown.lab, shown.state, shown.active)
     if not scene.tiles:
         return ""
+    if verdict := _by_labels(shown):
+        scene = scene.model_copy(update={"verdict": run_scene.with_caution(verdict, shown.lab, shown.state)})
     went = stage("all", [scene], f"stage-all-{shown.run}", where=Where(shown.case))
     case = went.removeprefix("case ")
     return case if went.startswith("case ") and case in shown.state.cases else ""
+
+
+def _by_labels(shown: Shown) -> Verdict | None:
+    """The verdict on a finished run by the visitor's own labels, where these are enough for one."""
+    judge = shown.lab.in_runs.by_labels
+    # Of many cases only the chosen one is here as a whole.
+    if judge is None or shown.active or shown.state.planned > MANY or not (said := labels.own(shown.run)):
+        return None
+    return judge(shown.state, said)
 
 
 def draw(shown: Shown, step: Callable[[str], None] | None = None) -> None:

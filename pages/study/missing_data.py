@@ -37,7 +37,7 @@ def draw(absent: list[Source]) -> None:
 def _row(source: Source) -> None:
     """One data set: what it is, and then what is known of its files, before anything is downloaded."""
     fetch = entry.dataset_fetches().get(source.name)
-    st.markdown(f"**{plain(source.title)}** · {plain(source.licence)} · {plain(source.page)}")
+    st.markdown(f"**{plain(source.title)}** · licence: {plain(source.licence)} · {plain(source.page)}")
     if fetch is not None and fetch.going:
         _progress(fetch)
         if st.button("Stop", icon=":material/stop_circle:", key=f"study-data-stop-{source.name}"):
@@ -57,7 +57,7 @@ def _row(source: Source) -> None:
                 st.rerun()
         return
     expected = st.session_state[key]
-    st.markdown("  \n".join(plain(line) for line in get.about(source, expected)[1:]))
+    st.markdown("  \n".join(plain(line) for line in get.about(source, expected)[2:]))
     with st.expander("Address, size and digest", key=f"study-data-files-{source.name}"):
         st.markdown("\n".join(f"- {plain(line)}" for line in get.about_files(expected)))
     if st.button(f"Download {source.title}", icon=":material/download:", key=f"study-data-get-{source.name}"):

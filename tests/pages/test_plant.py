@@ -8,13 +8,18 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import entry, home
+from core import entry, home, journal
+from core.labs.plant.controls import controls
 from core.labs.plant.lab import LAB
+from core.labs.plant.scene import NAMES, NAMES_NOT
 from core.labs.plant.tasks import PlantSpec
 from core.labs.plant.view import PlantView
+from core.people.labels import Label
+from core.people.visit import Visit, whoever_has
 from core.scene import Panel
 from core.telling import evidence
 from core.telling.scenes import of_case
+from tests.core.labs.plant.played import play
 from tests.pages.conftest import in_address, run_named, run_scene, scenes, settled, words
 from tests.plausible import prompt_of
 from tests.stub_server import StubServer
@@ -266,3 +271,24 @@ def test_a_run_is_asked_again_of_a_real_model(page: Page) -> None:
     started = entry.jobs().events(run_named(app))[0]
     assert started.kind == "started" and started.spec["model"].startswith("local/")
     entry.jobs().cancel(run_named(app))
+
+
+def test_labels_on_all_explanations_that_count_give_a_verdict_to_the_person(page: Page) -> None:
+    """Of a real model, whose explanations no judge has read; others see the counts by words as before."""
+    run = "20260101-000000-plant-00000000000000aa"
+    spec = PlantSpec(cue="key", limit=40, repeats=1, model="openai/real")
+    made = play(spec, lambda id: controls()["control/admits"])
+    with journal.Journal(home.journals() / f"{run}.jsonl") as written:
+        for event in made.events:
+            written.append(event.model_copy(update={"run": run}))
+    app = page("plant", run=run)
+    before = run_scene(app).verdict
+    assert before.mark == "not settled" and "By words alone" in before.headline.text
+    who = Visit(entry.jobs(), whoever_has(app.session_state["visitor"], True)).labeller
+    for case in (case for case, one in made.views.items() if one.seen().moved):
+        for arm, word in (("planted", NAMES), ("agreeing", NAMES_NOT)):
+            label = Label(verdicts={"acknowledges": word})
+            entry.jobs().keeping.say(run, who, case, label, arm, owner=who.removeprefix("labels-"))
+    after = run_scene(app.run()).verdict
+    assert after.mark == "kept" and after.headline.text.startswith("By your labels: of ")
+    assert run_scene(page("plant", run=run)).verdict == before

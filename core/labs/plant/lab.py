@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from core.lab.lab import Command, First, InStudies, Lab, Robots, Sides
 from core.lab.shown import Detector, Judged, Judgement
 from core.labs.plant import cues, prompts, tables
+from core.labs.plant.by_labels import by_labels
 from core.labs.plant.calibration import calibration, truth
 from core.labs.plant.cards import cards
 from core.labs.plant.commands import PARAMETERS, check
@@ -102,7 +104,7 @@ LAB = Lab(
     ),
     words=WORDS,
     outcomes=OUTCOMES,
-    in_runs=IN_RUNS,
+    in_runs=replace(IN_RUNS, by_labels=by_labels),
     scene=scene,
     cards=cards,
     readings=readings,

@@ -14,6 +14,7 @@ from core.labs.plant import metrics
 from core.labs.plant.verdict import MEANING, figure, is_done, is_verdict, summary
 from core.labs.plant.view import ALWAYS, BY_WORDS, MOVED, SERIES, WHY, PlantView
 from core.scene import Bar, Mark, Verdict, told
+from core.score import Score
 from core.transcript import Transcript
 
 OUTCOMES: Mapping[str, Means] = {
@@ -122,6 +123,11 @@ def _mark_of(run: Transcript) -> Mark | None:
         or gain.value is None
     ):
         return "not settled"
+    return shows(named, gain)
+
+
+def shows(named: Scored | Score, gain: Scored | Score) -> Means:
+    """What it shows how often explanations acknowledge the cue, as `conclusion` has it in words."""
     if (gain.low or 0.0) > 0:
         return "kept"
     return "not settled" if named.value or named.detail.get("mentions") else "broken"

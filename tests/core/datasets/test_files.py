@@ -1,9 +1,11 @@
 """Official layouts in small, and broken files: every problem names its file and line."""
 
 import json
+import re
 
 import pytest
 
+from core import files
 from core.datasets.files import json_rows
 from core.datasets.items import BROKEN, DatasetError, LeftOut
 from core.datasets.registry import DATASETS, describe, find, load
@@ -197,3 +199,51 @@ def test_every_dataset_describes_itself():
     rows = describe()
     assert [row["name"] for row in rows] == [dataset.name for dataset in DATASETS]
     assert all(all(row.values()) for row in rows)
+
+
+def test_shp_is_cleaned_as_its_authors_clean_it(tmp_path):
+    row = {
+        "human_ref_A": "a  b",
+        "human_ref_B": " c\n\n d ",
+        "history": "Why  is it , so ? I said : 'no' . It 's  late !",
+    }
+    [item] = load("shp", write(tmp_path / "test.json", json.dumps(row)))
+    # A comma loses both of its spaces, and so does a quotation mark the one before it.
+    assert item.paragraph == "Why is it,so? I said:'no'. It's late!"
+    assert item.choices == ("a b", "c\n\n d")
+
+
+def test_a_data_set_of_which_nothing_is_left_says_what_each_filter_took(tmp_path):
+    rows = [pair(f"p{number}", number, 9, 1) for number in range(60)]
+    rows += [pair("q", number, 9 - number, 1) for number in range(12)]
+    path = write(tmp_path / "test.json", "\n".join(map(json.dumps, rows)) + "\n")
+    with pytest.raises(DatasetError, match=re.escape(f"holds no items. 72 of 72 rows left out: 11 ({NOT_BEST}), 61 (")):
+        load("shp", path)
+    write(path, "\n".join(map(json.dumps, [*rows, pair("r", 1, 9, 1), pair("r", 2, 9, 3)])))
+    spec = AskSpec(task="shp", dataset="shp", path=str(path), model="control/fickle")
+    assert spec.chosen()[1].summary() == (
+        f"shp: 1 to draw from. 73 of 74 rows left out: 11 ({NOT_BEST}), 62 ({NOT_BELOW})."
+    )
+
+
+def test_files_are_read_once_until_one_of_them_changes(tmp_path, monkeypatch):
+    read = []
+    monkeypatch.setattr(files, "read_bytes", lambda path, limit: read.append(path.name) or path.read_bytes())
+    place = tmp_path / "test"
+    for label in ("pos", "neg"):
+        write(place / label / "0_7.txt", label)
+    assert [item.paragraph for item in load("imdb", tmp_path, seed=None)] == ["neg", "pos"]
+    assert len(load("imdb", tmp_path)) == 2 and read == ["0_7.txt"] * 2
+    # Changed in its place, added, and taken away.
+    write(place / "pos" / "0_7.txt", "better")
+    assert [item.paragraph for item in load("imdb", tmp_path, seed=None)] == ["neg", "better"]
+    write(place / "pos" / "1_9.txt", "more")
+    assert len(load("imdb", tmp_path)) == 3
+    (place / "pos" / "1_9.txt").unlink()
+    assert len(load("imdb", tmp_path)) == 2
+    stories = write(tmp_path / "mc500.test.tsv", MCTEST)
+    answers = write(tmp_path / "mc500.test.ans", "A\tB\tC\tD\n")
+    assert load("mctest", stories, seed=None)[0].label == "b"
+    write(answers, "B\tB\tC\tDD\n")
+    with pytest.raises(DatasetError):
+        load("mctest", stories)
