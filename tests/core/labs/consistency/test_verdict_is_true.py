@@ -478,7 +478,7 @@ def parts(sentence: str) -> set[str]:
 
 def as_listed(sentence: str) -> str:
     """A sentence as the table has it: answers are *x*, numbers N, kinds of explanation K."""
-    sentence = re.sub(r"\*[^*]+\*", "*x*", re.sub(r"\d+(?=[ %)])", "N", sentence))
+    sentence = re.sub(r"\*[^*]+\*", "*x*", re.sub(r"\d+(?=[ %);])", "N", sentence))
     kinds = "|".join(KINDS)
     return re.sub(rf"to its (?:{kinds})(?: and (?:{kinds}))*", "to its K", sentence)
 

@@ -10,6 +10,7 @@ import pytest
 from core import statistics
 from core.labs.simulatability import baselines
 from core.labs.simulatability.baselines import compared, helped, made_predictable, over_best, over_cases, strongest
+from core.labs.simulatability.view import same_guess
 
 YES, NO = ["yes"] * 10, ["no"] * 10
 MIXED = ["yes", "no"] * 10
@@ -36,6 +37,25 @@ def test_each_baseline_has_to_be_beaten_the_constant_guess_too() -> None:
     assert not helped(compared(answers, {"question_only": wrong(answers)}, answers)), "without the placebo nothing is"
     assert not helped(compared(answers, {}, answers)), "where no baseline was asked nothing was beaten"
     assert not helped(compared(answers, {"swapped": wrong(answers), "none": answers}, answers))
+
+
+class Case:
+    """What `same_guess` asks of a case: the answers to questions that were predicted."""
+
+    def __init__(self, *answers: str) -> None:
+        self.answers = answers
+
+    def tested(self, rules: str) -> list[tuple[str, str, str]]:
+        return [("A question?", "yes", answer) for answer in self.answers] + [("Another?", "unknown", "no")]
+
+
+def test_always_guessing_the_same_is_one_answer_for_all_cases() -> None:
+    """Each case by its own better answer would have 0.88 here."""
+    score = same_guess([Case("yes", "yes"), Case("no", "no", "yes", "no"), Case()], "repaired")  # type: ignore[list-item]
+    assert (score.value, score.n, score.of) == (0.625, 2, 3) and score.detail["guess"] == "yes"
+    assert (score.low, score.high) == statistics.interval_of_items([1.0, 0.25])[1:3]
+    none = same_guess([Case(), Case()], "repaired")  # type: ignore[list-item]
+    assert (none.value, none.n, none.of) == (None, 0, 2)
 
 
 def test_a_baseline_that_cannot_predict_has_no_hit_and_one_that_could_not_be_read_is_left_out() -> None:
