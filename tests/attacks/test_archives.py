@@ -114,7 +114,9 @@ def here(tmp_path: Path) -> Callable[[bytes], Path]:
     return opened
 
 
-@pytest.mark.parametrize("content", [tarred(GOOD, ("else", b"x")), zipped(("set/", b""), GOOD, ("else", b"x"))])
+@pytest.mark.parametrize(
+    "content", [tarred(GOOD, ("else", b"x")), zipped(("set/", b""), GOOD, ("else", b"x"))], ids=["tar", "zip"]
+)
 def test_what_is_wanted_is_unpacked_and_nothing_else(here: Callable[[bytes], Path], content: bytes) -> None:
     folder = here(content)
     assert [str(one.relative_to(folder)) for one in folder.rglob("*.*")] == ["set/a.txt"]

@@ -182,7 +182,7 @@ def test_an_unknown_digest_is_recorded_and_another_file_refused_later(server: Fi
     assert registry.load("babi-1")
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"a": 1}', '{"a": {"sha256": "x"}}', "[" * 100_000])
+@pytest.mark.parametrize("text", ["{", "[]", '{"a": 1}', '{"a": {"sha256": "x"}}', "[" * 100_000], ids=range(5))
 def test_broken_pins_are_reported(server: FileServer, text: str) -> None:
     server.files[TARRED] = babi()
     (home.home() / "downloads").mkdir()
@@ -200,6 +200,7 @@ def test_broken_pins_are_reported(server: FileServer, text: str) -> None:
         (babi()[:2_000_000], "damaged or cut short"),
         (tarred({f"tasks_1-20_v1-2/en-10k/qa{n}_a_test.txt": b"<html>" for n in (1, 2, 3)}), "is not the file"),
     ],
+    ids=["page", "another archive", "path", "cut", "another content"],
 )
 def test_what_is_no_data_set_is_removed_and_not_recorded(server: FileServer, sent: bytes, words: str) -> None:
     server.files[TARRED] = sent
