@@ -106,17 +106,19 @@ def of_differences(values: Sequence[float]) -> tuple[float, float]:
     return max(-1.0, min(mean, fmean(padded) - reach)), min(1.0, max(mean, fmean(padded) + reach))
 
 
-def of_cases(scores: Sequence[Expected]) -> Expected:
-    """The mean over the cases that have a value."""
+def of_cases(scores: Sequence[Expected], is_error: bool = False) -> Expected:
+    """The mean over the cases that have a value; an error has no upper limit, whatever its values happen to be."""
     if len(scores) == 1:
         return scores[0]
     values = [one.value for one in scores if one.value is not None]
     if not values:
         return Expected(None, 0, len(scores))
-    if all(0 <= value <= 1 for value in values):
+    if not is_error and all(0 <= value <= 1 for value in values):
         return Expected(fmean(values), len(values), len(scores), *of_items(values))
-    within = stats.t.interval(0.95, len(values) - 1, fmean(values), stats.sem(values)) if len(values) > 1 else ()
-    return Expected(fmean(values), len(values), len(scores), *map(float, within))
+    if len(set(values)) < 2:
+        return Expected(fmean(values), len(values), len(scores))
+    low, high = map(float, stats.t.interval(0.95, len(values) - 1, fmean(values), stats.sem(values)))
+    return Expected(fmean(values), len(values), len(scores), max(0.0, low) if is_error else low, high)
 
 
 class Book:
@@ -523,7 +525,7 @@ def probe(book: Book, which: Line) -> Expected:
         cases = [case for case in cases if _probe_case(book, case, "nmse_success", rules).value == 1]
     scores = [_probe_case(book, case, metric, rules) for case in cases]
     if len(scores) == 1 or metric not in ("nmse", "excess", "held_out_nmse"):
-        return of_cases(scores)
+        return of_cases(scores, metric == "noise_floor")
     values = [one.value for one in scores if one.value is not None]
     return Expected(median(values), len(values), len(scores)) if values else Expected(None, 0, len(scores))
 
