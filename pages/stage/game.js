@@ -161,7 +161,7 @@ function byChance(wins, losses) {
 }
 
 /**
- * What the guesses of all players say of the reasons of a pack that nobody selected: a sentence, and an `outcome` (none,
+ * What the guesses of all players say of the reasons of a pack that nobody selected: a sentence, an `outcome` (none,
  * open, gain, loss). `guessed` is how many `players` there are, and of each card, by its place from 0, how many guessed
  * which word. A card counts once, by the share of its guesses that were right.
  */
@@ -193,7 +193,7 @@ const POOLED = {
  * reasons taken literally and the correct answer, all over the same cards: those that the reason decides and for which
  * the reader made a prediction. One game is no verdict on the reasons: it would judge a choice of cards, or few cards.
  *
- * `cards` are those of a pack, `guesses` a word each. Gives also `left` (cards that are not scored), `hits`, `n`, `bars`.
+ * `cards` are those of a pack, `guesses` a word each. Gives `left` (cards that are not scored), `hits`, `n`, `bars` too.
  */
 export function concluded(kind, cards, guesses) {
   const words = gameOf(kind), guess = new Map(cards.map((one, at) => [one, guesses[at]]));
@@ -457,7 +457,8 @@ export function Play({ stage, pack, seed: given, others, guessed, isInline, isIn
     { ...cards[place], card: asked(cards[place].card, open), id: String(place), place, isReady: true, kind, open }
   )), [pack, seed]);
   const again = () => { const next = newSeed(); sow(next); stage.act("seed", next); };
-  const end = (guesses) => html`<${Concluded} ...${{ pack, rounds, guesses, seed, again, others, guessed, isInApp }} />`;
+  const end = (guesses) =>
+    html`<${Concluded} ...${{ pack, rounds, guesses, seed, again, others, guessed, isInApp }} />`;
   if (!rounds.length) return html`<p class="soft">There is no card in this pack.</p>`;
   return html`<${Game} key=${seed} ...${{ stage, rounds, asks, end, isInline }} head=${pack.title} note=${picked(pack)}
     tell=${(round, value) => stage.act("play", round.place, value)} />`;
@@ -468,7 +469,8 @@ function Concluded({ pack, rounds, guesses, seed, again, others, guessed, isInAp
   const [way, onward] = OWN[pack.kind] ?? ["/ask", "Now a question of your own"];
   const own = rounds.map((one) => guesses[one.id]);
   const found = useMemo(() => concluded(pack.kind, rounds, own), [rounds, guesses]);
-  const together = useMemo(() => pack.as_it_came ? pooled(pack.kind, pack.cards, guessed).sentence : "", [pack, guessed]);
+  const ofAll = () => (pack.as_it_came ? pooled(pack.kind, pack.cards, guessed).sentence : "");
+  const together = useMemo(ofAll, [pack, guessed]);
   const link = isInApp ? inApp.game(pack.name, seed) : `The same cards: #${seed}`;
   const text = shared(pack.title, rounds.map((one) => ofGuess(one, guesses[one.id])), found, link);
   const names = [...new Map(rounds.filter((one) => one.who?.name).map((one) => [one.who.name, one.who])).values()];

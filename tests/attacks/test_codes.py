@@ -171,4 +171,4 @@ def test_behind_tls_every_cookie_stays_there(app: Server, path: str) -> None:
 def test_a_code_that_is_easily_guessed_starts_no_app(tmp_path: Path) -> None:
     environment = {**os.environ, "EXPLAIN_HOME": str(tmp_path), "EXPLAIN_TEACHER_CODE": "short"}
     done = subprocess.run([sys.executable, "app.py"], cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 1 and "EXPLAIN_TEACHER_CODE: too short" in done.stderr
+    assert done.returncode == 1 and "EXPLAIN_TEACHER_CODE is too short" in done.stderr
