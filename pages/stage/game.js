@@ -193,7 +193,7 @@ const POOLED = {
  * reasons taken literally and the correct answer, all over the same cards: those that the reason decides and for which
  * the reader made a prediction. One game is no verdict on the reasons: it would judge a choice of cards, or few cards.
  *
- * `cards` are those of a pack, `guesses` a word each. Gives `left` (cards that are not scored), `hits`, `n`, `bars` too.
+ * `cards` are those of a pack, `guesses` a word each. Gives `left` (cards that are not scored), `hits`, `n`, `bars`.
  */
 export function concluded(kind, cards, guesses) {
   const words = gameOf(kind), guess = new Map(cards.map((one, at) => [one, guesses[at]]));
