@@ -161,7 +161,15 @@ def test_they_come_with_the_app_in_no_list_and_off_says_nothing_of_a_dial_that_e
     for id in [*noisy(), *worthless(), *lexicon.noisy(), *of_probe.noisy()]:
         assert not getattr(models(id), "listed", True) and models(id).id == id
     frame = pd.DataFrame(
-        {"lab": "simulatability", "model": model, "metric": "precision", "value": 0.5, "truth": 0.66, "complete": True}
+        {
+            "lab": "simulatability",
+            "model": model,
+            "metric": "precision",
+            "item": "q",
+            "value": 0.5,
+            "truth": 0.66,
+            "complete": True,
+        }
         for model in ("control/noisy-0.7-0", "control/dial-0.7")
     )
     labs = entry.labs()

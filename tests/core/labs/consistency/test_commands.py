@@ -43,7 +43,7 @@ def test_options_make_the_specification() -> None:
         (("sentiment", "--text", "x", "--dataset", "imdb"), "not both"),
         (("sentiment", "--label", "positive"), "--label goes with --text"),
         (("sentiment", "--controls", "21"), "0<=x<=20"),
-        (("sentiment", "--limit", "1001"), "1<=x<=1000"),
+        (("sentiment", "--limit", "1000001"), "1<=x<=1000000"),
         (("sentiment", "--max-tokens", "15"), "16<=x<=8192"),
         (("sentiment", "--seed", "-1"), "x>=0"),
         (("weather",), "weather"),

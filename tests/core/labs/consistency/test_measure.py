@@ -388,7 +388,7 @@ def test_a_dataset_that_is_not_there_stops_the_run_in_words(tmp_path: Path) -> N
         ({"dataset": "imbd"}, "Did you mean imdb"),
         ({"explanations": ()}, "at least 1"),
         ({"controls": 21}, "20"),
-        ({"limit": 1001}, "1000"),
+        ({"limit": 1_000_001}, "1000000"),
         ({"seed": -1}, "greater than or equal to 0"),
         ({"max_tokens": 15}, "16"),
         ({"items": (REVIEW.model_copy(update={"id": ""}),)}, "no id"),
