@@ -196,7 +196,11 @@ def _kept(
     began = time.monotonic()
 
     def left(run: Planned) -> Iterator[Case]:
-        return (case for case in run.lab.cases(run.spec) if case.id not in stand[run.id].cases)
+        try:
+            yield from (case for case in run.lab.cases(run.spec) if case.id not in stand[run.id].cases)
+        except (CallFailed, ValueError, OSError):
+            # Nothing of it is in the cache; the run says why it cannot be made.
+            return
 
     first: Counter[str] = Counter()
     for run in runs:

@@ -30,7 +30,10 @@ class Sizes:
         spec = run.spec
         if isinstance(spec, OnData) and spec.dataset:
             if spec.whole not in self._held:
-                self._held[spec.whole] = spec.whole.size()
+                size = spec.whole.size()
+                # A lab may refuse a robot that knows none of the items.
+                next(iter(run.lab.cases(spec)), None)
+                self._held[spec.whole] = size
             items = len(spec.part(self._held[spec.whole]))
             return Size(items, items * spec.cases_of_item)
         cases = list(islice(run.lab.cases(spec), MOST_CASES + 1))
