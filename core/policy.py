@@ -124,7 +124,7 @@ def faults() -> list[str]:
         if name.startswith("EXPLAIN_") and name not in known:
             near = get_close_matches(name, known, 1, 0.8)
             found.append(
-                f"{name} is no setting{f'; did you mean {near[0]}?' if near else ': docs/host.md lists them.'}"
+                f"{name} is not a setting{f'; did you mean {near[0]}?' if near else ': docs/host.md lists them.'}"
             )
         elif name in settings and value.lower() not in ("", "yes", "no"):
             found.append(f"{name} has to be yes or no.")

@@ -36,7 +36,9 @@ def add(commands: click.Group) -> None:
     help="what two rows must share: the starter question (whole), or their own too (exact, default where given)",
 )
 @click.option(
-    "--doubtful", is_flag=True, help="count results that are no verdict, as where the predictor failed its test"
+    "--doubtful",
+    is_flag=True,
+    help="count results without a verdict, for example because the predictor failed its test",
 )
 @json_option("what was found as a JSON object")
 def _compare(of: tuple[str, ...], by: str, within: str, match: str | None, doubtful: bool, as_json: bool) -> int:

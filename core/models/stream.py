@@ -27,7 +27,7 @@ class Unreadable(Exception):
 
     @classmethod
     def of(cls, error: Exception) -> Unreadable:
-        """The same with `error` as its cause; of what was unsafe with its message."""
+        """An Unreadable caused by `error`; with its message, where it is one of the guard's."""
         unreadable = cls(str(error) if isinstance(error, guard.Unsafe) else "")
         unreadable.__cause__ = error
         return unreadable

@@ -38,7 +38,7 @@ def sentences(compared: Compared, judged: Judged, names: Sequence[str]) -> Sente
     if any(compared.doubtful):
         held = _listed([f"{n:,} of {name}" for name, n in zip(names, compared.doubtful, strict=True) if n])
         counts = "counted all the same" if compared.asked.doubtful else "not counted"
-        left.append(f"Results that are no verdict, as where the predictor failed its test: {held}; {counts}.")
+        left.append(f"Results without a verdict, for example because the predictor failed its test: {held}; {counts}.")
     if compared.robots:
         left.append(f"{counted(compared.robots, 'result')} of robots left out: they count where chosen as models.")
     if compared.averaged:

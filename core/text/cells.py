@@ -1,5 +1,5 @@
-"""Tables as CSV that a spreadsheet shows and never runs. There, a cell that begins like a formula is one; and where a
-spreadsheet parts cells at another sign than the comma, what stands behind that sign begins a cell.
+"""Tables as CSV that a spreadsheet shows and never runs. A spreadsheet takes a cell that begins like a formula for one.
+Some split cells at a semicolon or a tab: there, the text after it begins a cell too.
 """
 
 from __future__ import annotations

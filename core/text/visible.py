@@ -1,4 +1,4 @@
-"""Characters that nobody would see, as signs: white space, and those that turn the direction of writing."""
+"""Characters that nobody would see, as signs: white space, and those that change the direction of writing."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _DIRECTIONS = dict.fromkeys([0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *ra
 
 
 def directed(text: str) -> str:
-    """`text` with a sign, as long as it, for each character that turns the direction of writing: with these, an answer
-    reads otherwise than it is. Letters of languages that are written from the right keep their own direction.
+    """`text` with one sign in place of each character that changes the direction of writing: such characters can make
+    an answer look different from what it is. Letters of right-to-left languages keep their own direction.
     """
     return text.translate(_DIRECTIONS)
 

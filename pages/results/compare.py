@@ -140,11 +140,11 @@ def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> N
 
 
 def doubt(compared: Compared) -> None:
-    """Whether results that are no verdict count, where there are any."""
+    """A switch that counts results without a verdict, where there are any."""
     if any(compared.doubtful):
         st.session_state["doubtful"] = compared.asked.doubtful
         st.toggle(
-            "Count results that are no verdict",
+            "Count results without a verdict",
             key="doubtful",
             help="Where the model that predicts failed its test, or a prediction is in doubt, Ask gives no verdict.",
             on_change=lambda: address.change(doubtful=["1"] if st.session_state["doubtful"] else []),

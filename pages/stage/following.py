@@ -111,7 +111,7 @@ class Following:
                     # It was deleted, or its folder is away: who watches asks again, and is told why.
                     break
                 for watcher in [one for one in self._watching if one.is_out]:
-                    # Their browser asks again, and is told why nothing more comes.
+                    # Their browser asks again, and hears why it gets no more.
                     self._send(watcher, "")
                 self._tell(now, [*self._watching])
                 if self._watching:

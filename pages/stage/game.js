@@ -6,7 +6,7 @@
 
 import {
   html, useEffect, useLayoutEffect, useMemo, useRef, useState, useKeys, Actions, Bars, Button, Ending, Face, Marked,
-  Options, Panels, Sign, Text, Tiles, against, came, capital, classOf, counted, cut, cutText, isForetold, isGoing,
+  Options, Panels, Sign, Text, Tiles, against, came, capital, classOf, counted, cut, cutText, isPredictable, isGoing,
   numberOf, revealed, titleOf, wordOf,
 } from "./stage.js";
 
@@ -401,7 +401,7 @@ const isReached = (card) => card.mark !== "stopped" || Boolean(card.said);
 
 /** The cards of a run, guessed before they turn; those without the reason first. */
 export function Guess({ stage, scene, name, leave }) {
-  const cards = scene.cards.filter((card) => isReached(card) && isForetold(card));
+  const cards = scene.cards.filter((card) => isReached(card) && isPredictable(card));
   const all = cards.map((card) => ({
     id: card.id, title: scene.title, who: scene.who, claim: scene.claim, card, isReady: card.mark !== "waiting",
     isCovered: isCovered(scene.run, card.number),
@@ -420,10 +420,11 @@ export function Guess({ stage, scene, name, leave }) {
 
 /** The reader with the reason and without it: what it was worth to them, where that can be said at all. */
 export function apart(rounds, guesses) {
-  const foretold = rounds.filter(({ id, card }) => guesses[id] && guesses[id] !== UNKNOWN && card.said in card.options);
+  const isOne = ({ id, card }) => guesses[id] && guesses[id] !== UNKNOWN && card.said in card.options;
+  const predicted = rounds.filter(isOne);
   const share = (some) => [some.filter(({ id, card }) => guesses[id] === card.said).length, some.length];
-  const [hits, n] = share(foretold.filter((one) => !one.isCovered));
-  const [blind, of] = share(foretold.filter((one) => one.isCovered));
+  const [hits, n] = share(predicted.filter((one) => !one.isCovered));
+  const [blind, of] = share(predicted.filter((one) => one.isCovered));
   if (!n) return of ? `You predicted ${blind} of ${of} without its reason.` : "";
   if (!of) return `You predicted ${hits} of ${n} with its reason.`;
   return `You predicted ${hits} of ${n} with its reason and ${blind} of ${of} without it.`

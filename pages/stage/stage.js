@@ -128,7 +128,7 @@ const STATES = {
   cancelled: ["It was stopped.", "What had come until then stands below."],
   interrupted: ["It was interrupted.", "Nothing is lost: it can go on where it was."],
   done: ["It came to an end without a verdict.", ""],
-  sealed: ["What it came to is sealed.", "It comes once all that can be foretold is guessed, or all is revealed."],
+  sealed: ["What it came to is sealed.", "It comes once every card is guessed, or all is revealed."],
 };
 
 const MEANING = "What this says, and what it does not";
@@ -665,7 +665,7 @@ function Read({ stage, scene, name, change }) {
     }
     return kept.get(key);
   };
-  const canGuess = scene.is_sealed && scene.cards.some((card) => card.mark === "sealed" && isForetold(card));
+  const canGuess = scene.is_sealed && scene.cards.some((card) => card.mark === "sealed" && isPredictable(card));
   // Of one test the verdict's tile is all there is, and its sessions stand higher.
   const isOne = scene.cards.length === 1 && scene.panels.length > 0;
   const tiles = useMemo(() => !isOne && html`<${Tiles} scene=${scene} go=${go} />`, [scene]);
@@ -897,7 +897,7 @@ const spoken = (scene, screen, card) => ({
 const sizeOf = (text, most = 70) => lengthOf(text) > 3 * most ? "long" : lengthOf(text) > most ? "middle" : "short";
 
 function Screen({ stage, scene, name, screen, card, bets = {}, choose, most }) {
-  const bet = bets[screen.of], panel = scene.panels[screen.of], foretold = against(scene.cards, bets);
+  const bet = bets[screen.of], panel = scene.panels[screen.of], predicted = against(scene.cards, bets);
   switch (screen.shows) {
     case "question": return html`<div class="opening"><${Face} who=${scene.who} name=${name} />
         <h2 class=${sizeOf(scene.title)} dir="auto"><${Folded} text=${scene.title} most=${300} /></h2></div>
@@ -914,7 +914,7 @@ function Screen({ stage, scene, name, screen, card, bets = {}, choose, most }) {
     case "tiles": return html`<${Tiles} scene=${scene} />`;
     case "bars": return html`<${Bars} bars=${scene.verdict?.bars ?? []} />`;
     default: return html`<${Ending} scene=${scene} name=${name} />
-      ${foretold && html`<p class="words">${foretold}</p>`}`;
+      ${predicted && html`<p class="words">${predicted}</p>`}`;
   }
 }
 
@@ -968,20 +968,21 @@ export function Ending({ scene, name }) {
       <span>${scene.who.is_robot ? name : "It"} was ${scene.who.name}.</span></p>`}`;
 }
 
-// --------------------------------------------------------------------------------------------------- Foretelling
+// ---------------------------------------------------------------------------------------------------- Predicting
 
-/** What a reader can foretell and see come: nothing that was set aside, and no question of a person's own. */
-export const isForetold = (card) => Object.keys(card.options).length > 0 && card.mark !== "set aside" && !card.by_hand;
+/** What a reader can predict and then see: nothing that was set aside, and no question of a person's own. */
+export const isPredictable = (card) =>
+  Object.keys(card.options).length > 0 && card.mark !== "set aside" && !card.by_hand;
 
 /** The reader and the explanation over the same tests: only those that count and that both predicted. */
 export function against(cards, guesses) {
   const guessed = cards.filter((card) => guesses[card.id]);
-  const foretold = guessed.filter((card) => guesses[card.id] !== "unknown" && card.said in card.options);
-  const both = foretold.filter((card) => ["kept", "broken"].includes(card.mark) && !card.is_reading
+  const predicted = guessed.filter((card) => guesses[card.id] !== "unknown" && card.said in card.options);
+  const both = predicted.filter((card) => ["kept", "broken"].includes(card.mark) && !card.is_reading
     && card.expects[0] && card.expects[0].value !== "unknown");
   const came = (some) => some.filter((card) => guesses[card.id] === card.said).length;
-  if (!foretold.length) return guessed.length ? "You made no prediction." : "";
-  if (!both.length) return `You predicted ${came(foretold)} of ${foretold.length} correctly.`;
+  if (!predicted.length) return guessed.length ? "You made no prediction." : "";
+  if (!both.length) return `You predicted ${came(predicted)} of ${predicted.length} correctly.`;
   const its = both.filter((card) => card.expects[0].value === card.said).length, left = guessed.length - both.length;
   const all = both.length;
   return `You predicted ${came(both)} of ${all} correctly. Its explanation taken at its word: ${its} of ${all}.`

@@ -210,8 +210,8 @@ def test_no_process_that_we_start_is_given_a_key() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [
-        ("EXPLAIN_TABBS", "50", "EXPLAIN_TABBS is no setting; did you mean EXPLAIN_TABS?"),
-        ("EXPLAIN_Q", "1", "EXPLAIN_Q is no setting: docs/host.md lists them."),
+        ("EXPLAIN_TABBS", "50", "EXPLAIN_TABBS is not a setting; did you mean EXPLAIN_TABS?"),
+        ("EXPLAIN_Q", "1", "EXPLAIN_Q is not a setting: docs/host.md lists them."),
         ("EXPLAIN_TABS", "fifty", "EXPLAIN_TABS has to be a whole number of at most nine digits."),
         ("EXPLAIN_TABS", "-1", "EXPLAIN_TABS has to be a whole number of at most nine digits."),
         ("EXPLAIN_FILES", "true", "EXPLAIN_FILES has to be yes or no."),

@@ -150,7 +150,7 @@ def test_where_the_predictor_failed_there_is_no_verdict_to_compare(tmp_path: Pat
         assert (compared.shared, compared.items["not shared"], compared.doubtful) == (0, 10, (0, 9))
         said = sentences(store, EXACT)
         assert said.headline.startswith("No new question has an outcome for both")
-        assert any("no verdict" in one and "9 of control/b; not counted." in one for one in said.left_out)
+        assert any("without a verdict" in one and "9 of control/b; not counted." in one for one in said.left_out)
         row = next(matching.matrix(store, compared.asked).itertuples())
         assert list(row.said_1) in ([f"no verdict: {FAILED}"], []) and row.times_1 == 0
         everything = found(store, f"{EXACT}&doubtful=1")
