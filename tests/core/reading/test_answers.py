@@ -1,7 +1,7 @@
-"""Answers that were written and labelled without sight of the parsers, and ones that were written before a rule changed.
+"""Answers that were written and labelled before the rules that read them, most of them without sight of the parsers.
 
-The half that was held back was scored once with the rules of then: 75 of 84 right, 8 of the 9 without a value left unread.
-What was misread in it has been looked at since.
+The half that was held back was scored once with the rules of then: 75 of 84 right, 8 of the 9 without a value left
+unread. What was misread in it has been looked at since.
 """
 
 from __future__ import annotations
