@@ -52,9 +52,7 @@ def test_every_setting_and_limit_is_listed_as_it_is() -> None:
 def made(*arguments: str, target: str = "serve") -> subprocess.CompletedProcess[str]:
     """`make serve`, or another target, as the Makefile has it, also where make runs these tests."""
     clean = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    return subprocess.run(
-        ["make", target, *arguments], cwd=ROOT, env=clean, capture_output=True, text=True, timeout=60
-    )
+    return subprocess.run(["make", target, *arguments], cwd=ROOT, env=clean, capture_output=True, text=True, timeout=60)
 
 
 @pytest.fixture(scope="module")
