@@ -18,6 +18,7 @@ from starlette.middleware import Middleware
 
 from core import entry, home, policy
 from core.people import allowance, hosting, roles
+from core.runs import bundle
 from core.store.store import StoreError
 from pages import logs, shell
 from pages.middleware import Door
@@ -30,6 +31,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     # A store that another process holds is reported on the pages that want it.
     with suppress(StoreError):
         entry.keeper()
+    await asyncio.to_thread(bundle.clean, home.journals())
     # What is there now stays: a collection that looks at all of it holds up everyone for a tenth of a second.
     gc.collect()
     gc.freeze()
