@@ -19,6 +19,7 @@ from streamlit.web.server import server_util
 
 from core import entry, home, policy
 from core.people import allowance, hosting, roles
+from core.runs import bundle
 from core.store.store import StoreError
 from pages import logs, opening, shell
 from pages.middleware import Door
@@ -34,6 +35,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     # A store that another process holds is reported on the pages that want it.
     with suppress(StoreError):
         entry.keeper()
+    await asyncio.to_thread(bundle.clean, home.journals())
     # What is there now stays: a collection that looks at all of it holds up everyone for a tenth of a second.
     gc.collect()
     gc.freeze()
