@@ -73,11 +73,12 @@ bench: $(VENV)/.ready-dev
 		echo "== $$script"; $(BIN)/python $$script || failed="$$failed $$script"; \
 	done; [ -z "$$failed" ] || { echo "Did not come to their end:$$failed" >&2; exit 1; }
 
-# Both are resolved for every system and every Python we take. `make lock UPGRADE=--upgrade` takes newer ones where
+# All are resolved for every system and every Python we take. `make lock UPGRADE=--upgrade` takes newer ones where
 # requirements*.txt leave them open.
 lock: $(VENV)/.$(UV)
 	@$(COMPILE) $(UPGRADE) requirements.txt -o requirements.lock
-	@$(COMPILE) $(UPGRADE) -c requirements.lock requirements-dev.txt -o requirements-dev.lock
+	@$(COMPILE) $(UPGRADE) -c requirements.lock requirements-cluster.txt -o requirements-cluster.lock
+	@$(COMPILE) $(UPGRADE) -c requirements.lock -c requirements-cluster.lock requirements-dev.txt -o requirements-dev.lock
 	@echo "$(UV)" | $(COMPILE) - -o requirements-uv.lock
 	@echo "$(PIP_AUDIT)" | $(COMPILE) $(UPGRADE) - -o requirements-audit.lock
 	@echo "$(CYCLONEDX)" | $(COMPILE) $(UPGRADE) - -o requirements-sbom.lock
