@@ -64,12 +64,13 @@ def test_sentence_vectors_seldom_take_what_tells_nothing_for_a_description_of_fa
     parrot, which lists outputs that it saw, is still taken on up to 3 of 10: docs/measuring.md says so.
     """
 
-    def taken(robot: str, seeds: int = 10) -> int:
-        views = [played(category="relations", seed=seed, model=robot) for seed in range(seeds)]
+    def taken(robot: str) -> int:
+        views = [played(category="relations", seed=seed, model=robot) for seed in range(10 if ALL else 3)]
         return sum(view.outcome("repaired") not in ("missed", "not tested") for view in views)
 
-    assert sum(taken(robot, 10 if ALL else 3) for robot in worthless() if robot != "control/parrot") <= 1
-    assert taken("control/parrot") <= 3
+    assert sum(taken(robot) for robot in worthless() if robot != "control/parrot") <= 1
+    if ALL:
+        assert taken("control/parrot") <= 3
 
 
 @pytest.mark.parametrize("robot", worthless().values(), ids=list(worthless()))
