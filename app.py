@@ -19,7 +19,7 @@ from starlette.middleware import Middleware
 from core import entry, home, policy
 from core.people import allowance, hosting, roles
 from core.store.store import StoreError
-from pages import logs, shell
+from pages import connections, logs, shell
 from pages.middleware import Door
 from pages.stage.routes import ROUTES
 
@@ -76,6 +76,8 @@ if faults := policy.faults():
 
 logs.shorten()
 policy.serve(st.get_option("server.address"))
+if policy.hosted():
+    connections.bound()
 app = st.App(
     Path(__file__).parent / "pages" / "shell.py", lifespan=lifespan, routes=ROUTES, middleware=[Middleware(Door)]
 )

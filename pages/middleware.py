@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,7 +19,9 @@ from urllib.parse import urlsplit
 from core import policy
 from core.home import HomeUnusable
 from core.people import counted, roles
+from core.people.places import NoPlace, Places, Rate, network_of
 from core.people.visit import code_in, cookie_of, name_of_visitor
+from pages.connections import CONNECTIONS, end_of
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -88,7 +90,30 @@ TAB = "x-explain-tab"
 """The header by which the door tells a page which tab it stands in: whoever sends it themselves is not believed."""
 
 _SURPLUS = 2
-"""Of tabs over the limit a page can still say so; beyond so many times the limit none is opened."""
+"""Of tabs over the limit a page can still say so; beyond so many times the limit none is opened. A visitor may hear as
+many event streams.
+"""
+
+STREAM = "/told/"
+"""In the addresses of event streams, which stay open."""
+
+_HEALTH = "/_stcore/health"
+"""Always answered: otherwise whatever watches over the app would start it again."""
+
+_METRICS = "/_stcore/metrics"
+"""Where Streamlit says how much memory its caches take and how many sessions there are."""
+
+MOST_STREAMS = 2_000
+"""Event streams that are open at the same time."""
+
+_TABS = Places(lambda: policy.limit("tabs_of_all"))
+_STREAMS = Places(lambda: MOST_STREAMS)
+
+_NEW_TABS, _NEW_COOKIES = Rate(600, 5), Rate(600, 5)
+"""By network, where the app is hosted: two large classes come at the same time, and then five people a second."""
+
+_streams: Counter[str] = Counter()
+"""Open event streams by visitor."""
 
 _tabs: dict[str, str] = {}
 """The tabs that are open in this process, and whose each is."""
@@ -111,10 +136,8 @@ def has_place(tab: str) -> bool:
 
 def _opened(visitor: str, tab: str) -> bool:
     """Count a tab. Whether there is room for it, be it to say that it is one too many."""
-    most, most_of_all = roles.limit("tabs", visitor), policy.limit("tabs_of_all")
+    most = roles.limit("tabs", visitor)
     _tabs[tab] = visitor
-    if most_of_all is not None and len(_tabs) > most_of_all:
-        return False
     if most is None:
         return True
     try:
@@ -147,7 +170,15 @@ class Door:
         if words := refusal(scope):
             await _refuse(scope, receive, send, words)
             return
+        with ExitStack() as places:
+            try:
+                _take_places(scope, places)
+            except NoPlace as error:
+                await _refuse(scope, receive, send, str(error), 429)
+                return
+            await self._pass(scope, receive, send)
 
+    async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             await self._stay(scope, receive, send)
             return
@@ -176,6 +207,34 @@ class Door:
             await asyncio.to_thread(_closed, tab)
 
 
+def _take_places(scope: Scope, places: ExitStack) -> None:
+    """Take what the request needs for as long as it is open, and enter it in `places`. Raises NoPlace."""
+    address, path = _address(scope), str(scope.get("path", ""))
+    is_tab, is_stream = scope["type"] == "websocket", STREAM in path
+
+    def is_reserved() -> bool:
+        return path.endswith(_HEALTH) or roles.role_of(_visitor(scope)) in (roles.HOST, roles.TEACHER)
+
+    if is_tab and policy.hosted() and not _NEW_TABS.take(address) and not is_reserved():
+        raise NoPlace("Too many tabs were opened from your network. Try again in a minute.")
+    if is_stream:
+        visitor = _visitor(scope)
+        most = roles.limit("tabs", visitor)
+        if most is not None and _streams[visitor] >= _SURPLUS * most:
+            raise NoPlace("You watch too many runs at the same time. Close some tabs of this app.")
+    for kind in (CONNECTIONS, *([_TABS] if is_tab else []), *([_STREAMS] if is_stream else [])):
+        places.enter_context(kind.held(address, end_of(scope), is_reserved))
+    if is_stream:
+        _streams[visitor] += 1
+        places.callback(_stream_closed, visitor)
+
+
+def _stream_closed(visitor: str) -> None:
+    _streams[visitor] -= 1
+    if not _streams[visitor]:
+        del _streams[visitor]
+
+
 def refusal(scope: Scope) -> str:
     """Why a request is not let in, for whoever sent it; empty where it is."""
     headers = _headers(scope)
@@ -193,6 +252,8 @@ def refusal(scope: Scope) -> str:
     path = str(scope.get("path", ""))
     if _AGENTS in path:
         return "This app is driven by its own pages only."
+    if path.endswith(_METRICS) and policy.hosted() and roles.role_of(_visitor(scope)) != roles.HOST:
+        return "Only the host sees these figures."
     return _no_upload(path, headers) if changes and _UPLOADS in path else ""
 
 
@@ -220,7 +281,7 @@ def _introduced(scope: Scope, reply: dict[bytes, bytes]) -> dict[str, str]:
     if scope["type"] != "http" or not reply.get(b"content-type", b"").startswith(b"text/html"):
         return {}
     given = _given(scope)
-    if code_in(given):
+    if code_in(given) or (policy.hosted() and not _NEW_COOKIES.take(_address(scope))):
         return {}
     # Earlier versions signed nothing, and a key may be lost: whoever comes with a code keeps it, and so their runs.
     code = given.partition(".")[0]
@@ -244,7 +305,12 @@ def _visitor(scope: Scope) -> str:
     """Whose tab it is: the name of who has our cookie; those without one count together, by where they come from."""
     if code := code_in(_given(scope)):
         return name_of_visitor(code)
-    return f"at {(scope.get('client') or ('?',))[0]}"
+    return f"at {network_of(_address(scope))}"
+
+
+def _address(scope: Scope) -> str:
+    """From which network address a request comes. uvicorn has put there what a trusted proxy says."""
+    return str((scope.get("client") or ("?",))[0])
 
 
 def _is_sealed(scope: Scope) -> bool:
@@ -265,11 +331,11 @@ def _name(address: str) -> str:
         return ""
 
 
-async def _refuse(scope: Scope, receive: Receive, send: Send, words: str) -> None:
+async def _refuse(scope: Scope, receive: Receive, send: Send, words: str, status: int = 403) -> None:
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.close", "code": 1008, "reason": words[:100]})
         return
     plain = [(b"content-type", b"text/plain; charset=utf-8"), (b"x-content-type-options", b"nosniff")]
-    await send({"type": "http.response.start", "status": 403, "headers": plain})
+    await send({"type": "http.response.start", "status": status, "headers": plain})
     await send({"type": "http.response.body", "body": f"{words}\n".encode()})
