@@ -52,7 +52,7 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
     )
     host = cookie(app)
     with Tab(app, host) as tab:
-        tab.sign_in(CODE, "models")
+        tab.sign_in(CODE, "signin")
     folder = app.log.with_suffix("") / "journals"
     run = laid(folder, "simulatability", name_of_visitor("ann"))
     keeping = Keeping(Journals(folder, entry.labs()))
