@@ -97,9 +97,11 @@ def test_what_a_page_asks_beside_streamlit_is_for_who_typed_a_code_too(app: Serv
     [run] = [path.stem for path in journals.glob("*-simulatability-*.jsonl")]
     recording = next((ROOT / "data" / "recordings").glob("*.jsonl")).stem
     until(lambda: send(app, "GET", f"/scene/{run}/", Cookie=own).status == 200)
-    for cookies, statuses in ((own, (200, 200)), (teacher, (200, 200)), (other, (404, 200)), ("", (404, 200))):
-        got = tuple(send(app, "GET", f"/scene/{one}/", Cookie=cookies).status for one in (run, recording))
-        assert got == statuses, cookies
+    for cookies, statuses in (
+        (own, (200, 200, 200)), (teacher, (200, 200, 200)), (other, (404, 200, 403)), ("", (404, 200, 403))
+    ):  # fmt: skip
+        paths = f"/scene/{run}/", f"/scene/{recording}/", "/play"
+        assert tuple(send(app, "GET", path, Cookie=cookies).status for path in paths) == statuses, cookies
 
 
 def test_what_is_the_host_s_is_pressed_by_nobody_else(app: Server) -> None:
