@@ -86,11 +86,11 @@ def _if_known(visitor: Visitor, begin: Callable[P, R]) -> Callable[P, R]:
 
     def begun(*args: P.args, **kwargs: P.kwargs) -> R:
         if not visitor.is_in:
-            raise TooMuch("Whoever begins a run here has typed the code for it.")
+            raise TooMuch("To begin a run here, sign in with the code first.")
         if not (visitor.is_known or visitor.is_host):
             raise TooMuch(
-                "Whoever begins a run here is known again by a cookie, and this browser sent none that was made here. "
-                "Allow cookies for this address, and load the page anew."
+                "To begin a run here you need this app's cookie, and your browser sent none. "
+                "Allow cookies for this address, and reload the page."
             )
         return begin(*args, **kwargs)
 
@@ -190,7 +190,7 @@ class Visit:
         """
         before = self.foretold(run_id, case)
         if not self.visitor.is_in:
-            raise NotYours("Whoever says something of a run here has typed the code for it.")
+            raise NotYours("To comment on a run here, sign in with the code first.")
         for record in filter(None, (also, Foretold(value=value))) if card not in (before or {}) else ():
             self._jobs.keeping.say(run_id, self.guesser, case, record, card, self.visitor.name)
 
@@ -210,26 +210,26 @@ class Visit:
 
     def _must_see(self, run_id: str) -> None:
         if not self.sees(run_id):
-            raise NotYours("Whoever began it has not shared it. Ask them to press Link and share it, then reload.")
+            raise NotYours("Its owner has not shared it. Ask them to press Link and share it, then reload.")
 
     def own(self, run_id: str) -> Owned:
         """The run, to be changed. Raises NoSuchRun and NotYours."""
         self.run(run_id)
         if not self.owns(run_id):
-            words = "Only whoever began this run may change it. You can begin one of your own with the same settings."
+            words = "Only its owner can change this run. You can begin one of your own with the same settings."
             raise NotYours(words)
         return Owned(self, self._jobs, run_id)
 
     def share(self, run_id: str, shared: bool) -> None:
         """Let everyone look at a run, or nobody but its owner any more. Raises NoSuchRun and NotYours."""
         if not self.shares(run_id):
-            raise NotYours("Only whoever began this run, or a teacher, may share it.")
+            raise NotYours("Only the person who began this run, or a teacher, can share it.")
         self._jobs.keeping.share(run_id, shared)
 
     def seal(self, run_id: str, sealed: bool) -> None:
         """Let others see of a run only what they have foretold, or all of it again. Raises NoSuchRun and NotYours."""
         if not self.shares(run_id):
-            raise NotYours("Only whoever began this run, or a teacher, may seal it or reveal it.")
+            raise NotYours("Only the person who began this run, or a teacher, can seal it or reveal it.")
         self._jobs.keeping.seal(run_id, sealed)
 
     def plan(self, fork: Fork, spec: Spec | None = None) -> Plan:
@@ -274,7 +274,7 @@ class Seen:
         """Keep what the visitor says of it under the name `who`. Raises NotYours where that name is another's."""
         name = self._visit.visitor.name
         if not self._visit.visitor.is_in:
-            raise NotYours("Whoever says something of a run here has typed the code for it.")
+            raise NotYours("To comment on a run here, sign in with the code first.")
         if not self._visit.may_all and self._jobs.keeping.speaker(self.id, who) not in (None, name):
             raise NotYours("Somebody else speaks under that name. Begin to guess from the lab's page to have your own.")
         self._jobs.keeping.say(self.id, who, case, record, item, name)

@@ -132,7 +132,7 @@ def test_there_is_no_time_for_some(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("EXPLAIN_BUNDLE_SECONDS", "0")
     assert entry.score_anew(taken) == {}
     origin = verify.origin(home.journals(), QUICK[0].stem)
-    assert origin is not None and origin.words == "imported from Ann, not scored anew"
+    assert origin is not None and origin.words == "imported from Ann, not scored again"
 
 
 def test_a_study_tells_of_damaged_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
