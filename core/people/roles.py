@@ -42,7 +42,7 @@ def enter(visitor: str, code: str, address: str) -> str:
     """What the visitor of that name is from now on, who typed `code` at that network address. Raises NotSignedIn for a
     wrong code, and for any while wrong ones keep that address waiting; and HomeUnusable.
     """
-    role, who = policy.role_by(code), _place(address)
+    role, who = policy.role_by(code), place(address)
     counts = counted.of_home()
     if wait := (counts.right(who) if role else counts.wrong(who)):
         raise NotSignedIn(f"Wrong codes were typed, so this one was not looked at. Try again in {_time(wait)}.")
@@ -53,8 +53,8 @@ def enter(visitor: str, code: str, address: str) -> str:
     return role
 
 
-def _place(address: str) -> str:
-    """Whose wrong codes count together: an address, or the net of 2**64 that one household has."""
+def place(address: str) -> str:
+    """What counts as one place: an address, or the net of 2**64 that one household has in IPv6."""
     try:
         return str(ip_network((address, 64), strict=False)) if ip_address(address).version == 6 else address
     except ValueError:
