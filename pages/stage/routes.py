@@ -13,15 +13,15 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from core import entry, home
 from core.events import Frozen
 from core.lab.lab import Lab
-from core.people import roles
 from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
+from core.people.places import network_of
 from core.people.played import Played
 from core.people.rates import RateLimit
 from core.people.visit import CookiesNeeded, Visit, visitor_with
@@ -31,7 +31,7 @@ from core.telling.game.pack import MOST_CARDS, BadPack, named
 from core.telling.sealed import evidence_for, scene_for, state_of
 from core.telling.stage_files import stage_files
 from pages.middleware import COOKIE
-from pages.stage.following import TooMany, changed, following
+from pages.stage.following import changed, following
 
 LONGEST = 100_000
 """Bytes of a batch of what is said."""
@@ -70,7 +70,7 @@ def _refused(answer: Answer) -> Answer:
         except NoSuchRun as error:
             status = 403 if isinstance(error, CookiesNeeded) else 404
             return JSONResponse({"title": error.title, "why": str(error)}, status_code=status)
-        except (TooMany, TooMuch) as error:
+        except TooMuch as error:
             return JSONResponse({"title": "Not now", "why": str(error)}, status_code=429)
 
     return answered
@@ -166,7 +166,7 @@ async def _say(request: Request) -> Response:
 
 def _take(request: Request, who: Visit, number: int) -> None:
     """Count so many things said by the visitor, and from where they are. Raises TooMuch."""
-    address = roles.place(request.client.host) if request.client else ""
+    address = network_of(request.client.host) if request.client else ""
     if len(_waiting) >= WAITING or not (OF_VISITOR.take(who.visitor.name, number) and OF_ADDRESS.take(address, number)):
         raise TooMuch("More was said here than can be kept at once. It is sent again a little later.")
 
@@ -257,7 +257,12 @@ async def _file(request: Request) -> Response:
 
 
 async def _game(request: Request) -> Response:
-    """The game as one file, for whoever may see the front page: it holds nobody's runs."""
+    """The game as one file, for everybody who may see the front page: it holds nobody's runs."""
+    if not (await run_in_threadpool(visit, request)).visitor.is_in:
+        return PlainTextResponse(
+            "This app is open to those who were given a code for it. Type the code on its front page, then come back.",
+            status_code=403,
+        )
     try:
         body = await run_in_threadpool(game.of_app, request.query_params.get("pack", ""), home.journals())
     except BadPack as error:
