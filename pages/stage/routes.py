@@ -21,9 +21,8 @@ from core.events import Frozen
 from core.lab.lab import Lab
 from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
-from core.people.places import network_of
+from core.people.places import Rate
 from core.people.played import Played
-from core.people.rates import RateLimit
 from core.people.visit import CookiesNeeded, Visit, visitor_with
 from core.scene import Scene, as_json
 from core.telling.game import page as game
@@ -39,8 +38,8 @@ LONGEST = 100_000
 MOST = 20
 """Things said in a batch (saying.js sends no more)."""
 
-OF_VISITOR, OF_ADDRESS = RateLimit(5, 100), RateLimit(100, 1_000)
-"""How many things may be said a second. A whole class may be at one address."""
+OF_VISITOR, OF_ADDRESS = Rate(100, 5), Rate(1_000, 100)
+"""How many things may be said at once, and then a second. A whole class may be at one address."""
 
 WAITING = 200
 """Batches that may wait to be kept."""
@@ -166,7 +165,7 @@ async def _say(request: Request) -> Response:
 
 def _take(request: Request, who: Visit, number: int) -> None:
     """Count so many things said by the visitor, and from where they are. Raises TooMuch."""
-    address = network_of(request.client.host) if request.client else ""
+    address = request.client.host if request.client else ""
     if len(_waiting) >= WAITING or not (OF_VISITOR.take(who.visitor.name, number) and OF_ADDRESS.take(address, number)):
         raise TooMuch("More was said here than can be kept at once. It is sent again a little later.")
 

@@ -13,9 +13,9 @@ from starlette.testclient import TestClient
 
 from core import entry, home, policy
 from core.people.labels import Foretold
+from core.people.places import Rate
 from core.people.played import guesses as guesses_of
 from core.people.played import journals
-from core.people.rates import RateLimit
 from core.people.visit import Visit, cookie_of, name_of_visitor, whoever_has
 from core.telling.game.pack import named
 from pages.middleware import COOKIE
@@ -197,8 +197,8 @@ def test_the_author_is_who_the_cookie_names(run: str, hosted: None) -> None:
 
 
 def test_who_says_too_much_waits_and_others_do_not(run: str, hosted: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(routes, "OF_VISITOR", RateLimit(0.001, 30))
-    monkeypatch.setattr(routes, "OF_ADDRESS", RateLimit(0.001, 65))
+    monkeypatch.setattr(routes, "OF_VISITOR", Rate(30, 0.001))
+    monkeypatch.setattr(routes, "OF_ADDRESS", Rate(65, 0.001))
     ann, bob, carl = client(), client("bob"), client("carl")
     batch = {"said": [{"id": str(one), "what": "cancel"} for one in range(20)]}
     assert ann.post("/said", json=batch).status_code == 200
