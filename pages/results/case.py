@@ -277,7 +277,8 @@ def foretell(run_id: str) -> None:
         "counts. The result comes at the end."
     )
     # While it goes on there may still be something to guess.
-    is_guess = scene.is_sealed and (scene.status in ("running", "waiting") or any(card.options for card in scene.cards))
+    may_guess = scene.is_sealed and session.visitor().takes_part
+    is_guess = may_guess and (scene.status in ("running", "waiting") or any(card.options for card in scene.cards))
     stage("guess" if is_guess else "read", [scene], f"sealed-{run_id}", [live.follow_sealed(run_id, scene.case)])
 
 
