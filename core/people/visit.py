@@ -37,8 +37,8 @@ class NotYours(NoSuchRun):
 
 
 COOKIES_NEEDED = (
-    "Cookies are needed to take part: this browser sent none that was made here. Allow cookies for this address, and "
-    "load the page again."
+    "Cookies are needed to take part: your browser sent none of this app's. Allow cookies for this address, and reload "
+    "the page."
 )
 
 
