@@ -136,7 +136,7 @@ def test_a_teacher_sees_and_shares_what_the_class_ran_and_may_not_stop_it(
     assert "You are a teacher" in sign_in(app, CODES["teacher"]).success[0].value
     app = page("ask", run=run)
     app = as_visitor(app, "dora", "ask")
-    assert "penguin" in words(app) and "Whoever began it can stop it" in words(app)
+    assert "penguin" in words(app) and "The person who began it can stop it" in words(app)
     assert not scenes(app)[0].actions
     entry.jobs().cancel(run)
     app = turned(app, "ask")
