@@ -38,6 +38,7 @@ from core.store import figures, queries
 from core.store.index import Index
 from core.store.store import Store
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
+from tests.waiting import until
 
 ANN, BOB, HOST = Visitor("ann"), Visitor("bob"), Visitor("carl", is_host=True)
 TEACHER = Visitor("dora", is_teacher=True)
@@ -322,6 +323,7 @@ def test_no_run_stands_on_the_answers_of_a_sealed_one_of_somebody_else(jobs: Job
 def test_one_that_goes_on_is_stopped_by_its_owner_only(tmp_path: Path, hosted: None) -> None:
     jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
     run = Visit(jobs, ANN).start("echo", EchoSpec())
+    until(lambda: (tmp_path / f"{run}.jsonl").stat().st_size > 0)
     with pytest.raises(NotYours):
         Visit(jobs, BOB).own(run).cancel()
     assert jobs.active(run)
