@@ -7,6 +7,7 @@ import streamlit as st
 from core import policy
 from core.home import HomeUnusable
 from core.people import hosting, roles
+from core.people.visit import COOKIES_NEEDED
 from pages import addresses
 from pages.parts import session
 from pages.parts.text import plain
@@ -58,6 +59,12 @@ def _one_too_many() -> None:
     look()
 
 
+def has_codes() -> bool:
+    """Whether somebody can sign in as host or teacher, and may then do more than others."""
+    is_shared = policy.hosted() or not policy.allows("others")
+    return is_shared and any(policy.code_for(role) for role in (roles.HOST, roles.TEACHER))
+
+
 def signed_in() -> None:
     """As what one is signed in, and how to sign in or out."""
     role = session.role()
@@ -68,7 +75,7 @@ def signed_in() -> None:
                 session.sign_out()
                 st.rerun()
         return
-    st.markdown("Hosts and teachers sign in with their code.")
+    st.markdown("Hosts and teachers sign in with their code. This browser then remembers you for 30 days.")
     _form()
 
 
@@ -88,7 +95,12 @@ def _form() -> None:
 
 
 def line() -> None:
-    """What the host says to everybody, looked at again and again while the page is open."""
+    """That cookies are needed, in a browser that sends none; and what the host says to everybody, looked at again and
+    again while the page is open.
+    """
+    visitor = session.visitor()
+    if visitor.is_in and not visitor.takes_part:
+        st.warning(COOKIES_NEEDED, icon=":material/cookie:")
 
     @st.fragment(run_every=PACE.seconds(_EVERY) if policy.hosted() else None)
     def look() -> None:
