@@ -37,8 +37,8 @@ class NotYours(NoSuchRun):
 
 
 COOKIES_NEEDED = (
-    "Cookies are needed to take part: this browser sent none that was made here. Allow cookies for this address, and "
-    "load the page again."
+    "Cookies are needed to take part: your browser sent none of this app's. Allow cookies for this address, and reload "
+    "the page."
 )
 
 
@@ -116,7 +116,7 @@ def _if_known(visitor: Visitor, begin: Callable[P, R]) -> Callable[P, R]:
 
     def begun(*args: P.args, **kwargs: P.kwargs) -> R:
         if not visitor.is_in:
-            raise TooMuch("Whoever begins a run here has typed the code for it.")
+            raise TooMuch("To begin a run here, sign in with the code first.")
         if not visitor.takes_part:
             raise TooMuch(COOKIES_NEEDED)
         return begin(*args, **kwargs)
@@ -223,7 +223,7 @@ class Visit:
     def must_take_part(self) -> None:
         """Raises NotYours, or CookiesNeeded, for a visitor of whom nothing is kept."""
         if not self.visitor.is_in:
-            raise NotYours("Whoever says something of a run here has typed the code for it.")
+            raise NotYours("To comment on a run here, sign in with the code first.")
         if not self.visitor.takes_part:
             raise CookiesNeeded
 
@@ -243,26 +243,26 @@ class Visit:
 
     def _must_see(self, run_id: str) -> None:
         if not self.sees(run_id):
-            raise NotYours("Whoever began it has not shared it. Ask them to press Link and share it, then reload.")
+            raise NotYours("Its owner has not shared it. Ask them to press Link and share it, then reload.")
 
     def own(self, run_id: str) -> Owned:
         """The run, to be changed. Raises NoSuchRun and NotYours."""
         self.run(run_id)
         if not self.owns(run_id):
-            words = "Only whoever began this run may change it. You can begin one of your own with the same settings."
+            words = "Only its owner can change this run. You can begin one of your own with the same settings."
             raise NotYours(words)
         return Owned(self, self._jobs, run_id)
 
     def share(self, run_id: str, shared: bool) -> None:
         """Let everyone look at a run, or nobody but its owner any more. Raises NoSuchRun and NotYours."""
         if not self.shares(run_id):
-            raise NotYours("Only whoever began this run, or a teacher, may share it.")
+            raise NotYours("Only the person who began this run, or a teacher, can share it.")
         self._jobs.keeping.share(run_id, shared)
 
     def seal(self, run_id: str, sealed: bool) -> None:
         """Let others see of a run only what they have foretold, or all of it again. Raises NoSuchRun and NotYours."""
         if not self.shares(run_id):
-            raise NotYours("Only whoever began this run, or a teacher, may seal it or reveal it.")
+            raise NotYours("Only the person who began this run, or a teacher, can seal it or reveal it.")
         self._jobs.keeping.seal(run_id, sealed)
 
     def plan(self, fork: Fork, spec: Spec | None = None) -> Plan:

@@ -31,7 +31,7 @@ from pages.stage.mount import Follow, Mode, Says, Together, Where, stage
 SECONDS = 2.0
 """At the least between two drawings of a page around a run that goes on, whose case the browser itself follows."""
 
-OTHERS = "Whoever began it can stop it."
+OTHERS = "The person who began it can stop it."
 
 END, LAST = "end", 10_000
 """The place in the address that is the last screen, and a number that no telling has screens to."""

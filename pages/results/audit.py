@@ -80,7 +80,7 @@ def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
         return
     strata = len({one.stratum for one in readings})
     st.markdown(
-        f"**{len(readings):,}** answers can be drawn, of {strata} kinds by what came of them and what was read. What "
+        f"**{len(readings):,}** answers can be drawn, of {strata} kinds by outcome and by what was parsed. What "
         "you labelled before is not among them: there you saw the reading."
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -136,11 +136,11 @@ def test_a_teacher_sees_and_shares_what_the_class_ran_and_may_not_stop_it(
     assert "You are a teacher" in sign_in(app, CODES["teacher"]).success[0].value
     app = page("ask", run=run)
     app = as_visitor(app, "dora", "ask")
-    assert "penguin" in words(app) and "Whoever began it can stop it" in words(app)
+    assert "penguin" in words(app) and "The person who began it can stop it" in words(app)
     assert not scenes(app)[0].actions
     entry.jobs().cancel(run)
     app = turned(app, "ask")
-    assert "for whoever began it, for teachers and for the host" in words(app)
+    assert "for the person who began it, for teachers and for the host" in words(app)
     assert not {"go-on", "delete"} & {button.key for button in app.button}
     app.toggle(key="shared").set_value(True).run()
     assert entry.jobs().shared(run)
