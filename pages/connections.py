@@ -20,7 +20,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from core.people.places import Places, network_of
 
-UNFINISHED_SECONDS = 10.0
+UNFINISHED_SECONDS = 20.0
 """How long the headers of a request may take from the opening of its connection or the reply before, and its body."""
 
 BYTES_A_SECOND = 10_000
