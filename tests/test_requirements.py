@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import os
 import re
@@ -59,8 +60,11 @@ def imports(places: list[str]) -> dict[str, str]:
     }
 
 
+packages_distributions = functools.cache(metadata.packages_distributions)
+
+
 def undeclared(modules: dict[str, str], declared: set[str]) -> list[str]:
-    brought_by = metadata.packages_distributions()
+    brought_by = packages_distributions()
     return [
         f"{file} imports {module}"
         for module, file in modules.items()

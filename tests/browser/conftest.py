@@ -195,9 +195,13 @@ def app(tmp_path_factory: pytest.TempPathFactory, scripted: Scripted, pytestconf
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
-    """`serve(NAME="value")` starts a server of the test's own, with these variables; without the sentence encoder."""
+def serve(tmp_path: Path, recorded: Path) -> Iterator[Callable[..., Server]]:
+    """`serve(NAME="value")` starts a server of the test's own, with these variables; without the sentence encoder. Its
+    index knows the recordings, as after the first visit.
+    """
     started: list[Server] = []
+    (tmp_path / "home").mkdir(exist_ok=True)
+    shutil.copyfile(recorded, tmp_path / "home" / "store.duckdb")
 
     def start(**environment: str) -> Server:
         started.append(Server(tmp_path / "home", **{"PYTHONPATH": WITHOUT_ENCODER, **environment}))
