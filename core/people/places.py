@@ -87,8 +87,8 @@ class Places:
         while self.taken + newcomer.size > most:
             # One that has just as many afterwards would take it back.
             allowed = max(most / 2, self._taken[newcomer.network] + newcomer.size)
-            largest = max(self._taken, key=lambda one: self._taken[one])
-            others = (place for place in reversed([*self._held[largest]]) if not place.is_reserved())
+            largest = max(self._taken, key=lambda one: self._taken[one], default="")
+            others = (place for place in reversed([*self._held.get(largest, ())]) if not place.is_reserved())
             if self._taken[largest] <= allowed or (last := next(others, None)) is None:
                 raise NoPlace
             self._free(last)

@@ -91,6 +91,7 @@ def test_who_has_a_reserved_place_gets_it_and_never_loses_it() -> None:
 def test_without_a_limit_all_get_a_place_and_a_place_is_given_back_once() -> None:
     crowd = Crowd(None)
     assert crowd.come("one", 5_000) == 5_000
+    assert Crowd(0).come("one") == 0
     places = Places(lambda: 1)
     with places.held("one"), pytest.raises(NoPlace), places.held("other"):
         pass
