@@ -27,7 +27,6 @@ from core.lab.lab import Lab, Prior
 from core.models.ids import is_free
 from core.runs import prior
 from core.runs.run import Resolve
-from core.runs.upgrade import upgraded
 from core.study.control import wanted
 from core.study.execute import LOOK, Making, Outcome, check_budget, hand_out, left, still_to_make
 from core.study.plan import Planned, Study, run_id
@@ -274,7 +273,7 @@ class Cluster:
         outcome.failed |= of_run.failed
         outcome.bad_input = outcome.bad_input and (of_run.bad_input or not of_run.failed)
         if path.exists() and not of_run.elsewhere:
-            self.ended(run, transcript(upgraded(journal.read(path).events, self.labs)))
+            self.ended(run, transcript(journal.read(path).events))
         return None
 
     async def _made(self, run: Planned, task: Task) -> Made | None:

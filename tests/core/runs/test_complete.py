@@ -44,12 +44,7 @@ def is_complete(path: Path) -> bool:
     return last.kind == "finished" and last.status == "completed"
 
 
-KEPT = [
-    path
-    for folder in (home.recordings(), DATA / "journals_1", DATA / "journals_2")
-    for path in sorted(folder.glob("*.jsonl"))
-    if is_complete(path)
-]
+KEPT = [path for path in sorted(home.recordings().glob("*.jsonl")) if is_complete(path)]
 
 
 class _Elsewhere:
