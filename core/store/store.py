@@ -58,7 +58,7 @@ class StoreBusy(StoreError):
 
 
 class StoreUnusable(StoreError):
-    """The file is broken, of a newer version, or not a store."""
+    """The file is broken, or not a store."""
 
 
 class StoreFull(StoreError):
@@ -171,9 +171,8 @@ class Store:
     def empty(self) -> None:
         """Forget everything. The next indexing reads all journals from their beginning."""
         with self.write() as cursor:
-            schema.drop_tables(cursor)
-        with self.writer, self.cursor() as cursor:
-            self.tables = schema.migrate(cursor, schema.wanted_tables(self.labs))
+            for table in self.indexed:
+                cursor.execute(f'delete from "{table}"')  # noqa: S608  our own names
 
     def forget(self, runs: Sequence[str]) -> None:
         """Delete all rows of these runs so that nothing of them stands in the file, nor in those beside it that nobody
@@ -251,11 +250,7 @@ def _open(path: Path, wanted: Mapping[str, schema.Table]) -> tuple[DuckDBPyConne
     config: dict[str, Any] = {**_CONFIG, "memory_limit": MEMORY}
     try:
         connection = duckdb.connect(str(path), config=config)
-        return connection, schema.migrate(connection, wanted)
-    except schema.NewerSchema as newer:
-        trouble: StoreError = StoreUnusable(
-            f"{path} was written by a newer version of this program ({newer}). Update, or: {_REBUILD}"
-        )
+        return connection, schema.create(connection, wanted)
     except duckdb.Error as error:
         trouble = _explained(path, str(error))
     if connection is not None:
