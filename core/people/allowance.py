@@ -311,7 +311,7 @@ def of_journals(folder: Path, day: str, charge: Charge = free_of_charge) -> Tall
                     if on_day in line and any(kind in line for kind in _OF_CALLS):
                         # A damaged line tells of no call.
                         with suppress(ValueError):
-                            _count(tally, charge, owner, journal.from_line(line)[0])
+                            _count(tally, charge, owner, journal.from_line(line.rstrip(b"\n"))[0])
         except (OSError, FromTheFuture):
             continue
     return tally

@@ -122,6 +122,8 @@ class Index:
                 return []
             gone = self._gone(news, same)
             changed = self._take_up(news, gone) if news or gone else set()
+            if self.store.stale:
+                self.store.rewrite()
             self._writes = writer.writes
         return sorted(changed)
 

@@ -116,15 +116,15 @@ def create(connection: DuckDBPyConnection, wanted: Mapping[str, Table]) -> dict[
     """
     version = hashlib.sha256(f"{TABLES}{sorted(wanted.items())}".encode()).hexdigest()
     connection.execute("begin")
-    known = connection.execute("select 1 from duckdb_tables() where table_name = 'version'").fetchone()
-    if not known or connection.execute("select hash from version").fetchone() != (version,):
+    known = connection.execute("select 1 from duckdb_tables() where table_name = 'version'").fetchall()
+    if not known or connection.execute("select hash from version").fetchall() != [(version,)]:
         for (table,) in connection.execute("select table_name from duckdb_tables() where not internal").fetchall():
             connection.execute(f'drop table "{table}"')
         connection.execute(TABLES)
         for name, (columns, key) in wanted.items():
             lines = ", ".join(f'"{column}" {kind}' for column, kind in columns.items())
             connection.execute(f'create table "{name}" ({lines}, primary key ({named(key)}))')
-        connection.execute("create table version as select ? as hash", [version])
+        connection.execute("create table version as select ? as hash, false as stale", [version])
     connection.execute("commit")
     return tables(connection)
 

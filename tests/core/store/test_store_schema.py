@@ -25,7 +25,7 @@ from core.store.store import Store
 from core.transcript import name_of
 
 COLUMNS = {
-    "version": "hash",
+    "version": "hash stale",
     "runs": "run lab status at last_at finished_at seconds seed spec versions prompts app commit about reread_from "
     "title model cases answered failed error message hint journal bytes lines modified head owner shared recording "
     "study forked_from",

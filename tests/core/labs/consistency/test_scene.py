@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from core import journal
 from core.datasets.items import Item
-from core.events import Event, Started
+from core.events import Asked, Event, Finished, Started
 from core.labs.consistency import vacuous
 from core.labs.consistency.came import is_implicit
 from core.labs.consistency.controls import controls, dials, worthless
@@ -82,6 +82,8 @@ def every() -> Mapping[str, Sequence[Event]]:
         "noisy": by(next(iter(noisy())), items=shipped("sentiment")[:6], explanations=EXPLANATIONS),
     }  # fmt: skip
     events = {name: played.events for name, played in made.items()}
+    first = next(number for number, event in enumerate(events["honest"]) if isinstance(event, Asked))
+    events["stopped"] = [*events["honest"][:first], Finished(run="r", status="cancelled")]
     old = {path.stem: of_file(path) for path in RECORDED}
     return events | {name: one for name, one in old.items() if one and _is_ours(one)}
 
