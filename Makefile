@@ -29,7 +29,7 @@ PORT := 8501
 .PHONY: run serve test test-browser thorough check lint lock setup setup-dev bench mutants audit licences sbom clean
 
 run: $(VENV)/.ready
-	@$(BIN)/python -m streamlit run app.py
+	@$(BIN)/python -m streamlit run app.py -- --open
 
 # Under a public name the app is hosted: what a visitor could harm the host with is off, also behind a proxy that alone
 # reaches it. It listens on loopback until it is told otherwise.

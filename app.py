@@ -15,13 +15,18 @@ from pathlib import Path
 
 import streamlit as st
 from starlette.middleware import Middleware
+from streamlit.web.server import server_util
 
 from core import entry, home, policy
 from core.people import allowance, hosting, roles
+from core.runs import bundle
 from core.store.store import StoreError
-from pages import logs, shell
+from pages import logs, opening, shell
 from pages.middleware import Door
 from pages.stage.routes import ROUTES
+
+OPEN = "--open"
+"""The argument (`streamlit run app.py -- --open`) with which the app opens in a browser when it starts."""
 
 
 @asynccontextmanager
@@ -30,13 +35,18 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     # A store that another process holds is reported on the pages that want it.
     with suppress(StoreError):
         entry.keeper()
+    await asyncio.to_thread(bundle.clean, home.journals())
     # What is there now stays: a collection that looks at all of it holds up everyone for a tenth of a second.
     gc.collect()
     gc.freeze()
+    port = int(st.get_option("server.port"))
+    url = server_util.get_url(server_util.get_display_address(st.get_option("server.address") or "0.0.0.0"))  # noqa: S104
+    opening.announce(url, port, OPEN in sys.argv)
     beside = [asyncio.create_task(forget()), asyncio.create_task(obey())]
     yield
     for task in beside:
         task.cancel()
+    opening.forget(port)
     entry.close()
 
 

@@ -102,7 +102,7 @@ def viewed(run: str) -> None:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = ("streamlit", "run", "app.py", "--server.port", str(port))
-    with process(*command) as server, sync_playwright() as playwright:
+    with process(*command, EXPLAIN_TOKEN="no") as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--disable-gpu"])
         page = browser.new_page()
         until(lambda: answers(port))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -31,6 +31,7 @@ from core.models.settings import EndpointConfig
 from core.people.running import Jobs
 from core.people.visit import Visit
 from core.runs import verify as verifying
+from core.runs.bundle import Taken
 from core.runs.verify import Verified
 from core.store.keeper import Keeper
 from core.store.schema import record_tables
@@ -145,9 +146,13 @@ def verify(path: Path) -> Verified:
     return verifying.verify(path, labs(), Replay)
 
 
-def score_anew(runs: Iterable[str]) -> dict[str, Verified]:
-    """Verify runs that were just imported; what came of it, by run, where there was time for it."""
-    return verifying.score_anew(runs, home.journals(), labs(), Replay)
+def score_anew(taken: Taken) -> dict[str, Verified]:
+    """Verify the runs of an import, and keep what came out, by run, where there was time for it. Runs that are here
+    from an earlier import, which was killed before it had verified them, are verified now.
+    """
+    folder = home.journals()
+    left = [run for run in taken.same if (found := verifying.origin(folder, run)) and found.verified is None]
+    return verifying.score_anew([*taken.runs, *left], folder, labs(), Replay)
 
 
 def new_reader() -> str:

@@ -67,15 +67,15 @@ class Contents(NamedTuple):
 
 
 def found(run_id: str, *folders: Path | None) -> Path | None:
-    """The journal of that run in the first of the folders that has it, in a pack of it too; None where none has, or
-    where the name leads out of it.
+    """The journal of that run in the first of the folders that has it, in a pack of it too; None where none has, where
+    it `is_blank`, or where the name leads out of the folder.
     """
     for folder in folders:
         path = folder / f"{run_id}.jsonl" if folder else None
         # Some names no file system takes.
         with contextlib.suppress(OSError, ValueError):
             if path is not None and folder is not None and path.parent == folder:
-                if path.is_file():
+                if path.is_file() and not is_blank(path):
                     return path
                 if (packed := packs.find(run_id, folder)) is not None:
                     return packed
@@ -93,6 +93,33 @@ def listed(folder: Path, pattern: str = "*") -> list[Path]:
     packed = {one.name: one for pack in packs.packs(folder) for one in packs.journals(pack)}
     fitting = {name: one for name, one in packed.items() if fnmatchcase(name, f"{pattern}.jsonl")}
     return [path for _, path in sorted({**fitting, **here}.items())]
+
+
+LONGEST_LINE = 32 * 1024 * 1024
+"""Bytes of a journal's first line, which holds all settings of the run."""
+
+
+def is_blank(path: Path) -> bool:
+    """Whether the journal has no whole line and nobody is writing it: its writer was killed before the first line.
+    Such a journal counts as nothing. Raises FileNotFoundError.
+    """
+    return not _has_line(path) and not is_written(path)
+
+
+def remove_blank(folder: Path) -> None:
+    """Remove the blank journals of the folder. Raises nothing: a journal that cannot be removed stays."""
+    for path in folder.glob("*.jsonl"):
+        with contextlib.suppress(OSError, JournalInUse):
+            if is_blank(path):
+                with held(path):
+                    # A writer may have begun it in the meantime.
+                    if not _has_line(path):
+                        path.unlink()
+
+
+def _has_line(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.readline(LONGEST_LINE).endswith(b"\n")
 
 
 def read(path: Path) -> Contents:
@@ -341,6 +368,11 @@ class Journal:
             raise
         self._write = threading.Lock()
         self._closed = False
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it holds no line yet."""
+        return self._lines == 0
 
     def append(self, event: Event) -> bytes:
         """Write `event` and hand it to the operating system; `settle` waits until it is on the disk. The line as it was

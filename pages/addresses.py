@@ -11,6 +11,7 @@ PAGES = Path(__file__).parent
 
 WELCOME = PAGES / "about/welcome.py"
 HOST = PAGES / "about/host.py"
+SIGN_IN = PAGES / "about/signin.py"
 STORY = PAGES / "about/story.py"
 MODELS = PAGES / "about/models.py"
 METHODS = PAGES / "about/methods.py"

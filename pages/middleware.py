@@ -1,5 +1,5 @@
-"""Who may come in: requests under a name the app answers to, from pages of its own; who may send files; what every
-reply forbids; and the cookie by which a browser is known again.
+"""Who may come in: requests under a name the app answers to, from pages of its own, with the token where one is needed;
+who may send files; what every reply forbids; and the cookie by which a browser is known again.
 
 Without this any page on the web that a person has open could drive an app on their machine.
 """
@@ -13,12 +13,13 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from core import policy
 from core.home import HomeUnusable
-from core.people import counted, roles
+from core.people import access, counted, roles
 from core.people.visit import code_in, cookie_of, name_of_visitor
 
 Scope = MutableMapping[str, Any]
@@ -56,6 +57,14 @@ COOKIE = "explain_yourself_visitor"
 
 _CODE = re.compile(r"[A-Za-z0-9_-]{32}")
 """A code as it has always been given."""
+
+ACCESS = "explain_yourself_access"
+"""The cookie of a browser that came with the token. The port follows, as cookies go to all ports of a machine."""
+
+_HEALTH = "/_stcore/health"
+"""Says that the server runs and nothing else: open without the token."""
+
+_NO_TOKEN = (Path(__file__).parent / "no_token.html").read_text(encoding="utf-8")
 
 _KEPT_SECONDS = 400 * 24 * 3600
 """As long as browsers keep one at most."""
@@ -147,6 +156,8 @@ class Door:
         if words := refusal(scope):
             await _refuse(scope, receive, send, words)
             return
+        if not await _has_access(scope, receive, send):
+            return
 
         if scope["type"] == "websocket":
             await self._stay(scope, receive, send)
@@ -174,6 +185,36 @@ class Door:
             await self._app(scope, receive, send)
         finally:
             await asyncio.to_thread(_closed, tab)
+
+
+async def _has_access(scope: Scope, receive: Receive, send: Send) -> bool:
+    """Whether the request may go on. Otherwise it is answered: one with the right token gets the cookie and is sent to
+    the same address without the token, which so stays out of links and histories.
+    """
+    if not access.is_required() or scope["path"] == _HEALTH:
+        return True
+    may = access.is_cookie(_cookie(scope, name := f"{ACCESS}_{_port(scope)}"))
+    asked = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+    given = [value for key, value in asked if key == "token"]
+    if scope.get("method") in ("GET", "HEAD") and given and (may or access.is_token(given[0])):
+        rest = urlencode([(key, value) for key, value in asked if key != "token"])
+        # One slash: with two, the next word would be the name of another machine.
+        place = f"/{quote(scope['path'].lstrip('/'))}{'?' if rest else ''}{rest}"
+        headers = {"location": place, "cache-control": "no-store", "content-length": "0"}
+        if not may:
+            headers["set-cookie"] = f"{name}={access.cookie()}; {_rules(scope)}"
+        await _reply(send, 303, {**HEADERS, **headers}, "")
+    elif not may and "text/html" in _headers(scope).get("accept", ""):
+        page = _NO_TOKEN.replace("{port}", str(_port(scope)))
+        await _reply(send, 403, {**HEADERS, "content-type": "text/html; charset=utf-8"}, page)
+    elif not may:
+        await _refuse(scope, receive, send, "Open the address with the token, printed where this app was started.")
+    return may and not given
+
+
+def _port(scope: Scope) -> int:
+    """The port at which the request came in."""
+    return int((scope.get("server") or ("", 0))[1] or 0)
 
 
 def refusal(scope: Scope) -> str:
@@ -225,16 +266,25 @@ def _introduced(scope: Scope, reply: dict[bytes, bytes]) -> dict[str, str]:
     # Earlier versions signed nothing, and a key may be lost: whoever comes with a code keeps it, and so their runs.
     code = given.partition(".")[0]
     code = code if _CODE.fullmatch(code) else secrets.token_urlsafe(24)
-    # Lax: whoever follows a link from elsewhere stays who they are.
-    rules = f"Path=/; Max-Age={_KEPT_SECONDS}; HttpOnly; SameSite=Lax{'; Secure' if _is_sealed(scope) else ''}"
     # What stands between must not keep it for the next browser.
-    return {"set-cookie": f"{COOKIE}={cookie_of(code)}; {rules}", "cache-control": "private, no-store"}
+    return {"set-cookie": f"{COOKIE}={cookie_of(code)}; {_rules(scope)}", "cache-control": "private, no-store"}
+
+
+def _rules(scope: Scope) -> str:
+    """What a browser is told of a cookie of ours."""
+    # Lax: whoever follows a link from elsewhere stays who they are.
+    return f"Path=/; Max-Age={_KEPT_SECONDS}; HttpOnly; SameSite=Lax{'; Secure' if _is_sealed(scope) else ''}"
 
 
 def _given(scope: Scope) -> str:
-    """The value of our cookie, as the browser sent it; empty where it sent none."""
+    """The value of the visitor's cookie, as the browser sent it; empty where it sent none."""
+    return _cookie(scope, COOKIE)
+
+
+def _cookie(scope: Scope, name: str) -> str:
+    """The value of the cookie of that name, as the browser sent it; empty where it sent none."""
     try:
-        known = SimpleCookie(_headers(scope).get("cookie", "")).get(COOKIE)
+        known = SimpleCookie(_headers(scope).get("cookie", "")).get(name)
     except CookieError:
         known = None
     return known.value if known is not None else ""
@@ -270,6 +320,11 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, words: str) -> Non
         await receive()
         await send({"type": "websocket.close", "code": 1008, "reason": words[:100]})
         return
-    plain = [(b"content-type", b"text/plain; charset=utf-8"), (b"x-content-type-options", b"nosniff")]
-    await send({"type": "http.response.start", "status": 403, "headers": plain})
-    await send({"type": "http.response.body", "body": f"{words}\n".encode()})
+    plain = {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff"}
+    await _reply(send, 403, plain, f"{words}\n")
+
+
+async def _reply(send: Send, status: int, headers: Mapping[str, str], body: str) -> None:
+    encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": status, "headers": encoded})
+    await send({"type": "http.response.body", "body": body.encode()})

@@ -52,6 +52,8 @@ def _pages() -> dict[str, list[st.Page]]:
         st.Page(addresses.MODELS, title="Models", icon=":material/memory:", url_path="models"),
         st.Page(addresses.METHODS, title="Methods", icon=":material/menu_book:", url_path="methods"),
     ]
+    if entrance.has_codes():
+        workbench.append(st.Page(addresses.SIGN_IN, title="Sign in", icon=":material/login:", url_path="signin"))
     if session.visitor().is_host:
         workbench.append(st.Page(addresses.HOST, title="Host", icon=":material/shield_person:", url_path="host"))
     return {"": first, "Workbench": workbench}

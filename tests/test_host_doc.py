@@ -49,12 +49,10 @@ def test_every_setting_and_limit_is_listed_as_it_is() -> None:
     assert [line for line in rows if line not in codes] == settings + limits
 
 
-def made(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """`make serve` as the Makefile has it, also where make runs these tests."""
+def made(*arguments: str, target: str = "serve") -> subprocess.CompletedProcess[str]:
+    """`make serve`, or another target, as the Makefile has it, also where make runs these tests."""
     clean = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    return subprocess.run(
-        ["make", "serve", *arguments], cwd=ROOT, env=clean, capture_output=True, text=True, timeout=60
-    )
+    return subprocess.run(["make", target, *arguments], cwd=ROOT, env=clean, capture_output=True, text=True, timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +86,12 @@ def test_serving_is_hosted_and_listens_where_it_was_told(
     monkeypatch.setattr(policy, "_served", {address})
     monkeypatch.setenv("EXPLAIN_HOSTS", hosts)
     assert policy.hosted() and not policy.allows("files") and hosts in policy.hosts()
+
+
+def test_running_it_alone_opens_a_browser(environment: str) -> None:
+    done = made(environment, target="run")
+    _, called = json.loads(done.stdout)
+    assert called == ["-m", "streamlit", "run", "app.py", "--", "--open"]
 
 
 def test_serving_wants_a_name_that_is_not_this_machines_own(environment: str) -> None:

@@ -99,7 +99,8 @@ def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, k
         found = _all_of(f"select run from runs where about = '' and (\n{where}\n)")  # noqa: S608  what a person writes can only read
         chosen += [str(row["run"]) for row in found]
     elif not runs:
-        chosen = [path.stem for path in journal.listed(home.journals()) if "~" not in path.stem]
+        listed = (path for path in journal.listed(home.journals()) if not journal.is_blank(path))
+        chosen = [path.stem for path in listed if "~" not in path.stem]
     if file.exists():
         raise BundleRefused(f"{file} is there already: name another file.")
     aside = file.with_name(f".{file.name}.part")
@@ -132,15 +133,15 @@ def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, k
 @json_option("what was kept as a JSON object")
 def _import(path: Path, sender: str, as_json: bool) -> int:
     taken = bundle.take(path, (home.journals(), home.recordings()), sender)
-    anew = entry.score_anew(taken.runs)
+    anew = entry.score_anew(taken)
     into_the_store(home.journals())
     for name, why in taken.passed_over.items():
         print(f"{name} was passed over: {why}.", file=sys.stderr)
     for run, found in anew.items():
         if found.why or found.differ:
             print(f"{run}: {found.sentence}", file=sys.stderr)
-    if len(anew) < len(taken.runs):
-        print(f"There was no time to score {len(taken.runs) - len(anew):,} runs anew.", file=sys.stderr)
+    if unscored := [run for run in taken.runs if run not in anew]:
+        print(f"There was no time to score {len(unscored):,} runs anew.", file=sys.stderr)
     if as_json:
         differ = [run for run, found in anew.items() if found.differ]
         told = {"runs": len(taken.runs), "imported": taken.runs, "differ": differ, "signed": taken.signed.words}

@@ -63,11 +63,10 @@ class Keeping:
         path = path_of(self._journals.folder, guess.pack, who)
         place = guess.run, case, trial
         with self._playing:
-            begin = not path.exists()
-            if not begin and any((one.played.run, one.case, one.trial) == place for one in guesses(path)):
+            if any((one.played.run, one.case, one.trial) == place for one in guesses(path)):
                 return False
             with Journal(path) as written:
-                if begin:
+                if written.is_new:
                     about = f"{ABOUT}{guess.pack}"
                     written.append(Started(run=path.stem, lab=lab, spec={}, seed=0, about=about, owner=who))
                 written.append(recorded(path.stem, guess, guess.item(trial), case=case, trial=trial, by=who))
@@ -77,7 +76,7 @@ class Keeping:
     def speaker(self, run_id: str, who: str) -> str | None:
         """The name of the person who speaks of the run as `who`; None where nobody has. Raises NoSuchRun."""
         said = self._said(run_id, who)
-        return self._journals.owner(said.stem) if said.exists() else None
+        return self._journals.owner(said.stem) if said.exists() and not journal.is_blank(said) else None
 
     def said(self, run_id: str, who: str) -> list[Event]:
         """What that person said about the run. Raises NoSuchRun."""
@@ -170,9 +169,8 @@ class Keeping:
 
     def _add(self, run_id: str, path: Path, event: Event, owner: str = "") -> None:
         """Write `event` into the journal of what somebody says about a run; begin it where there is none."""
-        begin = not path.exists()
         with Journal(path) as written:
-            if begin:
+            if written.is_new:
                 with of_today():
                     begun = journal.begun(self._journals.path(run_id))
                 lab = begun.lab if begun else ""

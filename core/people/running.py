@@ -186,6 +186,15 @@ class Jobs(Journals):
         """Let something else go on on the loop of the runs."""
         return asyncio.run_coroutine_threadsafe(going, self._loop)
 
+    def path(self, run_id: str) -> Path:
+        """Where the run's journal lies. Raises NoSuchRun, with the reason where it could not write its first line."""
+        try:
+            return super().path(run_id)
+        except NoSuchRun:
+            if trouble := self.trouble(run_id):
+                raise NoSuchRun(trouble) from None
+            raise
+
     def active(self, run_id: str) -> bool:
         """Whether the run goes on now, here or in another process. Raises NoSuchRun."""
         return self.here(run_id) or journal.is_written(self.path(run_id))

@@ -4,10 +4,12 @@ A bundle comes from anybody. It is read whole, within limits (`core.policy`), be
 wrong with it changes nothing. Journals stay as they are, byte by byte; whose they are stands in a journal about each of
 them, `<run>~~from.jsonl`, and so does who signed the manifest (`core.runs.signing`), which has all checksums. A run
 that is here already stays: the same bytes are passed over, others are refused.
+An import that was killed can be repeated.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -19,7 +21,7 @@ import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Literal, NamedTuple
@@ -29,6 +31,7 @@ from pydantic import Field, ValidationError
 from core import files, journal, policy
 from core.events import SCHEMA, Frozen, Recorded, Started, now
 from core.journal import FromTheFuture
+from core.lease import Held, Lease
 from core.runs import signing
 from core.runs.engine import app_version, commit
 from core.runs.signing import Signature, SignatureRefused
@@ -40,6 +43,12 @@ ALLOWED = "allowed_signers"
 
 _FOLDER = "journals/"
 _ENDING = ".jsonl"
+
+_ASIDE = "incoming"
+"""What the names of folders begin with in which journals are put aside."""
+
+_PAUSE = 0.1
+"""Seconds between two looks at whether another import is over."""
 
 IMPORTED = "imported"
 """What the record is called that says whose a run is that was made elsewhere."""
@@ -54,9 +63,6 @@ _SENDER = 80
 
 _ENTRY = 400
 """Bytes that the zip's list and the manifest may take for each journal."""
-
-_LONGEST_LINE = 32 * files.MB
-"""Bytes of a journal's first line, which holds all settings of the run."""
 
 
 class BundleRefused(ValueError):
@@ -173,6 +179,39 @@ def take_file(file: IO[bytes], name: str, folders: Sequence[Path], sender: str =
     # All that zipfile was seen to raise for files that are none of its own.
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
         raise BundleRefused(f"{_shown(name)} is damaged or no zip ({error}).") from None
+
+
+def clean(folder: Path) -> None:
+    """Remove what killed imports and killed runs have left in a home, whose journals lie in `folder`: journals put
+    aside, marks of runs that never came, and blank journals. Raises nothing: what cannot be removed stays.
+    """
+    journal.remove_blank(folder)
+    # While an import goes on in another process nothing of it is a leftover.
+    with suppress(OSError, Held), _alone(folder.parent):
+        for mark in folder.glob(f"*~~from{_ENDING}"):
+            if journal.found(mark.stem.partition("~")[0], folder) is None:
+                mark.unlink()
+
+
+@contextmanager
+def _alone(home: Path, until: float = 0.0) -> Iterator[None]:
+    """No other import goes on in this home, and nothing of an earlier one lies there. Waits until that time of the
+    monotonic clock at most; then raises Held.
+    """
+    while True:
+        try:
+            lease = Lease(home / f".{_ASIDE}")
+            break
+        except Held:
+            if time.monotonic() > until:
+                raise
+            time.sleep(_PAUSE)
+    try:
+        for left in home.glob(f"{_ASIDE}-*"):
+            shutil.rmtree(left, ignore_errors=True)
+        yield
+    finally:
+        lease.release()
 
 
 def from_path(path: Path) -> Path:
@@ -341,16 +380,22 @@ class _Import:
 
     @contextmanager
     def _put_away(self) -> Iterator[None]:
-        """A folder for what is looked at, which goes in any case."""
+        """A folder for what is looked at, which goes in any case; after other imports into this home are over."""
         try:
-            self._aside.mkdir(parents=True)
-            yield
+            with _alone(self._aside.parent, self._until):
+                self._aside.mkdir()
+                try:
+                    yield
+                finally:
+                    shutil.rmtree(self._aside, ignore_errors=True)
         except OSError as error:
             if isinstance(error, zipfile.BadZipFile):
                 raise
             raise BundleRefused(f"It could not be kept ({error.strerror or error}).") from None
-        finally:
-            shutil.rmtree(self._aside, ignore_errors=True)
+        except Held as held:
+            raise BundleRefused(
+                f"Another import is still going on ({held.who}). Import it once that is over."
+            ) from None
 
     def _copy(self, name: str, source: IO[bytes]) -> tuple[str, int]:
         """Put a journal aside; its checksum and its size."""
@@ -373,7 +418,7 @@ class _Import:
         """The name of the journal that was put aside. Raises BundleRefused where it is none that can be read here."""
         path, shown = self._aside / held, _shown(shown)
         with path.open("rb") as file:
-            whole = file.readline(_LONGEST_LINE).endswith(b"\n")
+            whole = file.readline(journal.LONGEST_LINE).endswith(b"\n")
         try:
             begun = journal.begun(path) if whole else None
         except FromTheFuture as error:
@@ -408,10 +453,14 @@ class _Import:
         placed: list[Path] = []
         try:
             for run in taken.runs:
-                # First whose it is: a run that is kept is never without.
-                self._place(self._mark(run), from_path(self._folders[0] / run), placed)
+                # First whose it is: a run that is kept is never without. A mark that is there is an earlier import's,
+                # which was killed before its run came.
+                mark = from_path(self._folders[0] / run)
+                os.replace(self._mark(run), mark)
+                placed.append(mark)
             for name in (*taken.runs, *taken.said):
-                self._place(self._aside / name, self._folders[0] / f"{name}{_ENDING}", placed)
+                self._place(self._aside / name, self._folders[0] / f"{name}{_ENDING}")
+                placed.append(self._folders[0] / f"{name}{_ENDING}")
         except BaseException:
             for path in placed:
                 path.unlink(missing_ok=True)
@@ -428,8 +477,8 @@ class _Import:
         return path
 
     @staticmethod
-    def _place(source: Path, target: Path, placed: list[Path]) -> None:
-        # Never in place of a file that came meanwhile.
-        with target.open("xb"):
-            placed.append(target)
+    def _place(source: Path, target: Path) -> None:
+        """Move a journal to the others, whole or not at all. Raises FileExistsError where one came meanwhile."""
+        if target.exists() and not journal.is_blank(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target.name)
         os.replace(source, target)

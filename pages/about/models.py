@@ -24,7 +24,7 @@ from core.store.store import Store, StoreError
 from core.text.counted import counted
 from pages import addresses
 from pages.about import connect, model_trial
-from pages.parts import entrance, reader_accuracy, session
+from pages.parts import reader_accuracy, session
 from pages.parts.models import choose, chosen
 from pages.parts.run import problems
 from pages.parts.text import plain
@@ -235,11 +235,9 @@ def allowed() -> None:
     with st.expander("What this app allows here", key="allowed", icon=":material/shield:"):
         who = "People on other machines" if policy.hosted() else "Only people on this machine"
         st.markdown(f"{who} can reach this app.")
-        if policy.hosted() or not policy.allows("others"):
-            entrance.signed_in()
         for setting, is_allowed in policy.table():
             st.markdown(
-                f"{':green[allowed]' if is_allowed else ':orange[not allowed]'} · {plain(setting.allows)} "
+                f"{':green[yes]' if is_allowed else ':orange[no]'} · {plain(setting.allows)} "
                 f":gray[{plain(setting.why)} Change: {plain(setting.variable)}={'no' if is_allowed else 'yes'}]"
             )
         for limit in policy.LIMITS:

@@ -58,6 +58,12 @@ def _one_too_many() -> None:
     look()
 
 
+def has_codes() -> bool:
+    """Whether somebody can sign in as host or teacher, and may then do more than others."""
+    is_shared = policy.hosted() or not policy.allows("others")
+    return is_shared and any(policy.code_for(role) for role in (roles.HOST, roles.TEACHER))
+
+
 def signed_in() -> None:
     """As what one is signed in, and how to sign in or out."""
     role = session.role()
@@ -68,7 +74,7 @@ def signed_in() -> None:
                 session.sign_out()
                 st.rerun()
         return
-    st.markdown("Hosts and teachers sign in with their code.")
+    st.markdown("Hosts and teachers sign in with their code. This browser then remembers you for 30 days.")
     _form()
 
 

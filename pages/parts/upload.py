@@ -38,7 +38,7 @@ def upload() -> None:
         with waits("Looking at every journal …"):
             taken = bundle.take_file(file, file.name, folders, sender)
         with waits("Scoring them anew from their raw answers …"):
-            anew = entry.score_anew(taken.runs)
+            anew = entry.score_anew(taken)
     except BundleRefused as refused:
         st.error(plain(str(refused)), title="Nothing was imported", icon=":material/error:")
         return

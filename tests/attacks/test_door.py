@@ -57,7 +57,7 @@ def test_a_visitor_can_upload_nothing(app: Server) -> None:
 
 
 def become_host(tab: Tab) -> None:
-    tab.sign_in(CODE, "models")
+    tab.sign_in(CODE, "signin")
 
 
 def test_the_host_sends_so_many_megabytes_and_no_more(app: Server) -> None:

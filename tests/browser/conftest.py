@@ -50,7 +50,7 @@ class Server:
 
     def __init__(self, home: Path, script: str = "app.py", **environment: str) -> None:
         self._script = script
-        self._environment = {**os.environ, "EXPLAIN_HOME": str(home), **environment}
+        self._environment = {**os.environ, "EXPLAIN_HOME": str(home), "EXPLAIN_TOKEN": "no", **environment}
         self.log = home.with_suffix(".log")
         """What it says while it runs."""
         with socket.socket() as free:

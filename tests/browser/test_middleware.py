@@ -112,3 +112,32 @@ def test_a_run_is_one_browser_s_and_survives_a_reload(browser: Browser, serve: C
     finally:
         ann.close()
         bob.close()
+
+
+def test_with_the_token_one_browser_comes_in_and_stays_in(browser: Browser, serve: Callable[..., Server]) -> None:
+    server = serve(EXPLAIN_TOKEN="")
+    home = server.log.with_suffix("")
+    ann, bob = browser.new_context(), browser.new_context()
+    try:
+        page, other = ann.new_page(), bob.new_page()
+        file = home / f"address-{server.port}.html"
+        assert file.stat().st_mode & 0o777 == 0o600
+        page.goto(file.as_uri())
+        page.wait_for_url(f"{server.url}/")
+        expect(page.get_by_role("link", name="Stories").first).to_be_visible()
+        other.goto(server.url)
+        expect(other.get_by_text("The address is in the terminal where the app was started")).to_be_visible()
+        assert upgraded(server, f"127.0.0.1:{server.port}", server.url) == 403
+        token = re.findall(r"token=([\w-]+)", file.read_text(encoding="utf-8"))[0]
+        server.stop()
+        assert not file.exists()
+        server.start()
+        page.goto(f"{server.url}/methods?token={token}")
+        page.wait_for_url(f"{server.url}/methods")
+        expect(page.get_by_role("heading", name="Methods").first).to_be_visible()
+        assert file.name in server.log.read_text(encoding="utf-8")
+        kept = [path for path in home.rglob("*") if path.is_file() and path != file]
+        assert not any(token.encode() in path.read_bytes() for path in (server.log, *kept))
+    finally:
+        ann.close()
+        bob.close()

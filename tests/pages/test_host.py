@@ -130,7 +130,7 @@ def test_a_teacher_sees_and_shares_what_the_class_ran_and_may_not_stop_it(
     page: Page, going: Callable[[str], str]
 ) -> None:
     run = going("ann")
-    app = as_visitor(page("about/models.py"), "dora", "about/models.py")
+    app = as_visitor(page("about/signin.py"), "dora", "about/signin.py")
     assert "You are a teacher" in sign_in(app, CODES["teacher"]).success[0].value
     app = page("ask", run=run)
     app = as_visitor(app, "dora", "ask")
@@ -145,7 +145,7 @@ def test_a_teacher_sees_and_shares_what_the_class_ran_and_may_not_stop_it(
 
 
 def test_who_signs_out_is_what_they_were_before(page: Page) -> None:
-    app = sign_in(as_visitor(page("about/models.py"), "carl", "about/models.py"), CODES["host"])
+    app = sign_in(as_visitor(page("about/signin.py"), "carl", "about/signin.py"), CODES["host"])
     assert roles.role_of(name_of_visitor("carl")) == roles.HOST
     app.button(key="sign-out").click().run()
     assert roles.role_of(name_of_visitor("carl")) == roles.PARTICIPANT and not app.success
@@ -162,3 +162,12 @@ def test_a_tab_too_many_says_so_and_opens_once_another_is_closed(page: Page, mon
     assert [middleware.has_place(tab) for tab in ("second", "third")] == [True, False]
     for tab in ("second", "third"):
         middleware._closed(tab)
+
+
+def test_sign_in_is_a_page_of_the_menu_where_a_code_is_set(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = page("about/signin.py")
+    assert drawn.title[0].value == "Sign in" and drawn.text_input(key="sign-in-code") and not drawn.expander
+    assert "sign-in-code" not in [one.key for one in page("about/models.py").text_input]
+    monkeypatch.delenv("EXPLAIN_HOST_CODE")
+    monkeypatch.delenv("EXPLAIN_TEACHER_CODE")
+    assert page("about/signin.py").title[0].value == "Explain Yourself", "nobody could sign in"

@@ -113,7 +113,7 @@ def sign_in(app: AppTest, code: str) -> AppTest:
 
 def test_the_host_makes_themselves_known_and_sees_all(page: Page) -> None:
     run = a_run("ann")
-    app = as_visitor(page("models.py"), "carl", "models.py")
+    app = as_visitor(page("about/signin.py"), "carl", "about/signin.py")
     assert "none of the codes" in words(sign_in(app, "a code of somebody else"))
     assert "You are the host" in sign_in(app, CODE).success[0].value
     app.query_params["run"] = run
@@ -127,7 +127,7 @@ def test_alone_nobody_is_asked_for_a_code(page: Page, monkeypatch: pytest.Monkey
     app = as_visitor(page("results/case.py", run=run), "bob", "results/case.py")
     assert "penguin" in words(app) and "for anyone who can reach this app" in words(app)
     assert [one.label for one in app.toggle] == ["Hide it from the lists"], "there is nobody to share it with"
-    assert not [one for one in page("models.py").text_input if one.key == "sign-in-code"]
+    assert not [one for one in page("about/signin.py").text_input if one.key == "sign-in-code"]
 
 
 def test_who_waits_for_a_model_sees_how_many_come_first(page: Page) -> None:

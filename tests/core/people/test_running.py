@@ -156,7 +156,9 @@ def test_a_run_can_be_cancelled_before_its_first_step(jobs: Make) -> None:
     canceller.start()
     busy.set()
     canceller.join(5)
-    assert not going.active(run)
+    assert not going.here(run)
+    with pytest.raises(NoSuchRun):
+        going.active(run)
 
 
 def test_status_after_a_resume_that_died_is_interrupted(jobs: Make) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from core import entry, home, journal
 from core.events import SCHEMA, Shared, Started, Token
-from core.journal import Journal, JournalInUse
+from core.journal import Journal, JournalFull, JournalInUse
 from core.people import running
 from core.people.about import said_path, shared_path
 from core.people.allowance import TooMuch
@@ -68,13 +68,24 @@ def test_a_journal_that_grows_is_followed(tmp_path: Path) -> None:
 
 
 def test_a_run_whose_first_line_is_not_written_yet_can_be_looked_at(going: Jobs, tmp_path: Path) -> None:
-    (tmp_path / "empty.jsonl").write_bytes(b"")
-    assert not going.case("empty", "all/1-a").cases and not going.watch("empty", "all/1-a").transcript.cases
-    assert going.owner("empty") == "" and going.events("empty") == []
-    with pytest.raises(NoSuchRun, match="no run that this app can go on with"):
+    with Journal(tmp_path / "empty.jsonl"):
+        assert not going.case("empty", "all/1-a").cases and not going.watch("empty", "all/1-a").transcript.cases
+        assert going.owner("empty") == "" and going.events("empty") == []
+    with pytest.raises(NoSuchRun, match="There is no run named 'empty'"):
         going.resume("empty")
     assert not going.here("empty"), "what was refused holds nothing"
     Journal(tmp_path / "empty.jsonl").close()
+
+
+def test_why_a_run_could_not_write_its_first_line_is_said(going: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    def append(written: Journal, event: object) -> bytes:
+        raise JournalFull("There is no room left on the disk.")
+
+    monkeypatch.setattr(Journal, "append", append)
+    run = going.start("echo", SLOW)
+    assert going.wait(run, 60)
+    with pytest.raises(NoSuchRun, match="no room left on the disk"):
+        going.watch(run)
 
 
 def test_whose_a_run_is_is_known_before_its_first_line_is_there(going: Jobs, tmp_path: Path) -> None:

@@ -1,0 +1,57 @@
+"""Where to find the app: printed in the terminal, kept in a file that only its owner may read, opened in a browser."""
+
+from __future__ import annotations
+
+import os
+import sys
+import webbrowser
+from contextlib import suppress
+from html import escape
+from pathlib import Path
+
+from core import home
+from core.people import access
+
+_PAGE = """<!doctype html>
+<meta charset="utf-8"><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0; url={0}">
+<title>Explain Yourself</title>
+<a href="{0}">Open Explain Yourself</a>
+"""
+
+
+def file_for(port: int) -> Path:
+    """The file that leads to the app on that port, token included. Raises HomeUnusable."""
+    return home.home() / f"address-{port}.html"
+
+
+def announce(url: str, port: int, opens: bool) -> None:
+    """Print where the app is, and open it if `opens`. The token is printed in a terminal only, as other output ends in
+    logs. The browser gets the file, as everybody on the machine can read the command that starts it.
+    """
+    address, file = access.address(url), _kept(url, port) if access.is_required() else None
+    print(f"\n  Explain Yourself: {address if sys.stdout.isatty() else url}")
+    if access.is_required() and not sys.stdout.isatty():
+        print(f"  Its address with the token is {f'in {file}' if file else 'printed in a terminal only'}.")
+    print(flush=True)
+    if opens and _has_screen():
+        webbrowser.open(file.as_uri() if file else url)
+
+
+def _kept(url: str, port: int) -> Path | None:
+    """The file, written; None in a home that cannot be written to."""
+    try:
+        home.write(file := file_for(port), _PAGE.format(escape(access.address(url))).encode())
+    except (OSError, home.HomeUnusable):
+        return None
+    return file
+
+
+def _has_screen() -> bool:
+    """Without one, a browser of text would take the terminal."""
+    return sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))
+
+
+def forget(port: int) -> None:
+    """Remove the file: the token ends with the server."""
+    with suppress(OSError, home.HomeUnusable):
+        file_for(port).unlink(missing_ok=True)
