@@ -140,7 +140,7 @@ def test_a_teacher_sees_and_shares_what_the_class_ran_and_may_not_stop_it(
     assert not scenes(app)[0].actions
     entry.jobs().cancel(run)
     app = turned(app, "ask")
-    assert "for whoever began it, for teachers and for the host" in words(app)
+    assert "for the person who began it, for teachers and for the host" in words(app)
     assert not {"go-on", "delete"} & {button.key for button in app.button}
     app.toggle(key="shared").set_value(True).run()
     assert entry.jobs().shared(run)
