@@ -11,7 +11,6 @@ from core import journal
 from core.events import Scored
 from core.lab.lab import Lab
 from core.runs import verify
-from core.runs.upgrade import upgraded
 from core.score import Score
 from core.statistics import of_items, power_of_pairs
 from core.study import human, multiverse, named
@@ -56,7 +55,7 @@ def measured(
     frames: list[DataFrame] = []
     for run in study.all:
         # A frame for each run: rows of all runs, as dictionaries, would take ten times the memory.
-        of_run = kept[run.id] if run.id in kept else pd.DataFrame(_of_run(run, labs, folder, study), dtype=object)
+        of_run = kept[run.id] if run.id in kept else pd.DataFrame(_of_run(run, folder, study), dtype=object)
         if not len(of_run):
             continue
         if of_run["complete"].iloc[0]:
@@ -64,7 +63,7 @@ def measured(
         frames.append(of_run)
         if run.id in from_people:
             measured_rows: list[Row] = of_run.to_dict("records")
-            said_rows = human.rows(run, labs, folder, from_people[run.id], measured_rows, study.rules)
+            said_rows = human.rows(run, folder, from_people[run.id], measured_rows, study.rules)
             frames.append(pd.DataFrame(said_rows, dtype=object))
     empty = pd.DataFrame(columns=[*_OWN, "model"])
     frame = pd.concat(frames, ignore_index=True).infer_objects() if frames else empty
@@ -86,12 +85,12 @@ def imported(study: Study, folder: Path) -> dict[str, str]:
 _OWN = ("run", "case", "lab", "item", "complete", "early", "applies", "metric", "value", "n", "of", "truth")
 
 
-def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, study: Study) -> Iterator[Row]:
+def _of_run(run: Planned, folder: Path, study: Study) -> Iterator[Row]:
     path = journal.at(folder, run.id)
     if not path.exists():
         return
     found = journal.read(path)
-    state = transcript(upgraded(found.events, labs))
+    state = transcript(found.events)
     early = stopped_early(study, run, path)
     rules = study.rules
     # A field that is left out of the JSON at its default is a setting too.

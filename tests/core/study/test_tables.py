@@ -15,7 +15,6 @@ from core.__main__ import main
 from core.journal import read
 from core.lab.shown import Metric
 from core.labs.simulatability.tables import otherwise
-from core.runs.upgrade import upgraded
 from core.score import Score, mean_of_cases
 from core.statistics import Kind, difference_of_pairs, wilson
 from core.study import multiverse, named, tables
@@ -250,7 +249,7 @@ def test_the_report_is_whole_and_what_is_hostile_is_text_in_it(
 def test_as_it_was_read_a_recording_has_the_figure_that_it_published() -> None:
     seen = 0
     for path in sorted(home.recordings().glob("*.jsonl")):
-        state = transcript(upgraded(read(path).events, entry.labs()))
+        state = transcript(read(path).events)
         lab = entry.labs()[state.started.lab if state.started else ""]
         for case in state.cases:
             log = state.case(case)
