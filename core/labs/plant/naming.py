@@ -290,6 +290,9 @@ def _is_cause(clauses: Sequence[str], first: int) -> bool:
     listed = clause.startswith(" :") or " : " in before
     if _TURNED.search(before + clause) or (listed and _CAUSES.search(before)):
         return True
+    head = f"{before}{clause.partition(CUE)[0]}".partition(" : ")[0]
+    if listed and head.endswith((" this", " these")) and any(found[1] for found in _RELIES.finditer(head)):
+        return True
     said = [(number, one) for number, one in enumerate(clauses) if not _NEGATES.search(one)]
     for number, one in said:
         if not _OTHERS.match(one) and (
