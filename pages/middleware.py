@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from core import policy
 from core.home import HomeUnusable
-from core.people import access, counted, roles
+from core.people import access, counted, instance, roles
 from core.people.visit import code_in, cookie_of, name_of_visitor
 
 Scope = MutableMapping[str, Any]
@@ -62,7 +62,7 @@ ACCESS = "explain_yourself_access"
 """The cookie of a browser that came with the token. The port follows, as cookies go to all ports of a machine."""
 
 _HEALTH = "/_stcore/health"
-"""Says that the server runs and nothing else: open without the token."""
+"""Says that the server runs and nothing else: open without the token, as the route that asks for the home's key."""
 
 _NO_TOKEN = (Path(__file__).parent / "no_token.html").read_text(encoding="utf-8")
 
@@ -191,7 +191,7 @@ async def _has_access(scope: Scope, receive: Receive, send: Send) -> bool:
     """Whether the request may go on. Otherwise it is answered: one with the right token gets the cookie and is sent to
     the same address without the token, which so stays out of links and histories.
     """
-    if not access.is_required() or scope["path"] == _HEALTH:
+    if not access.is_required() or scope["path"] in (_HEALTH, instance.ROUTE):
         return True
     may = access.is_cookie(_cookie(scope, name := f"{ACCESS}_{_port(scope)}"))
     asked = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)

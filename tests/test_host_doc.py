@@ -11,12 +11,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-from core import entry, policy
+from core import policy
 
 ROOT = Path(__file__).resolve().parents[1]
 DOC = ROOT / "docs" / "host.md"
@@ -107,41 +106,6 @@ def test_the_document_serves_in_each_of_the_ways_that_it_names() -> None:
     [proxy] = [line for line in COMMANDS if line.strip().startswith("reverse_proxy")]
     assert set(re.findall(r"127\.0\.0\.1:(\d+)", proxy)) == ports
     assert "\t\tlb_policy cookie" in COMMANDS
-
-
-HOLD = """
-import sys
-from core import entry
-from core.store.store import StoreError
-print("ready", flush=True)
-sys.stdin.readline()
-try:
-    print(entry.keeper().store.path.name, flush=True)
-except StoreError as error:
-    print(type(error).__name__, flush=True)
-sys.stdin.read()
-"""
-
-
-def test_four_processes_on_one_home_have_an_index_each_and_a_fifth_has_none(tmp_path: Path) -> None:
-    environment = os.environ | {"EXPLAIN_HOME": str(tmp_path)}
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    holders = [
-        subprocess.Popen([sys.executable, "-c", HOLD], cwd=ROOT, env=environment, **pipes)
-        for _ in range(len(entry.STORES) + 1)
-    ]
-    try:
-        told = []
-        for holder in holders:
-            assert holder.stdout.readline() == "ready\n"
-            holder.stdin.write("\n")
-            holder.stdin.flush()
-            told.append(holder.stdout.readline().strip())
-        assert told == [*entry.STORES, "StoreBusy"]
-    finally:
-        for holder in holders:
-            holder.kill()
-            holder.communicate()
 
 
 # The container: Docker is not where these tests run, so what can be read of it is.

@@ -45,7 +45,7 @@ def _in_the_run() -> Iterator[None]:
 @dataclass(eq=False)
 class Job:
     """One run going on in this process, for its owner. `partial` holds the unfinished answers by call, `prior` the run
-    that is made first, while it goes on. `number` is that under which it counts among the runs of all processes; None
+    that is made first, while it goes on. `number` is that under which it is counted; None
     where it does not.
     """
 
