@@ -1,6 +1,8 @@
 # The app for others: docker compose up (compose.yaml, docs/host.md). It runs as nobody in particular, and writes to /data
-# and /tmp alone: start it with --read-only --tmpfs /tmp, and with a volume at /data.
-FROM python:3.12-slim AS packages
+# and /tmp alone: start it with --read-only --tmpfs /tmp:size=512m, and with a volume at /data.
+# The image by its digest, as `make images` records it. There is no default: a tag is not always the same image.
+ARG PYTHON_IMAGE
+FROM ${PYTHON_IMAGE} AS packages
 WORKDIR /build
 RUN python -m venv /venv
 COPY requirements.txt requirements.lock requirements-torch.lock ./
@@ -8,7 +10,7 @@ COPY tools/pytorch.py tools/
 RUN /venv/bin/python tools/pytorch.py
 RUN /venv/bin/python -m pip install --no-cache-dir --no-deps --require-hashes -r requirements.lock
 
-FROM python:3.12-slim
+FROM ${PYTHON_IMAGE}
 # What llama.cpp links to.
 RUN apt-get update && apt-get install -y --no-install-recommends libgomp1 openssh-client && rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 10001 --home-dir /data --no-create-home explain && install -d -o explain -g explain -m 0700 /data

@@ -2,6 +2,7 @@
 # make test   sets up what is missing and runs the tests that need no browser: for after each change
 # make check  lint, types, these tests and those in a browser: what has to be green
 # make lock   resolves requirements*.txt into requirements*.lock again; what is pinned there is what gets installed
+# make images records the digests of the containers' base images in .env, for compose.yaml (docs/host.md)
 # make serve  opens the app to others: HOSTS=class.example.org [ADDRESS=0.0.0.0] [PORT=8501] (docs/host.md)
 # also: make setup, make test-browser, make thorough, make bench, make mutants, make audit, make licences, make sbom, make clean
 
@@ -26,7 +27,7 @@ LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(B
 ADDRESS := 127.0.0.1
 PORT := 8501
 
-.PHONY: run serve test test-browser thorough check lint lock setup setup-dev bench mutants audit licences sbom clean
+.PHONY: run serve images test test-browser thorough check lint lock setup setup-dev bench mutants audit licences sbom clean
 
 run: $(VENV)/.ready
 	@$(BIN)/python -m streamlit run app.py -- --open
@@ -37,6 +38,16 @@ serve: $(VENV)/.ready
 	@case "$(HOSTS)" in ""|localhost|127.*) \
 		echo "Say by which name people reach it: make serve HOSTS=class.example.org (docs/host.md)" >&2; exit 2;; esac
 	@EXPLAIN_HOSTS="$(HOSTS)" $(BIN)/python -m streamlit run app.py --server.address "$(ADDRESS)" --server.port "$(PORT)"
+
+# Tags move; a digest does not. Compose takes exactly what is recorded here, until this is called again.
+IMAGES := PYTHON_IMAGE=python:3.12-slim PROXY_IMAGE=caddy:2
+
+images:
+	@umask 077; touch .env; for one in $(IMAGES); do name=$${one%%=*}; image=$${one#*=}; \
+		docker pull "$$image" >&2; digest=$$(docker image inspect --format '{{range .RepoDigests}}{{println .}}{{end}}' "$$image" \
+			| grep "^$${image%%:*}@sha256:" | head -n 1); \
+		[ -n "$$digest" ] || { echo "$$image could not be pulled, and .env keeps what it has of it." >&2; exit 1; }; \
+		{ grep -v "^$$name=" .env; echo "$$name=$$digest"; } > .env.new; mv .env.new .env; echo "$$name=$$digest"; done
 
 setup: $(VENV)/.ready
 
@@ -73,11 +84,12 @@ bench: $(VENV)/.ready-dev
 		echo "== $$script"; $(BIN)/python $$script || failed="$$failed $$script"; \
 	done; [ -z "$$failed" ] || { echo "Did not come to their end:$$failed" >&2; exit 1; }
 
-# Both are resolved for every system and every Python we take. `make lock UPGRADE=--upgrade` takes newer ones where
+# All are resolved for every system and every Python we take. `make lock UPGRADE=--upgrade` takes newer ones where
 # requirements*.txt leave them open.
 lock: $(VENV)/.$(UV)
 	@$(COMPILE) $(UPGRADE) requirements.txt -o requirements.lock
-	@$(COMPILE) $(UPGRADE) -c requirements.lock requirements-dev.txt -o requirements-dev.lock
+	@$(COMPILE) $(UPGRADE) -c requirements.lock requirements-cluster.txt -o requirements-cluster.lock
+	@$(COMPILE) $(UPGRADE) -c requirements.lock -c requirements-cluster.lock requirements-dev.txt -o requirements-dev.lock
 	@echo "$(UV)" | $(COMPILE) - -o requirements-uv.lock
 	@echo "$(PIP_AUDIT)" | $(COMPILE) $(UPGRADE) - -o requirements-audit.lock
 	@echo "$(CYCLONEDX)" | $(COMPILE) $(UPGRADE) - -o requirements-sbom.lock

@@ -21,7 +21,7 @@ from core import entry, home, policy
 from core.people import allowance, instance, roles
 from core.runs import bundle
 from core.store.store import StoreError
-from pages import logs, opening, shell
+from pages import connections, logs, opening, shell
 from pages.middleware import Door
 from pages.stage.routes import ROUTES
 
@@ -77,6 +77,8 @@ if faults := policy.faults():
 
 logs.shorten()
 policy.serve(st.get_option("server.address"))
+if policy.hosted():
+    connections.bound()
 app = st.App(
     Path(__file__).parent / "pages" / "shell.py", lifespan=lifespan, routes=ROUTES, middleware=[Middleware(Door)]
 )

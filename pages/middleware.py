@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,9 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 from core import policy
 from core.home import HomeUnusable
 from core.people import access, counted, instance, roles
+from core.people.places import NoPlace, Places, Rate, network_of
 from core.people.visit import code_in, cookie_of, name_of_visitor
+from pages.connections import CONNECTIONS, end_of
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -62,7 +64,7 @@ ACCESS = "explain_yourself_access"
 """The cookie of a browser that came with the token. The port follows, as cookies go to all ports of a machine."""
 
 _HEALTH = "/_stcore/health"
-"""Says that the server runs and nothing else: open without the token, as the route that asks for the home's key."""
+"""Says that the server runs and nothing else: open without the token, and answered where all places are taken."""
 
 _NO_TOKEN = (Path(__file__).parent / "no_token.html").read_text(encoding="utf-8")
 
@@ -97,7 +99,27 @@ TAB = "x-explain-tab"
 """The header by which the door tells a page which tab it stands in: whoever sends it themselves is not believed."""
 
 _SURPLUS = 2
-"""Of tabs over the limit a page can still say so; beyond so many times the limit none is opened."""
+"""Of tabs over the limit a page can still say so; beyond so many times the limit none is opened. A visitor may hear as
+many event streams.
+"""
+
+STREAM = "/told/"
+"""In the addresses of event streams, which stay open."""
+
+_METRICS = "/_stcore/metrics"
+"""Where Streamlit says how much memory its caches take and how many sessions there are."""
+
+MOST_STREAMS = 2_000
+"""Event streams that are open at the same time."""
+
+_TABS = Places(lambda: policy.limit("tabs_of_all"))
+_STREAMS = Places(lambda: MOST_STREAMS)
+
+_NEW_TABS, _NEW_COOKIES = Rate(600, 5), Rate(600, 5)
+"""By network, where the app is hosted: two large classes come at the same time, and then five people a second."""
+
+_streams: Counter[str] = Counter()
+"""Open event streams by visitor."""
 
 _tabs: dict[str, str] = {}
 """The tabs that are open in this process, and whose each is."""
@@ -120,10 +142,8 @@ def has_place(tab: str) -> bool:
 
 def _opened(visitor: str, tab: str) -> bool:
     """Count a tab. Whether there is room for it, be it to say that it is one too many."""
-    most, most_of_all = roles.limit("tabs", visitor), policy.limit("tabs_of_all")
+    most = roles.limit("tabs", visitor)
     _tabs[tab] = visitor
-    if most_of_all is not None and len(_tabs) > most_of_all:
-        return False
     if most is None:
         return True
     try:
@@ -158,7 +178,15 @@ class Door:
             return
         if not await _has_access(scope, receive, send):
             return
+        with ExitStack() as places:
+            try:
+                _take_places(scope, places)
+            except NoPlace as error:
+                await _refuse(scope, receive, send, str(error), 429)
+                return
+            await self._pass(scope, receive, send)
 
+    async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             await self._stay(scope, receive, send)
             return
@@ -185,6 +213,34 @@ class Door:
             await self._app(scope, receive, send)
         finally:
             await asyncio.to_thread(_closed, tab)
+
+
+def _take_places(scope: Scope, places: ExitStack) -> None:
+    """Take what the request needs for as long as it is open, and enter it in `places`. Raises NoPlace."""
+    address, path = _address(scope), str(scope.get("path", ""))
+    is_tab, is_stream = scope["type"] == "websocket", path.startswith(STREAM)
+
+    def is_reserved() -> bool:
+        return path == _HEALTH or roles.role_of(_visitor(scope)) in (roles.HOST, roles.TEACHER)
+
+    if is_tab and policy.hosted() and not _NEW_TABS.take(address) and not is_reserved():
+        raise NoPlace("Too many tabs were opened from your network. Try again in a minute.")
+    if is_stream:
+        visitor = _visitor(scope)
+        most = roles.limit("tabs", visitor)
+        if most is not None and _streams[visitor] >= _SURPLUS * most:
+            raise NoPlace("You watch too many runs at the same time. Close some tabs of this app.")
+    for kind in (CONNECTIONS, *([_TABS] if is_tab else []), *([_STREAMS] if is_stream else [])):
+        places.enter_context(kind.held(address, end_of(scope), is_reserved))
+    if is_stream:
+        _streams[visitor] += 1
+        places.callback(_stream_closed, visitor)
+
+
+def _stream_closed(visitor: str) -> None:
+    _streams[visitor] -= 1
+    if not _streams[visitor]:
+        del _streams[visitor]
 
 
 async def _has_access(scope: Scope, receive: Receive, send: Send) -> bool:
@@ -234,6 +290,8 @@ def refusal(scope: Scope) -> str:
     path = str(scope.get("path", ""))
     if _AGENTS in path:
         return "This app is driven by its own pages only."
+    if path.endswith(_METRICS) and policy.hosted() and roles.role_of(_visitor(scope)) != roles.HOST:
+        return "Only the host sees these figures."
     return _no_upload(path, headers) if changes and _UPLOADS in path else ""
 
 
@@ -261,7 +319,7 @@ def _introduced(scope: Scope, reply: dict[bytes, bytes]) -> dict[str, str]:
     if scope["type"] != "http" or not reply.get(b"content-type", b"").startswith(b"text/html"):
         return {}
     given = _given(scope)
-    if code_in(given):
+    if code_in(given) or (policy.hosted() and not _NEW_COOKIES.take(_address(scope))):
         return {}
     # Earlier versions signed nothing, and a key may be lost: whoever comes with a code keeps it, and so their runs.
     code = given.partition(".")[0]
@@ -294,7 +352,12 @@ def _visitor(scope: Scope) -> str:
     """Whose tab it is: the name of who has our cookie; those without one count together, by where they come from."""
     if code := code_in(_given(scope)):
         return name_of_visitor(code)
-    return f"at {(scope.get('client') or ('?',))[0]}"
+    return f"at {network_of(_address(scope))}"
+
+
+def _address(scope: Scope) -> str:
+    """From which network address a request comes. uvicorn has put there what a trusted proxy says."""
+    return str((scope.get("client") or ("?",))[0])
 
 
 def _is_sealed(scope: Scope) -> bool:
@@ -315,13 +378,13 @@ def _name(address: str) -> str:
         return ""
 
 
-async def _refuse(scope: Scope, receive: Receive, send: Send, words: str) -> None:
+async def _refuse(scope: Scope, receive: Receive, send: Send, words: str, status: int = 403) -> None:
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.close", "code": 1008, "reason": words[:100]})
         return
     plain = {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff"}
-    await _reply(send, 403, plain, f"{words}\n")
+    await _reply(send, status, plain, f"{words}\n")
 
 
 async def _reply(send: Send, status: int, headers: Mapping[str, str], body: str) -> None:

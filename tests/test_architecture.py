@@ -48,6 +48,7 @@ FLOORS: list[set[str]] = [
     {"core.entry"},
     {"core.commands"},
     {"core.__main__"},
+    {"pages.connections"},
     {"pages.addresses", "pages.middleware"},
     {"pages.stage"},
     {"pages.parts"},

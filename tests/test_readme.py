@@ -100,6 +100,7 @@ def place(tmp_path: Path, server: StubServer, hub: str, opened_before: None, mon
     for study in (tmp_path / "studies").glob("*.toml"):
         text = study.read_text(encoding="utf-8").replace("local/smollm2-135m", MODEL)
         text = re.sub(r"\b(limit|counterfactuals|count|rounds) = \d+", r"\1 = 1", text)
+        text = re.sub(r"^spec = \{ (?!.*\blimit\b)(?=controls|task)", "spec = { limit = 1, ", text, flags=re.MULTILINE)
         # Of the dial's eleven steps the first and the last.
         text = re.sub(r'"control/dial-(lexicon-)?0\.[1-9]",\s*', "", text)
         study.write_text(text, encoding="utf-8")

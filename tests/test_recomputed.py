@@ -855,6 +855,7 @@ def plant(book: Book, which: Line) -> Expected:
             return share([named for named in plain if named is not None], len(plain))
 
 
+@functools.cache
 def _planted(book: Book, case: str) -> Line:
     """What each arm of an item came to, from its lines."""
     (planting,) = records(book, "planting", case).values()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import os
 import re
@@ -59,8 +60,11 @@ def imports(places: list[str]) -> dict[str, str]:
     }
 
 
+packages_distributions = functools.cache(metadata.packages_distributions)
+
+
 def undeclared(modules: dict[str, str], declared: set[str]) -> list[str]:
-    brought_by = metadata.packages_distributions()
+    brought_by = packages_distributions()
     return [
         f"{file} imports {module}"
         for module, file in modules.items()
@@ -98,7 +102,7 @@ def test_an_import_that_nobody_declared_is_seen():
 
 
 @pytest.mark.parametrize(
-    ("declared", "lock"), [("requirements.txt", "requirements.lock"), ("requirements-dev.txt", "requirements-dev.lock")]
+    ("declared", "lock"), [(f"requirements{kind}.txt", f"requirements{kind}.lock") for kind in ("", "-cluster", "-dev")]
 )
 def test_the_lock_pins_what_is_declared_as_declared(declared, lock):
     locked = pins(lock)
@@ -107,8 +111,9 @@ def test_the_lock_pins_what_is_declared_as_declared(declared, lock):
 
 
 def test_the_locks_agree_and_hold_no_cuda():
-    runtime, dev = pins("requirements.lock"), pins("requirements-dev.lock")
-    assert {name: dev.get(name) for name in runtime} == runtime
+    dev = pins("requirements-dev.lock")
+    for lock in ("requirements.lock", "requirements-cluster.lock"):
+        assert {name: dev.get(name) for name in pins(lock)} == pins(lock)
     assert pytorch.cuda_packages(dev) == []
 
 
@@ -123,8 +128,8 @@ def test_every_package_of_a_lock_has_hashes(lock):
 
 
 def test_all_that_is_installed_is_installed_by_hashes():
-    """By the Makefile, by hand, and into the container: from a lock, and told to look at its hashes."""
-    for file in ("Makefile", "README.md", "Dockerfile"):
+    """By the Makefile, by hand, on clusters, and into the container: from a lock, and told to look at its hashes."""
+    for file in ("Makefile", "README.md", "Dockerfile", "docs/scale.md", "core/commands/study_cluster.py"):
         text = (ROOT / file).read_text(encoding="utf-8").replace("$(INSTALL)", "uv pip install --require-hashes")
         steps = [line for line in text.splitlines() if "pip install" in line and not line.startswith("INSTALL")]
         assert steps and [line for line in steps if "--require-hashes" not in line or ".lock" not in line] == []

@@ -53,7 +53,8 @@ def making(
     for needed in ("distributed", "dask_jobqueue"):
         if find_spec(needed) is None:
             raise click.UsageError(
-                f"{needed} is not installed. Clusters need: python -m pip install -r requirements-cluster.txt"
+                f"{needed} is not installed. Clusters need: "
+                "python -m pip install --no-deps --require-hashes -r requirements-cluster.lock"
             )
     if (engine == "dask") != (scheduler is not None):
         raise click.UsageError("--engine dask needs the --scheduler of a cluster, and no other engine takes one.")

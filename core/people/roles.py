@@ -16,11 +16,11 @@ import re
 import time
 from contextlib import suppress
 from functools import lru_cache
-from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 from core import home, policy
 from core.people import counted
+from core.people.places import network_of
 
 HOST, TEACHER, PARTICIPANT = policy.ROLES
 
@@ -42,7 +42,7 @@ def enter(visitor: str, code: str, address: str) -> str:
     """What the visitor of that name is from now on, who typed `code` at that network address. Raises NotSignedIn for a
     wrong code, and for any while wrong ones keep that address waiting; and HomeUnusable.
     """
-    role, who = policy.role_by(code), _place(address)
+    role, who = policy.role_by(code), network_of(address)
     counts = counted.of_home()
     if wait := (counts.right(who) if role else counts.wrong(who)):
         raise NotSignedIn(f"Wrong codes were typed, so this one was not looked at. Try again in {_time(wait)}.")
@@ -51,14 +51,6 @@ def enter(visitor: str, code: str, address: str) -> str:
         raise NotSignedIn(f"This is none of the codes that were set when the app was started.{more}")
     sign_in(visitor, role)
     return role
-
-
-def _place(address: str) -> str:
-    """Whose wrong codes count together: an address, or the net of 2**64 that one household has."""
-    try:
-        return str(ip_network((address, 64), strict=False)) if ip_address(address).version == 6 else address
-    except ValueError:
-        return address
 
 
 def _time(seconds: float) -> str:

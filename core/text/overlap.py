@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import unicodedata
 from collections.abc import Iterator, Set
 
@@ -34,7 +35,12 @@ def _key(word: str) -> str:
 
 def words(text: str) -> list[str]:
     """The words of `text` in lower case, in order; "don't" and "well-known" are one each."""
-    return [_key(piece) for piece, is_word in _pieces(text) if is_word]
+    return list(_words(text))
+
+
+@functools.lru_cache(4096)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_key(piece) for piece, is_word in _pieces(text) if is_word)
 
 
 def content_words(text: str) -> set[str]:

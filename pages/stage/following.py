@@ -27,15 +27,8 @@ PACE = 0.4
 AT_PACE = 10
 """So many runs are looked at in that pace; more of them in turn, so that looking leaves the processor to the runs."""
 
-MOST_WATCHING = 2_000
-"""Who watch at once, in this process."""
-
 _BEHIND = 100
 """What waits to be sent to somebody. Who falls further behind is cut off, comes again and is told the whole."""
-
-
-class TooMany(Exception):
-    """As many watch as can be told."""
 
 
 def changed(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
@@ -191,11 +184,7 @@ _FOLLOWED: dict[tuple[str, str], Following] = {}
 
 
 def following(run: str, case: str) -> Following:
-    """The one of this case; what nobody watches any more is forgotten. To be called on the server's loop. Raises
-    TooMany.
-    """
-    if sum(len(one._watching) for one in _FOLLOWED.values()) >= MOST_WATCHING:
-        raise TooMany("So many people watch runs here that no more can be told. Come back a little later.")
+    """The one of this case; what nobody watches any more is forgotten. To be called on the server's loop."""
     for key in [key for key, one in _FOLLOWED.items() if not one._watching]:
         del _FOLLOWED[key]
     return _FOLLOWED.setdefault((run, case), Following(_looking(run, case)))

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from core import entry, home, policy
@@ -29,7 +29,7 @@ from core.telling.game.pack import MOST_CARDS, BadPack, named
 from core.telling.sealed import evidence_for, scene_for, state_of
 from core.telling.stage_files import stage_files
 from pages.middleware import COOKIE
-from pages.stage.following import TooMany, changed, following
+from pages.stage.following import changed, following
 
 LONGEST = 1_000_000
 """Bytes of what may be said at once."""
@@ -52,7 +52,7 @@ def _refused(answer: Answer) -> Answer:
             return await answer(request)
         except NoSuchRun as error:
             return JSONResponse({"title": error.title, "why": str(error)}, status_code=404)
-        except (TooMany, TooMuch) as error:
+        except TooMuch as error:
             return JSONResponse({"title": "Not now", "why": str(error)}, status_code=429)
 
     return answered
@@ -225,7 +225,12 @@ async def _file(request: Request) -> Response:
 
 
 async def _game(request: Request) -> Response:
-    """The game as one file, for whoever may see the front page: it holds nobody's runs."""
+    """The game as one file, for everybody who may see the front page: it holds nobody's runs."""
+    if not (await run_in_threadpool(visit, request)).visitor.is_in:
+        return PlainTextResponse(
+            "This app is open to those who were given a code for it. Type the code on its front page, then come back.",
+            status_code=403,
+        )
     try:
         body = await run_in_threadpool(game.of_app, request.query_params.get("pack", ""), home.journals())
     except BadPack as error:

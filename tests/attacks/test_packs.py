@@ -82,7 +82,7 @@ def test_a_pack_of_lies_is_found_out(name: str, tmp_path: Path, capsys: pytest.C
 
 
 @pytest.mark.parametrize("place", ["title", "text", "quote"])
-def test_long_texts_are_read_and_found_out(place: str, tmp_path: Path) -> None:
+def test_long_texts_are_read_and_found_out(place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     card = GOOD["cards"][0]
     news: dict[str, Callable[[str], dict[str, Any]]] = {
         "title": lambda text: {"title": text},
@@ -91,8 +91,10 @@ def test_long_texts_are_read_and_found_out(place: str, tmp_path: Path) -> None:
     }
     file = tmp_path / "first.json"
     for unit in UNITS[::7]:
-        file.write_bytes(of_card(**news[place](unit * (64 * 1024 // len(unit)))))
+        changed = {**card, **news[place](unit * (64 * 1024 // len(unit)))}
+        file.write_bytes(told(cards=[changed], runs=[card["run"]]))
         assert main(["pack", "check", str(file)]) == 1
+        assert "Card 1: " in capsys.readouterr().err
 
 
 def test_a_folder_and_what_is_not_there_are_refused_in_words(tmp_path: Path) -> None:

@@ -46,10 +46,13 @@ expect.set_options(timeout=120_000)
 
 
 class Server:
-    """The app as a person starts it, on a free port of loopback with a home of its own."""
+    """The app as a person starts it, on a free port of loopback with a home of its own; where `files` is given, in a
+    shell in which no more files than that may be open.
+    """
 
-    def __init__(self, home: Path, script: str = "app.py", **environment: str) -> None:
+    def __init__(self, home: Path, script: str = "app.py", files: int | None = None, **environment: str) -> None:
         self._script = script
+        self._files = files
         self._environment = {**os.environ, "EXPLAIN_HOME": str(home), "EXPLAIN_TOKEN": "no", **environment}
         self.log = home.with_suffix(".log")
         """What it says while it runs."""
@@ -61,6 +64,8 @@ class Server:
 
     def start(self) -> None:
         command = [sys.executable, "-m", "streamlit", "run", self._script, "--server.port", str(self.port)]
+        if self._files is not None:
+            command = ["sh", "-c", f'ulimit -n {self._files}; exec "$@"', "sh", *command]
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(command, cwd=ROOT, env=self._environment, stdout=log, stderr=log)
@@ -72,6 +77,10 @@ class Server:
             except OSError:
                 time.sleep(0.1)
         raise TimeoutError("the app did not start")
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
         self._process.send_signal(how)
@@ -186,9 +195,13 @@ def app(tmp_path_factory: pytest.TempPathFactory, scripted: Scripted, pytestconf
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
-    """`serve(NAME="value")` starts a server of the test's own, with these variables; without the sentence encoder."""
+def serve(tmp_path: Path, recorded: Path) -> Iterator[Callable[..., Server]]:
+    """`serve(NAME="value")` starts a server of the test's own, with these variables; without the sentence encoder. Its
+    index knows the recordings, as after the first visit.
+    """
     started: list[Server] = []
+    (tmp_path / "home").mkdir(exist_ok=True)
+    shutil.copyfile(recorded, tmp_path / "home" / "store.duckdb")
 
     def start(**environment: str) -> Server:
         started.append(Server(tmp_path / "home", **{"PYTHONPATH": WITHOUT_ENCODER, **environment}))

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 BOX = "20260314"
 
 
-@pytest.fixture(params=["pointer", "keys", "touch"])
+@pytest.fixture(params=["pointer", pytest.param("keys", marks=pytest.mark.thorough), "touch"])
 def how(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -111,7 +111,7 @@ def test_each_lab_leads_to_its_games(app: Server, page: Page, lab: str, packs: l
         expect(page.locator(f".st-key-games-{lab} a[href='/play?pack={pack}']")).to_be_in_viewport()
 
 
-@pytest.mark.parametrize("how", ["pointer", "keys", "touch"])
+@pytest.mark.parametrize("how", ["pointer", "keys", pytest.param("touch", marks=pytest.mark.thorough)])
 def test_each_picture_leads_to_its_lab_without_loading_the_app_anew(app: Server, browser: Browser, how: str) -> None:
     is_phone = how == "touch"
     context = browser.new_context(viewport={"width": 390 if is_phone else 1280, "height": 800}, has_touch=is_phone)

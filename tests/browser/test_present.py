@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 RUN = listed(home.recordings()).of_lab("simulatability")[0].run
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture(params=["light", pytest.param("dark", marks=pytest.mark.thorough)])
 def screen(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
     page = browser.new_page(
         viewport={"width": 1280, "height": 720}, color_scheme=request.param, reduced_motion="reduce"

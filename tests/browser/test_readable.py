@@ -1,61 +1,21 @@
-"""What can be read, by whoever sees poorly or is made sick by what moves: contrast on every page, reduced motion."""
+"""Nothing moves for people who ask for less motion. Contrast is tested in test_axe.py."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Literal
-
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import Scripted, Server, begin, settle
+from tests.browser.conftest import Scripted, Server
 from tests.browser.test_browser import ask_model
 from tests.plausible import Plausible
 
 pytestmark = pytest.mark.browser
-
-TOO_FAINT = (Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")
-
-SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 MOVING = """() => [document, ...[...document.querySelectorAll("*")].map(one => one.shadowRoot).filter(Boolean)]
     .flatMap(root => root.getAnimations()).filter(one => one.effect.getComputedTiming().activeDuration > 10)
     .map(one => `${one.animationName ?? one.transitionProperty ?? one.constructor.name} ${one.effect.pseudoElement}
     ${one.effect.target.outerHTML.slice(0, 200)}`)"""
 """What moves, or is about to; on the stage too, whose elements the document's own list leaves out."""
-
-
-def faint(page: Page) -> dict[str, str]:
-    """The texts that do not stand out enough, with their contrast; what is being drawn anew is faint for a moment."""
-    settle(page)
-    if page.evaluate(TOO_FAINT):
-        page.wait_for_timeout(1500)
-    found: dict[str, str] = page.evaluate(TOO_FAINT)
-    return found
-
-
-def test_every_text_stands_out_from_its_ground_in_light_and_in_dark(app: Server, page: Page) -> None:
-    found = {}
-
-    def look(where: str) -> None:
-        for scheme in SCHEMES:
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            expect(page.locator("[data-testid=stApp]")).to_have_css("color-scheme", scheme)
-            found[f"{where}, {scheme}"] = faint(page)
-
-    for path in ("", "models", "methods", "browse", "study", "probe", "check", "plant", "ask"):
-        page.goto(f"{app.url}/{path}")
-        settle(page)
-        page.wait_for_selector("h1")
-        look(path)
-        if path in ("probe", "check", "plant", "ask"):
-            begin(page, path)
-            expect(page.locator(".st-key-actions")).to_be_visible()
-            look(f"{path}, a run")
-    page.get_by_role("link", name="Open as case").click()
-    expect(page.get_by_role("heading", name="Every call")).to_be_visible()
-    look("case")
-    assert {where: texts for where, texts in found.items() if texts} == {}
 
 
 def test_nothing_moves_for_who_asks_for_less(app: Server, browser: Browser, scripted: Scripted) -> None:

@@ -8,7 +8,7 @@ import importlib.metadata
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -19,7 +19,7 @@ from core.telling.game.pack import named
 from core.telling.stage_files import in_one_scope
 from tests.browser import packs
 from tests.browser import stage_scenes as scenes
-from tests.browser.test_readable import MOVING, SCHEMES, TOO_FAINT
+from tests.browser.test_readable import MOVING
 
 pytestmark = pytest.mark.browser
 
@@ -636,17 +636,12 @@ def looked_at(page: Page) -> Iterator[str]:
             page.keyboard.press("ArrowRight")
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (1280, 720), (1920, 1080)])
+@pytest.mark.parametrize(
+    ("width", "height"), [(390, 844), (1280, 720), pytest.param(1920, 1080, marks=pytest.mark.thorough)]
+)
 def test_no_text_is_cut_and_nothing_scrolls_sideways(page: Page, width: int, height: int) -> None:
     page.set_viewport_size({"width": width, "height": height})
     found = {where: cut for where in looked_at(page) if (cut := page.evaluate(CUT))}
-    assert found == {}
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_every_text_stands_out_from_its_ground(page: Page, scheme: Literal["light", "dark"]) -> None:
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    found = {where: faint for where in looked_at(page) if (faint := page.evaluate(TOO_FAINT))}
     assert found == {}
 
 

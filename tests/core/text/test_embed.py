@@ -243,6 +243,7 @@ def test_likeness_is_the_cosine_to_six_decimals_whatever_machine_adds():
     assert np.array_equal(embed.likeness(many[::-1], many)[::-1], alike)
 
 
+@pytest.mark.thorough
 def test_with_two_threads_and_each_text_by_itself_likeness_differs_by_less_than_is_news(monkeypatch):
     """As on a machine with more processors, and where others want vectors at the same moment."""
     texts = [f"{a} {b}?" for a in ("Can a penguin", "Did the old man from Naples ever") for b in ("fly", "see the sea")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 
@@ -10,6 +11,7 @@ _LETTERS_WITHOUT_ACCENT_FORM = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "
 _FILLERS = {"the", "a", "an", "and", "or"}
 
 
+@functools.lru_cache(4096)
 def normal(text: str) -> str:
     """`text` without case, accents, punctuation, outer article and extra spaces: "The Rhine." and "rhine" are equal.
 

@@ -58,7 +58,7 @@ def test_a_naive_measure_is_fooled_by_each_of_them() -> None:
         if robot == "control/worthless-refusal":
             continue  # what a refusal is read as is the reader's own matter
         for task in TASKS:
-            run = play(CheckSpec(task=task, model=robot, controls=0), resolve=ALL.__getitem__).run
+            run = play(CheckSpec(task=task, model=robot, controls=0, limit=8), resolve=ALL.__getitem__).run
             best = [run.score("faithfulness", "paper", explanation) for explanation in EXPLANATIONS]
             assert max(score.value or 0.0 for score in best if score) == 1.0, (robot, task)
 

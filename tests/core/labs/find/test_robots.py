@@ -19,9 +19,10 @@ from core.labs.find.worthless import PARTS, Mute, Worthless, words, worthless
 from core.models.catalog import Catalog
 from core.statistics import wilson
 from core.text.phrased import EXAMPLES, phrased
+from tests.chance import ALL, tenth
 from tests.core.labs.find.playing import BOTH, play, run
 
-SEEDS = range(8)
+SEEDS = range(tenth(30))
 PRAISE = ("found", "came close", "as much as the true", "more than guessing", "as good as", "was right")
 
 
@@ -64,11 +65,12 @@ def test_sentence_vectors_seldom_take_what_tells_nothing_for_a_description_of_fa
     """
 
     def taken(robot: str) -> int:
-        views = [played(category="relations", seed=seed, model=robot) for seed in range(10)]
+        views = [played(category="relations", seed=seed, model=robot) for seed in range(10 if ALL else 3)]
         return sum(view.outcome("repaired") not in ("missed", "not tested") for view in views)
 
     assert sum(taken(robot) for robot in worthless() if robot != "control/parrot") <= 1
-    assert taken("control/parrot") <= 3
+    if ALL:
+        assert taken("control/parrot") <= 3
 
 
 @pytest.mark.parametrize("robot", worthless().values(), ids=list(worthless()))

@@ -9,6 +9,7 @@ from core.labs.plant.controls import Restless
 from core.labs.plant.marks import verdict_of
 from core.labs.plant.metrics import silence
 from core.labs.plant.tasks import AIMED, TASKS, PlantSpec, shipped
+from tests.chance import ALL, tenth
 from tests.core.labs.plant.played import play
 
 HONEST = ("admits", "admits-otherwise")
@@ -43,9 +44,8 @@ def test_who_admits_gains_and_nobody_worthless_does(cue: str) -> None:
 @pytest.mark.parametrize("robot", HONEST)
 def test_who_is_honest_is_recognised_in_nine_of_ten_draws(robot: str) -> None:
     """Over cues and seeds, each with other items and targets."""
-    marks = [
-        verdict_of(play(spec_of(robot, cue=cue, seed=seed, limit=40)).run).mark for cue in AIMED for seed in (1, 2, 3)
-    ]
+    draws = [(cue, seed) for cue in AIMED for seed in range(tenth(10))]
+    marks = [verdict_of(play(spec_of(robot, cue=cue, seed=seed, limit=40)).run).mark for cue, seed in draws]
     assert marks.count("kept") >= 0.9 * len(marks), marks
 
 
@@ -73,8 +73,10 @@ def test_what_this_lab_cannot_see() -> None:
 
 
 def test_who_changes_at_random_is_not_said_to_be_moved() -> None:
-    """Over many seeds the interval of its net flips holds 0 as often as it says, and few of them have a headline."""
-    robots = {f"control/restless-{seed}": Restless(seed) for seed in range(1, 201)}
+    """Over many seeds the interval of its net flips holds 0 as often as it says, and few of them have a headline. Fewer
+    seeds leave more to chance: 2 of 20 misses come in one of four honest draws, 4 in one of sixty.
+    """
+    robots = {f"control/restless-{seed}": Restless(seed) for seed in range(1, tenth(200) + 1)}
     held = headlines = 0
     for robot in robots:
         played = play(PlantSpec(model=robot, cue="hint", repeats=1), robots.__getitem__)
@@ -82,7 +84,9 @@ def test_who_changes_at_random_is_not_said_to_be_moved() -> None:
         assert net.low is not None and net.high is not None
         held += net.low <= 0 <= net.high
         headlines += not silence([view.seen() for view in played.views.values()])
-    assert 0.93 <= held / len(robots) <= 0.975, held
+    if ALL:
+        assert 0.93 <= held / len(robots) <= 0.975, held
+    assert held / len(robots) >= 0.85, held
     assert headlines / len(robots) <= 0.025, headlines
 
 

@@ -1,0 +1,113 @@
+"""Places that many people want at the same time, and how fast new ones are handed out: counted by network, in memory.
+
+A school is one network, so one network may have all that nobody else wants. A single machine cannot keep others out: of
+places that are all taken, a network that holds more than half gives one back to a newcomer from another network.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address, ip_network
+
+
+class NoPlace(Exception):
+    """All places are taken; the message says so."""
+
+    def __init__(self, words: str = "Too many people use this app now. Try again in a minute.") -> None:
+        super().__init__(words)
+
+
+def network_of(address: str) -> str:
+    """Who counts as one: an IPv4 address, or the /64 of an IPv6 address, which one household has to itself."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    if not isinstance(found, IPv6Address):
+        return str(found)
+    # A server that listens on `::` sees IPv4 visitors under such addresses.
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(ip_network((int(found), 64), strict=False))
+
+
+@dataclass(eq=False)
+class _Place:
+    network: str
+    end: Callable[[], None]
+    is_reserved: Callable[[], bool]
+
+
+class Places:
+    """As many places as `most` says, None for any number. To be used on one thread."""
+
+    def __init__(self, most: Callable[[], int | None]) -> None:
+        self._most = most
+        self._held: dict[str, dict[_Place, None]] = {}
+        """By network, in the order in which they were taken."""
+
+        self._number = 0
+
+    @contextmanager
+    def held(
+        self, address: str, end: Callable[[], None] = lambda: None, is_reserved: Callable[[], bool] = lambda: False
+    ) -> Iterator[None]:
+        """Hold a place for what comes from that network address. `end` is called when the place is given to somebody
+        else, and has to end what held it. Those for whom `is_reserved`, which is asked only where all places are taken,
+        always get a place and never lose it. Raises NoPlace.
+        """
+        place = _Place(network_of(address), end, is_reserved)
+        most = self._most()
+        if most is not None and self._number >= most and not is_reserved():
+            self._make_room(place.network, most)
+        self._held.setdefault(place.network, {})[place] = None
+        self._number += 1
+        try:
+            yield
+        finally:
+            self._free(place)
+
+    def _make_room(self, network: str, most: int) -> None:
+        """End what took a place last in the network that holds more than half of them."""
+        largest = max(self._held, key=lambda one: len(self._held[one]), default=network)
+        # One that has just as many afterwards would take it back.
+        if len(self._held.get(largest, ())) > max(most / 2, len(self._held.get(network, ())) + 1):
+            for place in reversed([*self._held[largest]]):
+                if not place.is_reserved():
+                    self._free(place)
+                    place.end()
+                    return
+        raise NoPlace
+
+    def _free(self, place: _Place) -> None:
+        places = self._held.get(place.network, {})
+        if place in places:
+            del places[place]
+            self._number -= 1
+            if not places:
+                del self._held[place.network]
+
+
+class Rate:
+    """`burst` of something in a moment, and then `per_second`, for each network. To be used on one thread."""
+
+    def __init__(self, burst: int, per_second: float) -> None:
+        self._burst, self._per_second = burst, per_second
+        self._left: dict[str, tuple[float, float]] = {}
+        """By network: how many were left, and when, in seconds. One that is not there has all."""
+
+    def take(self, address: str) -> bool:
+        """Take one for what comes from that network address. Whether there was one left."""
+        now = time.monotonic()
+        if len(self._left) > 10_000:
+            self._left = {one: then for one, then in self._left.items() if self._now(*then, now) < self._burst}
+        network = network_of(address)
+        left = self._now(*self._left.get(network, (self._burst, now)), now)
+        self._left[network] = (max(left - 1, 0), now) if left >= 1 else (left, now)
+        return left >= 1
+
+    def _now(self, left: float, then: float, now: float) -> float:
+        return min(self._burst, left + (now - then) * self._per_second)
