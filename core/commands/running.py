@@ -182,7 +182,7 @@ def heed_ctrl_c() -> None:
 
 @contextlib.contextmanager
 def index_of_all() -> Iterator[Store]:
-    """An index that is up to date: while the app is running, a copy of the app's. Raises StoreError."""
+    """An index that is up to date: while the app is running, a copy of the app's. Raises StoreBusy."""
     with contextlib.ExitStack() as stack:
         try:
             store = stack.enter_context(Store(home.index("store.duckdb"), entry.labs()))
