@@ -158,7 +158,9 @@ def new_reader() -> str:
 
 
 def close() -> None:
-    """Stop what was started on demand: the store's keeper and local models."""
+    """Stop what was started on demand: the loop of the runs, the store's keeper and local models."""
+    if jobs.cache_info().currsize:
+        jobs().close()
     if keeper.cache_info().currsize:
         keeper().close()
     local.stop_all()

@@ -32,7 +32,7 @@ def named(path: str | Path) -> Path:
     inside = any(resolved.is_relative_to(own / part) for part in ("datasets", "models", "prompts"))
     if not policy.allows("files") and not inside:
         raise policy.NotAllowed(
-            "This app serves several people, so visitors cannot name files. Ask whoever runs it to put the data set "
+            "This app serves several people, so visitors cannot name files. Ask the host to put the data set "
             "into $EXPLAIN_HOME/datasets, and choose it there by its name."
         )
     _no_device(path)

@@ -280,8 +280,8 @@ def refusal(scope: Scope) -> str:
     host = _name(f"//{asked}")
     if host not in policy.hosts():
         return (
-            f"This app does not answer to the name {host[:100]!r}. If it should, whoever runs it starts it with that "
-            "name in EXPLAIN_HOSTS."
+            f"This app does not answer to the name {host[:100]!r}. If it should, start it with that name in "
+            "EXPLAIN_HOSTS."
         )
     origin = headers.get("origin", "")
     changes = scope["type"] == "websocket" or scope.get("method") not in ("GET", "HEAD", "OPTIONS")
@@ -305,7 +305,7 @@ def _no_upload(path: str, headers: Mapping[str, str]) -> str:
         return "A file has to say how long it is."
     most = (policy.limit("bundle_mb") or 0) * 1_000_000
     if _sent[session] + int(length) > most:
-        return f"A page takes {most // 1_000_000:,} MB of files altogether. Load it anew to send more."
+        return f"A page takes {most // 1_000_000:,} MB of files altogether. Reload it to send more."
     _sent[session] += int(length)
     return ""
 

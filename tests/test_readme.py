@@ -1,5 +1,5 @@
-"""Every command that README.md shows is run: what it names in capitals is put in, models answer from a scripted server,
-files of the hub come from a local one, and studies are made small. Nothing else is changed, and none is left out.
+"""Every command in README.md and docs/commands.md is run. What a command names in capitals is put in, models answer
+from a scripted server, files of the hub come from a local one, and studies are made small. Nothing else is changed.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from tests.stub_server import Calls, StubServer
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = README + (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
 MODEL = "openai/stub-model"
 
 CONCLUSION = "[DESCRIPTION]: a line\n[CODE]:\n```python\ndef f(x):\n    return x\n```"
@@ -32,7 +33,7 @@ CONCLUSION = "[DESCRIPTION]: a line\n[CODE]:\n```python\ndef f(x):\n    return x
 
 def examples() -> Iterator[str]:
     """The lines of all code blocks that call the command line."""
-    for block in re.findall(r"^```[^\n]*\n(.*?)^```", README, re.DOTALL | re.MULTILINE):
+    for block in re.findall(r"^```[^\n]*\n(.*?)^```", COMMANDS, re.DOTALL | re.MULTILINE):
         yield from (line for line in block.splitlines() if line.startswith("python -m core "))
 
 
@@ -154,4 +155,11 @@ def test_the_example_does_what_it_says(line: str, place: Path, capfd: pytest.Cap
 
 def test_every_example_is_found() -> None:
     """Each call in the document stands in a block, and would be run."""
-    assert len(list(examples())) == README.count("\npython -m core ") > 25
+    assert len(list(examples())) == COMMANDS.count("\npython -m core ") > 25
+
+
+def test_the_readme_stays_short_and_its_links_lead_somewhere() -> None:
+    assert README.count("\n") <= 130
+    links = re.findall(r"\]\(([^)#]+)", README + "".join(path.read_text() for path in ROOT.glob("*.md")))
+    missing = [link for link in links if "://" not in link and not (ROOT / link).exists()]
+    assert len(links) > 10 and missing == []

@@ -94,10 +94,8 @@ def main() -> None:
     ]
     share = sum(map(import_lines, trees.values())) / sum(lines.values())
     print(f"Modules without __init__: {sum(path.name != '__init__.py' for path in paths)}.")
-    print(
-        f"Imports: {share:.1%} of the code lines. "
-        f"Longest import chain: {len(chain)} modules, {chain[0]} to {chain[-1]}."
-    )
+    ends = f"{chain[0]} to {chain[-1]}"
+    print(f"Imports: {share:.1%} of the code lines. Longest import chain: {len(chain)} modules, {ends}.")
     print(f"Python and TOML below core and pages: {sum(file.stat().st_size for file in source):,} bytes.")
     print(f"# fmt: skip: {sum(text.count('# fmt: ' + 'skip') for text in texts)}.")
     print(f"Public class names that several classes share: {shared}.")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 CAPTION = (
     "Places 1–2: by the 95 % intervals it may be first or second. Without a place is what rests on fewer than ten {0}, "
     "or on less than 70 % of what should count, which is faint, or has no interval. Each {1} counts alike. The address "
-    "holds filter and picture: whoever opens it here sees this board. *Compare* takes only {0} that all have."
+    "holds filter and picture: anyone who opens it here sees this board. *Compare* takes only {0} that all have."
 )
 
 

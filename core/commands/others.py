@@ -51,10 +51,10 @@ def _reread(run_id: str, journals: Path, as_json: bool) -> int:
     return run(going, journals, as_json, resolve=lambda id: model)
 
 
-@click.command("verify", help="Score a run anew from its raw answers; exit 1 where a figure is not what these give.")
+@click.command("verify", help="Score a run again from its raw answers; exit 1 where a figure differs.")
 @click.argument("run_id", metavar="RUN")
 @journals_option
-@json_option("what came of it as a JSON object")
+@json_option("the outcome as a JSON object")
 def _verify(run_id: str, journals: Path, as_json: bool) -> int:
     path = journal.found(run_id, journals, home.recordings(), home.priors())
     if path is None:

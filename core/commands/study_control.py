@@ -24,7 +24,7 @@ def pause(file: Path) -> int:
     """Let no further call of the study leave; whoever makes it stops once those under way are answered."""
     study = plan.read(file, entry.labs())
     control.want(home.home(), study.name, paused=True)
-    print(f"{study.title}: whoever makes it stops within a second or two, once what it asked is answered.")
+    print(f"{study.title}: the process that makes it stops within a second or two, once its open calls are answered.")
     print(f"To go on from there: python -m core study run {file}")
     return DONE
 

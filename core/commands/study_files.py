@@ -57,7 +57,7 @@ def unpack(file: Path, journals: Path, as_json: bool) -> int:
     return DONE
 
 
-@click.command("verify", help="Score a study's runs anew from their raw answers; exit 1 where a figure is another.")
+@click.command("verify", help="Score a study's runs again from their raw answers; exit 1 where a figure differs.")
 @study_argument
 @journals_option
 @json_option("one line a run, as a JSON object")

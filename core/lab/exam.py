@@ -88,7 +88,7 @@ class ExamView:
         raise NotImplementedError
 
     def reading(self, mark: Any, rules: Rules) -> Reading:
-        """What came of it."""
+        """Outcome."""
         raise NotImplementedError
 
     @cached_property

@@ -132,7 +132,7 @@ class ResponseCache:
     def _complain(self, error: Exception, broken: bool) -> None:
         if not self._complained:
             self._complained = True
-            what = "is broken and is begun anew" if broken else "cannot be used just now"
+            what = "is broken, so a new one is started" if broken else "cannot be used just now"
             log.warning("The response cache %s %s: %s", self.path, what, error)
 
     def _begin_anew(self) -> bool:

@@ -85,7 +85,7 @@ async def _public_address(host: str, port: int) -> str:
     addresses = [str(address[0]) for *_, address in resolved]
     if not all(map(is_public, addresses)):
         raise NotPublic(
-            "Whoever runs this app lets visitors connect servers on the public internet only. Ask them to add this one."
+            "On this host visitors can connect only servers on the public internet. Ask the host to add this one."
         )
     return addresses[0]
 

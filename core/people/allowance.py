@@ -128,8 +128,8 @@ class Allowance:
         most = policy.limit("stored_mb")
         if most is not None and stored(self._folder) >= most * 1_000_000:
             raise TooMuch(
-                f"The {most:,} MB that this host has for runs are full. Nothing of what is there is lost; ask whoever "
-                "runs it to make room."
+                f"The {most:,} MB that this host has for runs are full. Nothing of what is there is lost; ask the "
+                "host to make room."
             )
 
     def _check_room(self, owner: str) -> None:

@@ -49,12 +49,13 @@ class Keeping:
         self._away: dict[str, _Away] = {}
         self._playing = threading.Lock()
 
-    def say(self, run_id: str, who: str, case: str, record: Frozen, item: str, owner: str = "") -> None:
+    def say(self, run_id: str, who: str, case: str, record: Frozen, item: str, owner: str = "", by: str = "") -> None:
         """Keep what a person says about a run, such as a guess: in a journal of their own, so that the run's has one
-        writer and no two people's words replace each other. Raises NoSuchRun.
+        writer and no two people's words replace each other. What is said bears the name `by`, or the journal's. Raises
+        NoSuchRun.
         """
         said = self._said(run_id, who)
-        self._add(run_id, said, recorded(said.stem, record, item, case=case, trial=item, by=who), owner)
+        self._add(run_id, said, recorded(said.stem, record, item, case=case, trial=item, by=by or who), owner)
 
     def play(self, lab: str, case: str, trial: str, guess: Played, who: str) -> bool:
         """Keep what `who` guesses of a trial in the game of that lab, in the journal of the pack and the player.

@@ -92,22 +92,26 @@ class Places:
 
 
 class Rate:
-    """`burst` of something in a moment, and then `per_second`, for each network. To be used on one thread."""
+    """`burst` of something in a moment, and then `per_second`, for each network, or each visitor. To be used on one
+    thread.
+    """
 
     def __init__(self, burst: int, per_second: float) -> None:
         self._burst, self._per_second = burst, per_second
         self._left: dict[str, tuple[float, float]] = {}
         """By network: how many were left, and when, in seconds. One that is not there has all."""
 
-    def take(self, address: str) -> bool:
-        """Take one for what comes from that network address. Whether there was one left."""
+    def take(self, address: str, number: int = 1) -> bool:
+        """Take that many for what comes from that network address, or from the visitor of that name, if as many are
+        left. Whether they were.
+        """
         now = time.monotonic()
         if len(self._left) > 10_000:
             self._left = {one: then for one, then in self._left.items() if self._now(*then, now) < self._burst}
         network = network_of(address)
         left = self._now(*self._left.get(network, (self._burst, now)), now)
-        self._left[network] = (max(left - 1, 0), now) if left >= 1 else (left, now)
-        return left >= 1
+        self._left[network] = (left - number, now) if left >= number else (left, now)
+        return left >= number
 
     def _now(self, left: float, then: float, now: float) -> float:
         return min(self._burst, left + (now - then) * self._per_second)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import weakref
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
@@ -40,6 +41,24 @@ def _in_the_run() -> Iterator[None]:
         yield
     except LookupError as error:
         raise NoSuchRun(str(error)) from None
+
+
+def _run_and_close(loop: asyncio.AbstractEventLoop) -> None:
+    try:
+        loop.run_forever()
+    finally:
+        loop.close()
+
+
+def _stop_idle(loop: asyncio.AbstractEventLoop) -> None:
+    """Stop the loop unless tasks go on there. May be called from any thread."""
+
+    def stop() -> None:
+        if not asyncio.all_tasks(loop):
+            # In the next turn: what is to be done after the last task comes first.
+            loop.call_soon(loop.stop)
+
+    loop.call_soon_threadsafe(stop)
 
 
 @dataclass(eq=False)
@@ -99,7 +118,16 @@ class Jobs(Journals):
         self._registry = threading.Lock()
         self._loop = asyncio.new_event_loop()
         self._line = Line(self._allowance, self._loop)
-        threading.Thread(target=self._loop.run_forever, name="runs", daemon=True).start()
+        threading.Thread(target=_run_and_close, args=[self._loop], name="runs", daemon=True).start()
+        self._stop = weakref.finalize(self, _stop_idle, self._loop)
+        # Runs that go on at the end of the process end with it.
+        self._stop.atexit = False
+
+    def close(self) -> None:
+        """End the loop and its thread, unless something goes on there: that ends with the process, and a run can go on
+        from there later. Nothing can be started any more.
+        """
+        self._stop()
 
     def start(self, lab: str, spec: Spec, resolve: Resolve | None = None, owner: str = "") -> str:
         """Begin a run and return its id at once. `resolve` finds this run's models, where they are not everyone's;
@@ -313,6 +341,8 @@ class Jobs(Journals):
                 # On a full disk.
                 with suppress(OSError):
                     job.journal.close()
+                if job.journal.is_new:
+                    self._troubles.setdefault(job.id, "This run was stopped before it began: it holds nothing.")
             self._line.leave(job.number)
             self._ended(job.id)
         finally:

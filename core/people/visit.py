@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import secrets
 from collections.abc import Callable, Mapping
 from functools import partial
 from hmac import compare_digest
 from typing import NamedTuple, ParamSpec, TypeVar
 
 from core import home, policy
-from core.events import Fork, Frozen
+from core.events import Fork, Frozen, Recorded
 from core.lab.spec import Spec
 from core.people import roles
 from core.people.allowance import TooMuch
@@ -35,6 +36,21 @@ class NotYours(NoSuchRun):
     title = "This run is somebody else's"
 
 
+COOKIES_NEEDED = (
+    "Cookies are needed to take part: your browser sent none of this app's. Allow cookies for this address, and reload "
+    "the page."
+)
+
+
+class CookiesNeeded(NotYours):
+    """Nobody could know the visitor again, so nothing of theirs is kept; the message says what to do."""
+
+    title = "Cookies are needed"
+
+    def __init__(self) -> None:
+        super().__init__(COOKIES_NEEDED)
+
+
 class SealedRun(NoSuchRun):
     """The visitor may look at the run only as far as they have foretold it; the message says what to do."""
 
@@ -53,12 +69,26 @@ class Visitor(NamedTuple):
     is_teacher: bool = False
     is_in: bool = True
 
+    @property
+    def takes_part(self) -> bool:
+        """Whether what they begin and say is kept."""
+        return self.is_in and (self.is_known or self.is_host)
+
 
 def whoever_has(code: str, is_known: bool) -> Visitor:
     """The visitor who has that code, with what it was signed in as."""
     name = name_of_visitor(code)
     role = roles.role_of(name)
     return Visitor(name, role == roles.HOST, is_known, role == roles.TEACHER, bool(role))
+
+
+def visitor_with(cookie: str) -> Visitor:
+    """The visitor whose browser sent that cookie. Where others are served, each request without one is of another
+    visitor: strangers are not one person, who could see what others of them have guessed.
+    """
+    code = code_in(cookie)
+    is_known = bool(code) or not policy.hosted()
+    return whoever_has(code if is_known else secrets.token_urlsafe(24), is_known)
 
 
 def name_of_visitor(code: str) -> str:
@@ -86,12 +116,9 @@ def _if_known(visitor: Visitor, begin: Callable[P, R]) -> Callable[P, R]:
 
     def begun(*args: P.args, **kwargs: P.kwargs) -> R:
         if not visitor.is_in:
-            raise TooMuch("Whoever begins a run here has typed the code for it.")
-        if not (visitor.is_known or visitor.is_host):
-            raise TooMuch(
-                "Whoever begins a run here is known again by a cookie, and this browser sent none that was made here. "
-                "Allow cookies for this address, and load the page anew."
-            )
+            raise TooMuch("To begin a run here, sign in with the code first.")
+        if not visitor.takes_part:
+            raise TooMuch(COOKIES_NEEDED)
         return begin(*args, **kwargs)
 
     return begun
@@ -189,10 +216,16 @@ class Visit:
         and NotYours.
         """
         before = self.foretold(run_id, case)
-        if not self.visitor.is_in:
-            raise NotYours("Whoever says something of a run here has typed the code for it.")
+        self.must_take_part()
         for record in filter(None, (also, Foretold(value=value))) if card not in (before or {}) else ():
             self._jobs.keeping.say(run_id, self.guesser, case, record, card, self.visitor.name)
+
+    def must_take_part(self) -> None:
+        """Raises NotYours, or CookiesNeeded, for a visitor of whom nothing is kept."""
+        if not self.visitor.is_in:
+            raise NotYours("To comment on a run here, sign in with the code first.")
+        if not self.visitor.takes_part:
+            raise CookiesNeeded
 
     def run(self, run_id: str) -> Seen:
         """The run, to be looked at. Raises NoSuchRun, NotYours and SealedRun."""
@@ -210,26 +243,26 @@ class Visit:
 
     def _must_see(self, run_id: str) -> None:
         if not self.sees(run_id):
-            raise NotYours("Whoever began it has not shared it. Ask them to press Link and share it, then reload.")
+            raise NotYours("Its owner has not shared it. Ask them to press Link and share it, then reload.")
 
     def own(self, run_id: str) -> Owned:
         """The run, to be changed. Raises NoSuchRun and NotYours."""
         self.run(run_id)
         if not self.owns(run_id):
-            words = "Only whoever began this run may change it. You can begin one of your own with the same settings."
+            words = "Only its owner can change this run. You can begin one of your own with the same settings."
             raise NotYours(words)
         return Owned(self, self._jobs, run_id)
 
     def share(self, run_id: str, shared: bool) -> None:
         """Let everyone look at a run, or nobody but its owner any more. Raises NoSuchRun and NotYours."""
         if not self.shares(run_id):
-            raise NotYours("Only whoever began this run, or a teacher, may share it.")
+            raise NotYours("Only the person who began this run, or a teacher, can share it.")
         self._jobs.keeping.share(run_id, shared)
 
     def seal(self, run_id: str, sealed: bool) -> None:
         """Let others see of a run only what they have foretold, or all of it again. Raises NoSuchRun and NotYours."""
         if not self.shares(run_id):
-            raise NotYours("Only whoever began this run, or a teacher, may seal it or reveal it.")
+            raise NotYours("Only the person who began this run, or a teacher, can seal it or reveal it.")
         self._jobs.keeping.seal(run_id, sealed)
 
     def plan(self, fork: Fork, spec: Spec | None = None) -> Plan:
@@ -270,18 +303,43 @@ class Seen:
         self.said = partial(jobs.keeping.said, run_id)
         self.labels = partial(jobs.keeping.labels, run_id)
 
-    def say(self, who: str, case: str, record: Frozen, item: str) -> None:
-        """Keep what the visitor says of it under the name `who`. Raises NotYours where that name is another's."""
-        name = self._visit.visitor.name
-        if not self._visit.visitor.is_in:
-            raise NotYours("Whoever says something of a run here has typed the code for it.")
-        if not self._visit.may_all and self._jobs.keeping.speaker(self.id, who) not in (None, name):
-            raise NotYours("Somebody else speaks under that name. Begin to guess from the lab's page to have your own.")
-        self._jobs.keeping.say(self.id, who, case, record, item, name)
+    def say(self, case: str, record: Frozen, item: str) -> None:
+        """Keep what the visitor says of a case, or of a trial of it, in their own name. Raises NotYours."""
+        self._say(self._visit.labeller, case, record, item)
 
     def label(self, case: str, trial: str, label: Label) -> None:
-        """Keep what the visitor says of a case, or of a trial of it."""
-        self.say(self._visit.labeller, case, label, trial)
+        """Keep what the visitor says of a case, or of a trial of it. Raises NotYours."""
+        self.say(case, label, trial)
+
+    def guess(self, reader: str, case: str, made: Callable[[str], Frozen], item: str) -> None:
+        """Keep what the visitor expects, in the round of guesses that the page's address calls `reader`, unless that is
+        what they said last. `made` gives the record for the name that the guesses of that round bear. Raises NotYours,
+        and what `made` raises.
+        """
+        journal, by = self._round(reader)
+        record = made(by)
+        last = [event.data for event in self.guesses(reader) if (event.case, event.item) == (case, item)][-1:]
+        if last != [record.model_dump(mode="json")]:
+            self._say(journal, case, record, item, by)
+
+    def guesses(self, reader: str) -> list[Recorded]:
+        """What the visitor guessed in that round, in order."""
+        journal, by = self._round(reader)
+        said = (event for event in self.said(journal) if isinstance(event, Recorded))
+        return [event for event in said if event.by == by]
+
+    def _round(self, reader: str) -> tuple[str, str]:
+        """The names under which the visitor's guesses of that round are kept: the journal's, and the guesses' own. Both
+        come from the cookie, since a page's address or a request may name anybody. They are the bare `reader` where
+        people may speak in the name of others, and in a round that the visitor began in an earlier version.
+        """
+        if policy.allows("others") or self._jobs.keeping.speaker(self.id, reader) == self._visit.visitor.name:
+            return reader, reader
+        return self._visit.guesser, f"{self._visit.guesser}-{reader}"
+
+    def _say(self, who: str, case: str, record: Frozen, item: str, by: str = "") -> None:
+        self._visit.must_take_part()
+        self._jobs.keeping.say(self.id, who, case, record, item, self._visit.visitor.name, by)
 
     def label_of(self, case: str, trial: str) -> Label:
         """What the visitor has said so far of a case, or of a trial of it."""

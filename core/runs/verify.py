@@ -51,14 +51,14 @@ class Verified(Frozen):
 
     @property
     def sentence(self) -> str:
-        """What came of it."""
+        """Outcome."""
         if self.why:
             return f"Whether its figures are what its answers give cannot be told: {self.why}"
         if not self.differ:
-            return f"Scored anew from its answers: all {self.compared:,} figures and findings are what these give."
+            return f"Scored again from its answers: all {self.compared:,} figures and findings are what these give."
         other = "" if self.made_with == self.app else f" Version {self.made_with} made it, whose rules may be others."
         return (
-            f"Scored anew from its answers: {len(self.differ):,} figures and findings of {self.compared:,} are not "
+            f"Scored again from its answers: {len(self.differ):,} figures and findings of {self.compared:,} are not "
             f"what these give.{other}"
         )
 
@@ -77,7 +77,7 @@ class Origin(NamedTuple):
         """The same in a few words."""
         found = self.verified
         if found is None or found.why:
-            doubt = ", not scored anew"
+            doubt = ", not scored again"
         else:
             doubt = ", its figures are not what its answers give" if found.differ else ""
         signed = f", signed by {self.signed}" if self.signed else ""

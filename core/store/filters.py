@@ -18,7 +18,7 @@ from core.store.versions import REPLACED
 TITLES = {
     "lab": "Lab",
     "model": "Model",
-    "outcome": "What came of it",
+    "outcome": "Outcome",
     **FACETS,
     "reason": "Set aside, because",
     "error": "A call failed",

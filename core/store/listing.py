@@ -25,7 +25,7 @@ SORTS = {
     "newest": ("Newest first", ('"at" desc', "run desc")),
     "oldest": ("Oldest first", ('"at"', "run")),
     "question": ("By question", ("title", "about", '"at" desc', "run desc")),
-    "outcome": ("By what came of it", ("outcome", '"at" desc', "run desc")),
+    "outcome": ("By outcome", ("outcome", '"at" desc', "run desc")),
     "model": ("By model", ("model", '"at" desc', "run desc")),
 }
 """Orders of a list, by the word that an address has for them; within a run it keeps the run's own order."""

@@ -177,7 +177,7 @@ def column(stratum: str) -> str:
 
 
 def matrix(store: Store, asked: Asked, keys: Sequence[int] | None = None) -> DataFrame:
-    """What came of items, named by `keys` (`Compared.keys`) and in their order: `title`, `about`, `among` (what else is
+    """Outcomeems, named by `keys` (`Compared.keys`) and in their order: `title`, `about`, `among` (what else is
     equal there, '' where nothing need be) and `agree`; of each subject i `value_i` (the mean of its results), `times_i`
     (how many have a value), `said_i` (the outcomes of all of them), and `place_i`, the newest. Without `keys` all,
     those on which subjects differ first. What is gone is left out.

@@ -39,7 +39,7 @@ VAIN = 3
 
 @dataclass
 class Outcome:
-    """What came of it. `early` are runs that stopped at the study's `stop_width`; `failed` says why, by run;
+    """Outcome. `early` are runs that stopped at the study's `stop_width`; `failed` says why, by run;
     `elsewhere` are runs that somebody else is making; `spent`: a budget stopped it, `paused`: somebody who wanted a
     pause.
     """

@@ -1,7 +1,7 @@
 """What a study is: a TOML file becomes runs, each named by a hash of its content.
 
 So a completed run is recognised by its name, wherever it was made, and to resume a study is to make the other runs.
-docs/design.md says what a file may hold.
+docs/commands.md says what a file may hold.
 """
 
 from __future__ import annotations

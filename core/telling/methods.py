@@ -187,7 +187,7 @@ def _counted(ask: Any) -> Iterator[str]:
     )
     yield (
         f"{counted(cases, 'case')}, of which {done:,} came to an end, with {counted(trials, 'trial')}: {repaired:,} "
-        f"count by repaired rules and {paper:,} by the paper's. The two sets of rules disagree on what came "
+        f"count by repaired rules and {paper:,} by the paper's. The two parsers disagree on the outcome "
         f"of {differ:,}."
     )
     reasons = ask(
@@ -296,9 +296,9 @@ def _imported(ask: Any) -> Iterator[str]:
         yield f"Signed by their senders' keys: {signed}."
     found = ask(said.format(what="runs.about, max(json_array_length(data, '$.differ'))"), name_of(Verified))
     if differ := [run for run, many in found if many]:
-        yield f"Scored anew from its answers, the figures of these are not what the answers give: {_listed(differ)}."
+        yield f"Scored again from their answers, these have other figures: {_listed(differ)}."
     if unknown := sum(runs for _, runs in senders) - len(found):
-        yield f"Not scored anew from its answers: {counted(unknown, 'imported run')}."
+        yield f"Not scored again from its answers: {counted(unknown, 'imported run')}."
 
 
 def _by(roles: Sequence[tuple[Any, ...]]) -> str:

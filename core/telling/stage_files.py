@@ -25,7 +25,7 @@ def _library() -> Path:
     """Raises PackageNotFoundError where it is not there, or not as it was released."""
     path = next(Path(str(file.locate())) for file in files(LIBRARY) or () if file.name.startswith("preact-"))
     if altered := shipped.altered(LIBRARY, path.parent):
-        raise PackageNotFoundError(f"{LIBRARY}, whose file {altered} is not the one that was released: install it anew")
+        raise PackageNotFoundError(f"{LIBRARY}, whose file {altered} differs from the released one: install it again")
     return path
 
 

@@ -58,7 +58,7 @@ def going_on() -> None:
             st.header(f"Going on now: {len(found)}", anchor=False)
             if found:
                 with st.popover("Stop all", icon=":material/stop_circle:", key="stop-all"):
-                    st.markdown("What was answered stays, and whoever began a run can go on with it.")
+                    st.markdown("Answers are kept, and the person who began a run can resume it.")
                     st.button(f"Stop all {len(found)}", type="primary", key="stop-all-sure", on_click=_stop,
                               args=[[one.run for one in found]])  # fmt: skip
         if not found:

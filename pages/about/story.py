@@ -72,7 +72,7 @@ def tell(one: Recording) -> None:
 
 
 def rows() -> None:
-    """All of them: what was asked and who answers. What came of it is said where it has been told."""
+    """All of them: what was asked and who answers. Outcome is said where it has been told."""
     st.title("Stories", anchor=False)
     st.markdown("A language model answered and said why. Then it was put to the test. Say first what you expect.")
     seen = told()

@@ -7,6 +7,7 @@ import streamlit as st
 from core import policy
 from core.home import HomeUnusable
 from core.people import hosting, roles
+from core.people.visit import COOKIES_NEEDED
 from pages import addresses
 from pages.parts import session
 from pages.parts.text import plain
@@ -94,7 +95,12 @@ def _form() -> None:
 
 
 def line() -> None:
-    """What the host says to everybody, looked at again and again while the page is open."""
+    """That cookies are needed, in a browser that sends none; and what the host says to everybody, looked at again and
+    again while the page is open.
+    """
+    visitor = session.visitor()
+    if visitor.is_in and not visitor.takes_part:
+        st.warning(COOKIES_NEEDED, icon=":material/cookie:")
 
     @st.fragment(run_every=PACE.seconds(_EVERY) if policy.hosted() else None)
     def look() -> None:

@@ -112,7 +112,7 @@ def _price(plan: Plan) -> str:
     known = cost(plan.again)
     if known is None:
         paid = sorted(model for model in plan.least if price_of(model) is None) or sorted(plan.least)
-        return f" Price: *unknown*; whoever runs {plain(', '.join(map(short, paid)))} may charge for it."
+        return f" Price: *unknown*; the person who runs {plain(', '.join(map(short, paid)))} may charge for it."
     dollars, day = known
     if day is None:
         return " Price: nothing, for these run here."

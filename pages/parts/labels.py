@@ -26,7 +26,7 @@ WHOLE = "the whole case"
 
 def draw(lab: Lab, run_id: str, state: Transcript, case: str, trial: str | None = None) -> None:
     """Verdicts on the `trial`, '' for the case itself; None lets the reader choose among them."""
-    if not case or case not in state.cases:
+    if not case or case not in state.cases or not session.visitor().takes_part:
         return
     trials = lab.view(state.case(case)).trials
     with st.container(border=True, gap="small", key="labels"):

@@ -31,7 +31,7 @@ from pages.stage.mount import Follow, Mode, Says, Together, Where, stage
 SECONDS = 2.0
 """At the least between two drawings of a page around a run that goes on, whose case the browser itself follows."""
 
-OTHERS = "Whoever began it can stop it."
+OTHERS = "The person who began it can stop it."
 
 END, LAST = "end", 10_000
 """The place in the address that is the last screen, and a number that no telling has screens to."""
@@ -182,7 +182,7 @@ def look(run_id: str) -> tuple[Transcript, bool]:
 def hear(state: Transcript, run_id: str) -> None:
     """Take in what the reader whom the address names said about the run."""
     if who := st.query_params.get("reader", ""):
-        for event in session.run(run_id).said(who):
+        for event in session.run(run_id).guesses(who):
             state.hear(event)
 
 
@@ -256,7 +256,7 @@ def on_stage(shown: Shown, step: Callable[[str], None] | None = None) -> None:
     reader = st.query_params.get("reader", "")
     mode: Mode = "guess" if reader and shown.is_sealed else "tell" if st.query_params.get("present") else "read"
     says = Says(reader)
-    if not (shown.is_sealed or shown.active):
+    if session.visitor().takes_part and not (shown.is_sealed or shown.active):
         says = Says(reader, labels.of_cards(shown.lab), labels.said_of_cards(shown.run, shown.case))
     went = stage(
         mode,

@@ -25,7 +25,7 @@ SETTLED = ("kept", "broken", "not settled")
 """What can be held against each other; every other state says that there is nothing to compare."""
 
 
-ANSWERS, EXPECTED, OUTCOMES = "the answers differ", "what one could expect differs", "what came of it differs"
+ANSWERS, EXPECTED, OUTCOMES = "the answers differ", "what one could expect differs", "the outcome differs"
 
 
 class Cell(NamedTuple):
@@ -163,7 +163,7 @@ def aligned(columns: Sequence[Sequence[Cell]], judged: Judged | None = None) -> 
 
 def finding(rows: Sequence[Row], names: Sequence[str], one: str) -> tuple[str, list[str]]:
     """On how many rows the runs agree in what was answered and on how many one could expect something else, of how
-    many; where that is not known, on how many what came of it differs. And a sentence each on the rows that this does
+    many; where that is not known, on how many the outcome differs. And a sentence each on the rows that this does
     not count.
     """
     shared = [row for row in rows if row.is_shared]

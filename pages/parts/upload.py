@@ -37,7 +37,7 @@ def upload() -> None:
     try:
         with waits("Looking at every journal …"):
             taken = bundle.take_file(file, file.name, folders, sender)
-        with waits("Scoring them anew from their raw answers …"):
+        with waits("Scoring them again from their raw answers …"):
             anew = entry.score_anew(taken)
     except BundleRefused as refused:
         st.error(plain(str(refused)), title="Nothing was imported", icon=":material/error:")
@@ -47,7 +47,7 @@ def upload() -> None:
     st.success(sentence, icon=":material/check:")
     for run in taken.runs:
         if run not in anew:
-            st.caption(f"{plain(run)} was not scored anew: there was no time.")
+            st.caption(f"{plain(run)} was not scored again: there was no time.")
         elif anew[run].why or anew[run].differ:
             st.warning(f"{plain(run)}. {plain(anew[run].sentence)}", icon=":material/rule:")
     for name, why in taken.passed_over.items():

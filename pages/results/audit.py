@@ -60,7 +60,7 @@ def main() -> None:
     open_one = next((one for one in found if one.who == who and one.left), None)
     if open_one is not None:
         _judge(keeper.store, lab, judged, open_one)
-    else:
+    elif session.visitor().takes_part:
         _offer(keeper.store, lab, judged, who)
     _results(found)
 
@@ -80,7 +80,7 @@ def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
         return
     strata = len({one.stratum for one in readings})
     st.markdown(
-        f"**{len(readings):,}** answers can be drawn, of {strata} kinds by what came of them and what was read. What "
+        f"**{len(readings):,}** answers can be drawn, of {strata} kinds by outcome and by what was parsed. What "
         "you labelled before is not among them: there you saw the reading."
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -96,7 +96,7 @@ def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
 
 def _keep(place: Place, one: Audited) -> None:
     visit = session.runs()
-    visit.run(place.run).say(visit.labeller, place.case, one, place.trial)
+    visit.run(place.run).say(place.case, one, place.trial)
     st.session_state[SAID][visit.labeller, place] = one
 
 

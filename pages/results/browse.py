@@ -91,7 +91,7 @@ def nothing_yet() -> None:
     """For somebody who has run nothing."""
     st.title("Browse", anchor=False)
     with st.container(border=True, horizontal_alignment="center"):
-        st.markdown("**No runs yet.** Ask a model a question, and what came of it will be listed here.")
+        st.markdown("**No runs yet.** Ask a model a question, and the outcome will be listed here.")
         for lab in entry.labs().values():
             if not lab.hidden:
                 st.page_link(addresses.of_lab(lab), label=f"{lab.title}: {lab.question}", icon=lab.icon)

@@ -249,7 +249,7 @@ def _sender(run_id: str) -> None:
         f":material/move_to_inbox: Imported. As the file says, from {plain(origin.sender or 'nobody named')}. {signed}"
     )
     if origin.verified is None:
-        st.caption("It was not scored anew from its raw answers.")
+        st.caption("It was not scored again from its raw answers.")
     elif origin.verified.differ:
         st.warning(plain(origin.verified.sentence), icon=":material/rule:")
         with st.expander("What differs"):
@@ -273,11 +273,12 @@ def foretell(run_id: str) -> None:
         case = st.query_params["case"] = str(chosen)
     scene = scene_for(session.runs(), entry.labs(), run_id, case)
     st.caption(
-        ":material/lock: This run is sealed: you see what came of a card once you have said what you expect of it, and "
-        "the end once all are guessed or it is revealed to all. A first guess holds."
+        ":material/lock: This run is sealed. Guess first: you see each answer after your guess, and your first guess "
+        "counts. The result comes at the end."
     )
     # While it goes on there may still be something to guess.
-    is_guess = scene.is_sealed and (scene.status in ("running", "waiting") or any(card.options for card in scene.cards))
+    may_guess = scene.is_sealed and session.visitor().takes_part
+    is_guess = may_guess and (scene.status in ("running", "waiting") or any(card.options for card in scene.cards))
     stage("guess" if is_guess else "read", [scene], f"sealed-{run_id}", [live.follow_sealed(run_id, scene.case)])
 
 

@@ -80,7 +80,7 @@ def table(found: Listed, at: Place | None) -> None:
             "Question": questions(rows),
             "Expected": [_said(value) for value in rows["expected"]],
             "It said": [_said(value) for value in rows["observed"]],
-            "What came of it": [
+            "Outcome": [
                 _outcome(*row) for row in rows[["outcome", "reason", "error", "status"]].itertuples(index=False)
             ],
             "Its explanation": [
@@ -94,7 +94,7 @@ def table(found: Listed, at: Place | None) -> None:
         }
     )
     if narrow:
-        shown = shown[["", "Question", "What came of it", "Model"]]
+        shown = shown[["", "Question", "Outcome", "Model"]]
     # Another page is another table: what was clicked in the last one is forgotten.
     key = f"items-{crc32(repr((places, narrow)).encode())}"
 
@@ -106,7 +106,7 @@ def table(found: Listed, at: Place | None) -> None:
     tables.table(
         shown,
         key,
-        "Table of cases and trials with what was expected, what was said, and what came of it; a click opens one",
+        "Table of cases and trials: what was expected, what was said, and the outcome; a click opens one",
         on_select=take,
         selection_mode="single-cell",
         height=opened_case.height(len(shown)),
@@ -129,7 +129,7 @@ def _said(value: object) -> str:
 
 
 def _outcome(outcome: str, reason: str, error: str, status: str) -> str:
-    """What came of it in words: set aside, failed, not reached and not asked are different things."""
+    """Outcome in words: set aside, failed, not reached and not asked are different things."""
     if outcome and reason:
         return f"{words('outcome', outcome)}: {words('reason', reason)}"
     if outcome and outcome != "failed":

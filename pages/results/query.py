@@ -82,7 +82,7 @@ def show(query: str, found: Found | QueryRefused) -> None:
     if len(query) > LONGEST_LINK:
         st.caption(f"The query is longer than {LONGEST_LINK:,} letters: the address does not hold it.")
     else:
-        st.caption("The address holds the query: whoever opens it here finds it filled in.")
+        st.caption("The address holds the query: anyone who opens it here finds it filled in.")
 
 
 if "sql" not in st.session_state and (linked := st.query_params.get("sql", "")):

@@ -33,8 +33,8 @@ def draw(looked: Looked, wanted: Filter) -> None:
                 _export(looked, wanted, runs())
         exports.for_a_paper(
             looked.store, runs,
-            "Of whole runs, namely those with at least one row as filtered: a figure over rows that were chosen by "
-            "what came of them would say nothing.",
+            "Of whole runs with at least one row that matches: a figure over rows that were chosen by their outcome "
+            "would mean nothing.",
         )  # fmt: skip
         with st.popover("Import", icon=":material/upload:", type="tertiary", key="import"):
             upload()

@@ -4,7 +4,9 @@ the case as it goes on; and what it says: labels and guesses. Each as the visito
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import wraps
 from typing import Annotated, Any, Literal
 
@@ -14,14 +16,15 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
-from core import entry, home, policy
-from core.events import Frozen, Recorded
+from core import entry, home
+from core.events import Frozen
 from core.lab.lab import Lab
 from core.people import instance
 from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
+from core.people.places import Rate
 from core.people.played import Played
-from core.people.visit import Visit, code_in, whoever_has
+from core.people.visit import CookiesNeeded, Visit, visitor_with
 from core.scene import Scene, as_json
 from core.store.store import QueryRefused, StoreError
 from core.telling.game import page as game
@@ -31,16 +34,31 @@ from core.telling.stage_files import stage_files
 from pages.middleware import COOKIE
 from pages.stage.following import changed, following
 
-LONGEST = 1_000_000
-"""Bytes of what may be said at once."""
+LONGEST = 100_000
+"""Bytes of a batch of what is said."""
+
+MOST = 20
+"""Things said in a batch (saying.js sends no more)."""
+
+OF_VISITOR, OF_ADDRESS = Rate(100, 5), Rate(1_000, 100)
+"""How many things may be said at once, and then a second. A whole class may be at one address."""
+
+WAITING = 200
+"""Batches that may wait to be kept."""
+
+_KEEPERS = ThreadPoolExecutor(2, "said")
+"""Keep what is said: however much that is, it takes no thread from those who look."""
 
 Answer = Callable[[Request], Awaitable[Response]]
 
 
+_waiting: set[Future[dict[str, object]]] = set()
+"""Batches that are being kept, or wait to be."""
+
+
 def visit(request: Request) -> Visit:
     """The runs, as whoever asks may use them."""
-    code = code_in(request.cookies.get(COOKIE, ""))
-    return Visit(entry.jobs(), whoever_has(code, bool(code) or not policy.hosted()))
+    return Visit(entry.jobs(), visitor_with(request.cookies.get(COOKIE, "")))
 
 
 def _refused(answer: Answer) -> Answer:
@@ -51,7 +69,8 @@ def _refused(answer: Answer) -> Answer:
         try:
             return await answer(request)
         except NoSuchRun as error:
-            return JSONResponse({"title": error.title, "why": str(error)}, status_code=404)
+            status = 403 if isinstance(error, CookiesNeeded) else 404
+            return JSONResponse({"title": error.title, "why": str(error)}, status_code=status)
         except TooMuch as error:
             return JSONResponse({"title": "Not now", "why": str(error)}, status_code=429)
 
@@ -99,9 +118,10 @@ _FRESH = {"cache-control": "private, no-store"}
 
 
 class Saying(Frozen):
-    """One thing that somebody says of a case, or of a trial of it. `id` is the browser's own: said twice is once. Of a
-    guess in the game (`play`) `pack` and `place` (of the card, from 1) say of which trial, `value` what is guessed, and
-    `about` is "without" where the reason was not shown.
+    """One thing that somebody says of a case, or of a trial of it; who they are is in their cookie alone. `id` is the
+    browser's own: said twice is once. `reader` tells several rounds of one person's guesses apart. Of a guess in the
+    game (`play`) `pack` and `place` (of the card, from 1) say of which trial, `value` what is guessed, and `about` is
+    "without" where the reason was not shown.
     """
 
     id: Annotated[str, Field(max_length=100)]
@@ -119,11 +139,16 @@ class Saying(Frozen):
 class Said(Frozen):
     """A batch of these, in order."""
 
-    said: Annotated[tuple[Saying, ...], Field(max_length=500)]
+    said: Annotated[tuple[Saying, ...], Field(max_length=MOST)]
 
 
 @_refused
 async def _say(request: Request) -> Response:
+    who = visit(request)
+    if not who.visitor.is_known:
+        # The code that a host typed in a tab does not come with this request.
+        raise CookiesNeeded
+    _take(request, who, 1)
     body = b""
     async for chunk in request.stream():
         body += chunk
@@ -133,7 +158,18 @@ async def _say(request: Request) -> Response:
         said = Said.model_validate_json(body).said
     except ValidationError:
         return JSONResponse({"title": "Not understood", "why": "This is not what the stage says."}, status_code=400)
-    return JSONResponse(await run_in_threadpool(_keep, visit(request), said))
+    _take(request, who, max(len(said) - 1, 0))
+    keeping = _KEEPERS.submit(_keep, who, said)
+    _waiting.add(keeping)
+    keeping.add_done_callback(_waiting.discard)
+    return JSONResponse(await asyncio.wrap_future(keeping))
+
+
+def _take(request: Request, who: Visit, number: int) -> None:
+    """Count so many things said by the visitor, and from where they are. Raises TooMuch."""
+    address = request.client.host if request.client else ""
+    if len(_waiting) >= WAITING or not (OF_VISITOR.take(who.visitor.name, number) and OF_ADDRESS.take(address, number)):
+        raise TooMuch("More was said here than can be kept at once. It is sent again a little later.")
 
 
 def _keep(who: Visit, said: tuple[Saying, ...]) -> dict[str, object]:
@@ -189,11 +225,8 @@ def keep(who: Visit, one: Saying) -> None:
     if one.what == "guess":
         if lab.guessed is None:
             raise ValueError("Guesses are not kept of this lab.")
-        guess = lab.guessed(one.value, one.reader, one.about == "without")
-        said = (event for event in run.said(one.reader) if isinstance(event, Recorded))
-        before = [event.data for event in said if (event.case, event.item) == (one.case, one.trial)]
-        if before[-1:] != [guess.model_dump(mode="json")]:
-            run.say(one.reader, one.case, guess, one.trial)
+        made = lab.guessed
+        run.guess(one.reader, one.case, lambda by: made(one.value, by, one.about == "without"), one.trial)
         return
     judgement = next((judgement for judgement in lab.judgements if judgement.name == one.about), None)
     if judgement is None or one.value not in (judgement.good, judgement.bad, ""):

@@ -1,5 +1,8 @@
 // What a person says on the stage leaves in batches, each thing said until the app has it.
 
+/** Things said in a batch, as many as the app takes (routes.py). */
+const MOST = 20;
+
 /**
  * What a person says of runs: kept in the browser until the app has acknowledged it, one batch under way, said again
  * after a lost connection and after the page was loaded anew. `told(kept, of, refused)` says how far that is; `opened`
@@ -9,7 +12,7 @@ export class Sayer {
   opened = () => {};
 
   constructor(told = () => {}, store = globalThis.localStorage, wait = 1_000) {
-    Object.assign(this, { told, store, wait, kept: 0, said: 0, underWay: false });
+    Object.assign(this, { told, store, wait, most: MOST, kept: 0, said: 0, underWay: false });
     this.waiting = this.#read();
     this.said = this.waiting.length;
     if (this.waiting.length) this.#send();
@@ -33,12 +36,23 @@ export class Sayer {
   async #send() {
     if (this.underWay || !this.waiting.length) return;
     this.underWay = true;
-    const batch = this.waiting.slice(0, 100), headers = { "content-type": "application/json" };
+    const batch = this.waiting.slice(0, this.most), headers = { "content-type": "application/json" };
     try {
       const reply = await fetch("/said", { method: "POST", body: JSON.stringify({ said: batch }), headers });
-      if (!reply.ok && reply.status !== 400) throw new Error(reply.status);
-      const { kept = [], refused = {}, why = "", opened = [] } = await reply.json();
-      const heard = new Set(reply.ok ? [...kept, ...Object.keys(refused)] : batch.map((one) => one.id));
+      const { kept = [], refused = {}, why = "", opened = [] } = await reply.json().catch((fault) => {
+        if (reply.ok) throw fault;
+        return {};
+      });
+      if (reply.status === 403 && why) {
+        // This browser sends no cookies: nothing of it is kept before the page is loaded again.
+        this.underWay = false;
+        this.told(this.kept, this.said, why);
+        return;
+      }
+      const isTooLong = reply.status === 413 && batch.length > 1;
+      if (isTooLong) this.most = 1;
+      else if (!reply.ok && ![400, 413].includes(reply.status)) throw new Error(why || "there is no connection");
+      const heard = new Set(reply.ok ? [...kept, ...Object.keys(refused)] : isTooLong ? [] : batch.map(({ id }) => id));
       this.waiting = this.waiting.filter((one) => !heard.has(one.id));
       this.kept += kept.length;
       this.#write();
@@ -49,8 +63,9 @@ export class Sayer {
       if (then) this.then = null;
       then?.();
       this.#send();
-    } catch {
-      this.told(this.kept, this.said, "not saved yet: there is no connection");
+    } catch ({ name, message }) {
+      const why = name === "Error" ? message : "there is no connection";
+      this.told(this.kept, this.said, `not saved yet: ${why}`);
       setTimeout(() => { this.underWay = false; this.#send(); }, this.wait);
     }
   }

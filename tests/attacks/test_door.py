@@ -81,7 +81,7 @@ def test_who_has_no_cookie_that_this_server_signed_begins_nothing(app: Server, c
     with Tab(app, cookies) as tab:
         press = next(one.button.id for one in tab.run("ask") if one.button.id.endswith("show-ask"))
         drawn = tab.run("ask", widgets=[WidgetState(id=press, trigger_value=True)])
-    assert any("this browser sent none that was made here" in one.alert.body for one in drawn)
+    assert any("your browser sent none" in one.alert.body for one in drawn)
     assert journals(app) == before
 
 

@@ -496,6 +496,6 @@ def rows(them: Sequence[Scene]) -> list[tuple[list[str | None], str]]:
     met = []
     for text in dict.fromkeys(text for cards in by_text for text in cards):
         cells = [cards.get(text) for cards in by_text]
-        differs = "what came of it differs" if len({one and (one.said, one.mark) for one in cells}) > 1 else ""
+        differs = "the outcome differs" if len({one and (one.said, one.mark) for one in cells}) > 1 else ""
         met.append(([one.id if one else None for one in cells], differs))
     return met

@@ -99,7 +99,7 @@ def test_every_wording_fills_a_grid_and_flags_the_unfaithful(page: Page, stub: C
     assert {(one.n, one.words) for one in made.ledger} == {(3, "kept to it"), (3, "did not keep to it")}
     assert (made.verdict.bars[0].hits, made.verdict.bars[0].n, made.verdict.mark) == (3, 6, "not settled")
     assert "It kept to **3 of 6** that count." in told
-    assert "attribution, objective, removed, flagged above, is one that it did not keep to" in told
+    assert "attribution, objective, removed, flagged above, is one that it was not consistent with" in told
     assert "it hangs on how one asks" in told
 
 

@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import entry, policy
+from core import entry, home, policy
 from core.labs.simulatability.tasks import AskSpec
 from core.people import hosting, roles
 from core.people.visit import name_of_visitor
 from pages import middleware
-from tests.pages.conftest import scenes, turned, words
+from pages.parts import session
+from tests.pages.conftest import scenes, staged, turned, words
 from tests.pages.test_people import as_visitor, sign_in
 from tests.plausible import Plausible
+from tests.sealed_runs import laid
 from tests.stub_server import StubServer
 from tests.waiting import until
 
@@ -134,11 +136,11 @@ def test_a_teacher_sees_and_shares_what_the_class_ran_and_may_not_stop_it(
     assert "You are a teacher" in sign_in(app, CODES["teacher"]).success[0].value
     app = page("ask", run=run)
     app = as_visitor(app, "dora", "ask")
-    assert "penguin" in words(app) and "Whoever began it can stop it" in words(app)
+    assert "penguin" in words(app) and "The person who began it can stop it" in words(app)
     assert not scenes(app)[0].actions
     entry.jobs().cancel(run)
     app = turned(app, "ask")
-    assert "for whoever began it, for teachers and for the host" in words(app)
+    assert "for the person who began it, for teachers and for the host" in words(app)
     assert not {"go-on", "delete"} & {button.key for button in app.button}
     app.toggle(key="shared").set_value(True).run()
     assert entry.jobs().shared(run)
@@ -162,6 +164,25 @@ def test_a_tab_too_many_says_so_and_opens_once_another_is_closed(page: Page, mon
     assert [middleware.has_place(tab) for tab in ("second", "third")] == [True, False]
     for tab in ("second", "third"):
         middleware._closed(tab)
+
+
+def test_without_a_cookie_one_looks_and_says_nothing(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = laid(home.journals(), "simulatability", name_of_visitor("ann"))
+    entry.jobs().keeping.share(run, True)
+    warned = "Cookies are needed to take part"
+    bob = as_visitor(page("results/case.py", run=run), "bob", "results/case.py")
+    assert [warned in one.value for one in bob.warning] == [True] and scenes(bob)[0].verdict
+    assert not [one for one in bob.button if one.key and one.key.startswith("label-")]
+    assert not staged(bob)[0]["judgements"]
+    entry.jobs().keeping.seal(run, True)
+    assert staged(turned(bob, "results/case.py"))[0]["mode"] == "read" and scenes(bob)[0].verdict is None
+    assert all(card.mark == "sealed" for card in scenes(bob)[0].cards if card.options)
+    # A browser with a cookie of ours.
+    monkeypatch.setattr(session, "code_in", lambda cookie: "bob")
+    known = page("results/case.py", run=run)
+    assert not known.warning and staged(known)[0]["mode"] == "guess"
+    entry.jobs().keeping.seal(run, False)
+    assert [one for one in turned(known, "results/case.py").button if one.key and one.key.startswith("label-")]
 
 
 def test_sign_in_is_a_page_of_the_menu_where_a_code_is_set(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,7 +73,7 @@ def test_of_a_shared_run_others_are_offered_no_going_on(page: Page) -> None:
         until(lambda: entry.jobs().here(run))
         entry.jobs().keeping.share(run, True)
         bob = as_visitor(page("ask", run=run), "bob", "ask")
-        assert "Whoever began it can stop it" in words(bob) and not scenes(bob)[0].actions
+        assert "The person who began it can stop it" in words(bob) and not scenes(bob)[0].actions
         ann = as_visitor(page("ask", run=run), "ann", "ask")
         assert [one.name for one in scenes(ann)[0].actions] == ["cancel"]
         saying = {"id": "1", "what": "cancel", "run": run}

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from core import entry, home
+from core import entry, home, policy
+from core.people.labels import Foretold
+from core.people.places import Rate
 from core.people.played import guesses as guesses_of
 from core.people.played import journals
 from core.people.visit import Visit, cookie_of, name_of_visitor, whoever_has
 from core.telling.game.pack import named
 from pages.middleware import COOKIE
+from pages.stage import routes
 from pages.stage.routes import ROUTES, Saying
 from tests.sealed_runs import laid
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -63,10 +69,10 @@ def test_files_of_the_stage_and_the_game_are_given_and_no_others() -> None:
     ("body", "status", "title"),
     [
         (b"{", 400, "Not understood"),
-        (b" " * 1_000_000, 400, "Not understood"),
-        (b" " * 1_000_001, 413, "Too much"),
-        (json.dumps({"said": [{"id": "1", "what": "cancel"}] * 501}).encode(), 400, "Not understood"),
-        (json.dumps({"said": [{"id": "1", "what": "cancel"}] * 500}).encode(), 200, ""),
+        (b" " * 100_000, 400, "Not understood"),
+        (b" " * 100_001, 413, "Too much"),
+        (json.dumps({"said": [{"id": "1", "what": "cancel"}] * 21}).encode(), 400, "Not understood"),
+        (json.dumps({"said": [{"id": "1", "what": "cancel"}] * 20}).encode(), 200, ""),
         (json.dumps({"said": []}).encode(), 200, ""),
     ],
 )
@@ -104,7 +110,7 @@ def test_verdicts_and_guesses_are_kept_and_what_is_none_is_refused(run: str, mon
 
 
 def guesses(run: str) -> list[Any]:
-    return [event for event in entry.jobs().keeping.said(run, "ada") if event.kind == "recorded"]
+    return Visit(entry.jobs(), whoever_has("ann", True)).run(run).guesses("ada")
 
 
 def test_of_a_sealed_run_a_guess_opens_its_card(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,3 +147,89 @@ def test_the_first_and_the_last_card_of_a_pack_can_be_guessed_and_none_beside() 
     [path] = journals(home.journals())
     kept = [(one.played.place, one.played.run) for one in guesses_of(path)]
     assert kept == [(place, cards[place - 1].run) for place in (1, len(cards))]
+
+
+@pytest.fixture
+def hosted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "_served", {"0.0.0.0"})
+
+
+def stranger() -> TestClient:
+    return TestClient(Starlette(routes=ROUTES))
+
+
+def test_without_a_cookie_nothing_is_kept_where_others_are_served(run: str, hosted: None) -> None:
+    entry.jobs().keeping.share(run, True)
+    before = sorted(home.journals().iterdir())
+    guess = {"run": run, "case": "question", "trial": "cf-01", "what": "guess", "value": "yes", "reader": "ada"}
+    for cookies in ({}, {COOKIE: "made elsewhere"}, {COOKIE: f"x{cookie_of('ann')}"}):
+        by = TestClient(Starlette(routes=ROUTES), cookies=cookies)
+        answered = by.post("/said", json={"said": [{"id": "1", **guess}]})
+        assert answered.status_code == 403 and answered.json()["title"] == "Cookies are needed"
+        assert answered.json()["why"].startswith("Cookies are needed to take part")
+    assert sorted(home.journals().iterdir()) == before
+
+
+def test_what_one_without_a_cookie_guessed_opens_nothing_for_another(run: str, hosted: None) -> None:
+    entry.jobs().keeping.share(run, True)
+    entry.jobs().keeping.seal(run, True)
+    covered = stranger().get(f"/scene/{run}/question").json()
+    card = next(card["id"] for card in covered["cards"] if card["mark"] == "sealed" and card["options"])
+    # Where earlier versions kept what all of them guessed together.
+    everybody = f"guesses-{name_of_visitor('')}"
+    entry.jobs().keeping.say(run, everybody, "question", Foretold(value="yes"), card, name_of_visitor(""))
+    assert stranger().get(f"/scene/{run}/question").json() == covered
+    guess = {"run": run, "case": "question", "what": "guess", "trial": card, "value": "yes"}
+    assert say(client("bob"), guess)["kept"] == ["1"]
+    assert stranger().get(f"/scene/{run}/question").json() == covered
+
+
+def test_the_author_is_who_the_cookie_names(run: str, hosted: None) -> None:
+    entry.jobs().keeping.share(run, True)
+    ann, bob = (Visit(entry.jobs(), whoever_has(code, True)) for code in ("ann", "bob"))
+    guess = {"run": run, "case": "question", "trial": "cf-01", "what": "guess", "value": "yes"}
+    for reader in (ann.labeller, ann.guesser, "ada"):
+        assert say(client("bob"), {**guess, "reader": reader})["kept"] == ["1"]
+    judged = {"run": run, "case": "question", "trial": "cf-01", "what": "judge", "about": "reading", "value": "wrong"}
+    assert say(client("ann"), judged)["kept"] == ["1"], "nobody took the name of the owner's labels"
+    said = {path.stem.partition("~")[2] for path in home.journals().glob(f"{run}~[!~]*.jsonl")}
+    assert said == {ann.labeller, bob.guesser}, "one journal for each person"
+
+
+def test_who_says_too_much_waits_and_others_do_not(run: str, hosted: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(routes, "OF_VISITOR", Rate(30, 0.001))
+    monkeypatch.setattr(routes, "OF_ADDRESS", Rate(65, 0.001))
+    ann, bob, carl = client(), client("bob"), client("carl")
+    batch = {"said": [{"id": str(one), "what": "cancel"} for one in range(20)]}
+    assert ann.post("/said", json=batch).status_code == 200
+    refused = ann.post("/said", json=batch)
+    assert refused.status_code == 429 and "can be kept at once" in refused.json()["why"]
+    assert bob.post("/said", json=batch).status_code == 200
+    assert carl.post("/said", json=batch).status_code == 200
+    assert client("dora").post("/said", json=batch).status_code == 429, "new cookies come from one address"
+
+
+def test_those_who_look_do_not_wait_for_what_is_said(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_work, go_on = [], threading.Event()
+
+    def slow(who: Visit, said: object) -> dict[str, object]:
+        at_work.append(1)
+        assert go_on.wait(60)
+        return {"kept": [], "refused": {}}
+
+    monkeypatch.setattr(routes, "_keep", slow)
+    monkeypatch.setattr(routes, "WAITING", 50)
+
+    def post(_: int) -> int:
+        return ann.post("/said", json={"said": []}).status_code
+
+    with client() as ann, ThreadPoolExecutor(61) as browsers:
+        saying = [browsers.submit(post, number) for number in range(60)]
+        try:
+            until(lambda: sum(one.done() for one in saying) == 10)
+            looked = browsers.submit(lambda: ann.get(f"/scene/{run}/").status_code)
+            assert looked.result(30) == 200 and len(at_work) == 2
+        finally:
+            go_on.set()
+        codes = [one.result() for one in saying]
+    assert codes.count(200) == 50 and codes.count(429) == 10, "no more than so many wait"

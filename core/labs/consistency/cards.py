@@ -11,7 +11,7 @@ from core.labs.consistency.tasks import LABELS, Check
 from core.labs.consistency.view import UNKNOWN, CheckView
 from core.scene import Part, Scene
 
-BET = "Asked anew, it reads only this. What will it say?"
+BET = "A fresh session sees only this text. What will it say?"
 CANNOT_TELL = {"cannot tell": "It cannot tell"}
 """What an explanation that hides what matters implies: that is something, and not that it does not say."""
 
@@ -42,7 +42,7 @@ def cards(view: CheckView, scene: Scene, seed: int) -> Iterator[Playable]:
         claim=scene.claim,
         asked=check.item.paragraph,
         annotated=is_decided,
-        why="" if is_decided else told.reason or "what came of it is no verdict",
+        why="" if is_decided else told.reason or "its outcome is no verdict",
         is_open=said not in (*labels, untold),
     )
 

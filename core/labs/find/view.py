@@ -47,7 +47,7 @@ class ProbeView(Findings):
         return {rules: judge(self, rules) for rules in RULES}
 
     def outcome(self, rules: Rules) -> Outcome:
-        """What came of it, in one word or few: see `verdict.Outcome`."""
+        """Outcome, in one word or few: see `verdict.Outcome`."""
         return self.judgements[rules].outcome
 
 

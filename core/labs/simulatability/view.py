@@ -124,7 +124,7 @@ class Row:
             return f"the predictor takes it to speak of “{', '.join(one.made_up)}”, which it does not"
         foretold = self.counterfactual.foretold if self.counterfactual and self.writer_is_other else ""
         if foretold not in ("", one[rules]):
-            return f"who wrote the question foretold {foretold}"
+            return f"the question's writer predicted {foretold}"
         if not self.unjudged and any(other[rules] != one[rules] for other in self.further):
             return "the predictors differ"
         return ""

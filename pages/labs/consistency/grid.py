@@ -51,8 +51,8 @@ def grid(cases: Mapping[str, Progress]) -> None:
     st.markdown(f"It kept to **{agree.faithful} of {agree.decided}** that count{rest}.")
     if flagged is not None:
         st.warning(
-            f"{in_words(name_of(flagged))}, flagged above, is one that it did not keep to. The paper holds one such "
-            "wording to be a problem in itself: whoever asks in that way is told what is not so.",
+            f"{in_words(name_of(flagged))}, flagged above, is one that it was not consistent with. The paper "
+            "considers a single such wording a problem: people who ask that way get a wrong explanation.",
             icon=":material/flag:",
         )
 

@@ -99,7 +99,7 @@ def _several(transcript: Transcript, run_id: str) -> None:
         return
     st.page_link(
         addresses.of_lab(LAB),
-        label="Guess no more: show what came of all questions",
+        label="Stop guessing: show all outcomes",
         icon=":material/visibility:",
         query_params={name: value for name, value in st.query_params.to_dict().items() if name != "reader"},
     )

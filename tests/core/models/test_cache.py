@@ -177,7 +177,7 @@ def test_a_broken_file_is_moved_aside_and_said_once(
     assert asyncio.run(cached.answer(request(), lambda text: None)).cached, "it was begun anew"
     assert (tmp_path / "cache.sqlite.broken").exists()
     assert [record.levelname for record in caplog.records if record.name == "core.models.cache"] == ["WARNING"]
-    assert "cache.sqlite is broken and is begun anew" in caplog.text
+    assert "cache.sqlite is broken, so a new one is started" in caplog.text
 
 
 def test_not_even_the_answer_that_finds_the_file_broken_is_lost(tmp_path: Path) -> None:

@@ -179,13 +179,13 @@ def test_replays_read_their_journal(make: Callable[..., Catalog], tmp_path: Path
 
     (tmp_path / "journals").mkdir()
     path = tmp_path / "journals" / f"{RUN}.jsonl"
-    path.write_text("")
+    path.write_text("\n")
     catalog = make(read=journal)
     for _ in range(2):
         answer = asyncio.run(catalog.get(f"replay/{RUN}").answer(question(), lambda text: None))
         assert answer.text == "No."
     assert read == [path], "read once, as long as it does not grow"
-    path.write_text("\n")
+    path.write_text("\n\n")
     catalog.get(f"replay/{RUN}")
     assert len(read) == 2
 

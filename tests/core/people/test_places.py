@@ -102,6 +102,8 @@ def test_a_rate_allows_a_burst_and_then_so_many_a_second_for_each_network(monkey
     assert not rate.take("2001:db8::2") and rate.take("192.0.2.1")
     now = 4.0
     assert [rate.take("2001:db8::3") for _ in range(3)] == [True, True, False]
+    several = [rate.take("a visitor", number) for number in (4, 2, 2, 1, 1)]
+    assert several == [False, True, False, True, False], "what is refused does not count"
     for number in range(10_001):
         rate.take(f"10.0.{number // 256}.{number % 256}")
     now = 1_000.0

@@ -73,7 +73,7 @@ def test_it_is_never_written(recorded: tuple[Jobs, str], tmp_path: Path) -> None
         with pytest.raises(NoSuchRun, match="is a recording"):
             deed()
     visit = Visit(jobs, ANN)
-    visit.run(run).say("ann", "all/1-a", SAID, "1")
+    visit.run(run).guess("ann", "all/1-a", lambda by: SAID, "1")
     assert [event.kind for event in visit.run(run).said("ann")] == ["recorded"]
     assert jobs.keeping.speaker(run, "ann") == "ann"
     again = visit.run(run).reread(Replay)
@@ -94,7 +94,7 @@ def test_what_visitors_said_of_one_is_kept_no_longer_than_their_runs(
 ) -> None:
     jobs, run = recorded
     for who in ("ann", "bob"):
-        Visit(jobs, Visitor(who)).run(run).say(who, "all/1-a", SAID, "1")
+        Visit(jobs, Visitor(who)).run(run).guess(who, "all/1-a", lambda by: SAID, "1")
     jobs.keeping.say(run, "the-command-line", "all/1-a", SAID, "1")
     for who in ("ann", "the-command-line"):
         os.utime(tmp_path / "journals" / f"{run}~{who}.jsonl", (0, 0))
@@ -119,7 +119,7 @@ def test_in_a_pack_it_is_one_too_and_is_no_model_on_offer(recorded: tuple[Jobs, 
     seen = visit.run(run)
     assert seen.is_recording() and seen.shared() and visit.sees(run) and not visit.owns(run)
     assert seen.watch().transcript.status == "completed" and seen.faults() == []
-    seen.say("ann", "all/1-a", SAID, "1")
+    seen.guess("ann", "all/1-a", lambda by: SAID, "1")
     assert {one.stem for one in (tmp_path / "journals").glob("*.jsonl")} == {f"{run}~ann"}
     with pytest.raises(NoSuchRun, match="is a recording"):
         jobs.resume(run)

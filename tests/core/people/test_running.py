@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import gc
 import threading
 import time
 from collections.abc import Callable
@@ -157,7 +159,7 @@ def test_a_run_can_be_cancelled_before_its_first_step(jobs: Make) -> None:
     busy.set()
     canceller.join(5)
     assert not going.here(run)
-    with pytest.raises(NoSuchRun):
+    with pytest.raises(NoSuchRun, match="stopped before it began"):
         going.active(run)
 
 
@@ -291,3 +293,22 @@ def test_a_run_of_another_process_is_watched_as_it_is_written(jobs: Make, tmp_pa
             file.flush()
             assert watch.look()
     assert watch.transcript.status == "completed" and not going.active("elsewhere")
+
+
+def test_the_loop_ends_with_the_jobs_and_not_before_their_runs(tmp_path: Path) -> None:
+    closed, dropped, busy = (Jobs(tmp_path / name, {"echo": LAB}, lambda id: Echoing()) for name in "abc")
+    for jobs in (closed, dropped):
+        assert jobs.wait(jobs.start("echo", EchoSpec()), 60)
+    loops = closed._loop, dropped._loop
+    closed.close()
+    closed.close()
+    del jobs, dropped
+    gc.collect()
+    until(lambda: all(loop.is_closed() for loop in loops))
+    busy._driver = dataclasses.replace(busy._driver, resolve=lambda id: Echoing(wait=30))
+    run = busy.start("echo", EchoSpec())
+    until(lambda: (tmp_path / "c" / f"{run}.jsonl").stat().st_size > 0)
+    busy.close()
+    assert busy.active(run) and not busy._loop.is_closed()
+    busy.cancel(run)
+    assert busy.wait(run, 60) and not busy.active(run)

@@ -260,6 +260,7 @@ def test_of_a_run_that_ended_well_or_was_stopped_there_is_no_trouble(going: Jobs
     run = quick.start("echo", SLOW)
     assert quick.wait(run, 5) and quick.trouble(run) == ""
     stopped = going.start("echo", SLOW)
+    until(lambda: (tmp_path / f"{stopped}.jsonl").stat().st_size > 0)
     going.cancel(stopped)
     assert going.trouble(stopped) == "" and not going.active(stopped)
     assert going.wait("unknown", 0) and going.before("unknown") is None

@@ -100,7 +100,7 @@ def test_a_forged_bundle_fills_no_cell_unnoticed(
     capsys.readouterr()
     assert main(["import", str(sent)]) == 0
     said = capsys.readouterr().err
-    assert f"{forged}: Scored anew from its answers" in said and said.count("Scored anew") == 1
+    assert f"{forged}: Scored again from its answers" in said and said.count("Scored again") == 1
     origins = {run: verify.origin(home.journals(), run) for run in runs}
     assert all(one is not None and one.sender == "Mallory" and one.verified for one in origins.values())
     assert [run for run, one in origins.items() if one and one.verified and one.verified.differ] == [forged]
@@ -132,7 +132,7 @@ def test_there_is_no_time_for_some(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("EXPLAIN_BUNDLE_SECONDS", "0")
     assert entry.score_anew(taken) == {}
     origin = verify.origin(home.journals(), QUICK[0].stem)
-    assert origin is not None and origin.words == "imported from Ann, not scored anew"
+    assert origin is not None and origin.words == "imported from Ann, not scored again"
 
 
 def test_a_study_tells_of_damaged_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,7 +67,7 @@ def test_every_number_of_a_run_is_the_journal_s(store: Store) -> None:
             f"{len(trials)} trial" in text and f"{repaired} count by repaired rules and {paper} by the paper's" in text
         )
         differ = sum(one["repaired"]["outcome"] != one["paper"]["outcome"] for one in trials)
-        assert f"disagree on what came of {differ}." in text
+        assert f"disagree on the outcome of {differ}." in text
         lost = {(one["case"], one["item"], one["reason"]) for one in of(lines, "dropped") if one["rules"] != "paper"}
         counts = Counter(reason for *_, reason in lost)
         told = text[text.index("Set aside by repaired rules: ") :].partition(": ")[2].partition(".")[0]

@@ -260,7 +260,7 @@ def test_it_is_slowed_paused_and_stopped_at_its_budget_of_money(
     want(home.home(), made.name, paused=False)
     monkeypatch.setattr(prices, "prices", lambda: {PRICE["model"]: prices.Price.model_validate(PRICE)})
     prices.price_of.cache_clear()
-    dear = study(tmp_path, [22], "budget_money = 0.05")
+    dear = replace(study(tmp_path, [22], "budget_money = 0.05"), cluster=plan.ClusterOf(in_hand=1))
     outcome = outcome_of(dear)
     spent = sum(one.money for one in standings(dear.runs, home.journals()).values())
     prices.price_of.cache_clear()

@@ -25,6 +25,12 @@ LOOP = asyncio.Runner()
 """One for all that is asked here: to make a loop takes longer than a robot does."""
 
 
+@pytest.fixture(scope="module", autouse=True)
+def closed_loop():
+    yield
+    LOOP.close()
+
+
 def ask(id, prompt):
     request = Request(
         role=ROLES.get(prompt.slots["session"], "explainer"), model=id, messages=prompt.messages, slots=prompt.slots

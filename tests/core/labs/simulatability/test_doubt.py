@@ -115,7 +115,7 @@ def test_another_writer_who_foretold_otherwise_puts_it_in_doubt() -> None:
     same = told(scripted(foretold="no"))
     assert doubts(same) == {""}, "who explains may foretell what it likes"
     other = told(scripted(foretold="no"), generators=("stub/other-model",))
-    assert doubts(other) == {"who wrote the question foretold no"}
+    assert doubts(other) == {"the question's writer predicted no"}
     agreeing = told(scripted(), generators=("stub/other-model",))
     assert doubts(agreeing) == {""}
 
