@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from core.events import Scored
 from core.lab.lab import Lab
 from core.runs import verify
 from core.score import Score
-from core.statistics import power_of_pairs
+from core.statistics import of_items, power_of_pairs
 from core.study import human, multiverse, named
 from core.study.cells import BLANK, Row, cells, origins, with_origins
 from core.study.early import stopped_early
@@ -177,7 +178,7 @@ def controls(labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
     rows = []
     for (name, metric), chosen in of_controls.groupby(["lab", "metric"], sort=False):
         figure = labs[name].metric(metric)
-        made = cells(chosen, ["model"], [], f"{labs[name].title}: {figure.title}", figure)
+        made = cells(chosen, ["model"], [], f"{labs[name].title}: {figure.title_of_several}", figure)
         rows += [{"table": CONTROLS, **cell} for cell in made]
     return rows
 
@@ -194,10 +195,13 @@ def off(labs: Mapping[str, Lab], frame: DataFrame) -> list[str]:
             continue
         wrong = cases[~((cases["value"] - cases["truth"]).abs() < SAME)]
         if len(wrong):
-            title = labs[lab].metric(metric).title.lower()
+            figure = labs[lab].metric(metric)
+            title = figure.title_of_several.lower()
             lost = int(wrong["value"].isna().sum())
-            must = cases.groupby("item")["truth"].mean().mean()
-            reads = cases.groupby("item")["value"].mean().mean()
+            must, reads = (
+                of_items(cases.groupby("item")[name].mean().dropna().tolist() or [math.nan], figure.kind)
+                for name in ("truth", "value")
+            )
             sentences.append(
                 f"{model} must read a {title} of {must:.2f} in {labs[lab].title} and reads "
                 f"{reads:.2f}: {len(wrong)} of {len(cases)} cases are not what they must be"
@@ -215,7 +219,7 @@ def _table(table: TableOf, lab: Lab, frame: DataFrame) -> list[Row]:
         # A figure that a lab gives of no case at all is not in its tables.
         if len(chosen) and (chosen["of"] > 1).any() | chosen["value"].notna().any():
             metric = lab.metric(name)
-            title = metric.title
+            title = metric.title_of_several
             row_of = [axis for axis in by if axis in table.rows]
             column_of = [axis for axis in by if axis in table.columns]
             made = cells(chosen, row_of, column_of, title, metric)

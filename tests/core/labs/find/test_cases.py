@@ -148,7 +148,7 @@ def test_of_errors_the_median_is_given_and_what_is_undefined_is_kept_out() -> No
     error = figures["nmse", "repaired"]
     values = [value for view in views if (value := view.value("nmse")) is not None]
     assert len(values) == 2 and error.value == pytest.approx(sum(values) / 2)
-    assert (error.n, error.of, error.detail) == (2, 3, {"median_of": "cases"})
+    assert (error.n, error.of, error.detail["median_of"], error.low) == (2, 3, "cases", None)
     success = figures["nmse_success", "repaired"]
     assert (success.value, success.n, success.of) == (pytest.approx(1 / 3), 3, 3)
     assert success.low is not None and success.low < 1 / 3 < (success.high or 0)
