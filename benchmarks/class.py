@@ -1,7 +1,11 @@
 """A class at once: many sessions open Ask, each runs a control, and each waits until it sees the verdict. Then all of
 them watch one run.
 
-python benchmarks/class.py [SESSIONS]
+python benchmarks/class.py [SESSIONS] [--attack]
+
+The app is hosted, where at first 1,024 files may be open. With --attack another address (127.0.0.2, on Linux) opens
+all it can before the class comes: connections that say nothing, event streams, tabs with fresh cookies. Those that are
+ended it opens again after half a minute.
 
 Each session speaks Streamlit's own protocol over a websocket, and hears of its run as the stage does, as a browser, but
 draws nothing: what is measured is the server. Beside them someone asks the server's health five times a second.
@@ -9,18 +13,22 @@ draws nothing: what is measured is the server. Beside them someone asks the serv
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import http.client
+import multiprocessing
 import os
-import socket
+import resource
 import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,6 +38,9 @@ import httpx2
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+if TYPE_CHECKING:
+    from core.people.keeping import Keeping
 
 VERDICT = '"verdict":{'
 """Stands in a scene that has one."""
@@ -43,6 +54,7 @@ class Session:
     """One person with one tab."""
 
     url: str
+    cookies: str = ""
     labels: dict[str, str] = field(default_factory=dict)
     query: str = ""
     page: str = ""
@@ -60,7 +72,11 @@ class Session:
         """
         began = time.monotonic()
         address = self.url.replace("http", "ws", 1) + "/_stcore/stream"
-        async with websockets.connect(address, subprotocols=["streamlit"], origin=self.url, max_size=None) as tab:
+        self.cookies = await asyncio.to_thread(cookies, self.url)
+        headers = {"Cookie": self.cookies}
+        async with websockets.connect(
+            address, subprotocols=["streamlit"], origin=self.url, max_size=None, additional_headers=headers
+        ) as tab:
             self._tab = tab
             listening = asyncio.create_task(self._listen())
             await self._send(page_name="ask")
@@ -133,7 +149,7 @@ class Session:
                     self._drawn_actions = True
 
     async def _follow(self, run: str) -> None:
-        async for event in told(self.url, run):
+        async for event in told(self.url, run, self.cookies):
             if VERDICT in event:
                 self.verdict.set()
         # The stage has the page drawn anew.
@@ -145,25 +161,38 @@ class Session:
             await self._send(fragment=fragment)
 
 
-async def told(url: str, run: str) -> AsyncIterator[str]:
+def cookies(url: str, address: str = "127.0.0.1") -> str:
+    """The cookie that a new browser at that address is given; empty where it is given none."""
+    connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=60, source_address=(address, 0))
+    with closing(connection):
+        connection.request("GET", "/")
+        return (connection.getresponse().headers["set-cookie"] or "").partition(";")[0]
+
+
+async def told(url: str, run: str, cookies: str) -> AsyncIterator[str]:
     """The events of a run's first case, as they come."""
-    async with httpx2.AsyncClient(timeout=PATIENCE) as client, client.stream("GET", f"{url}/told/{run}/") as reply:
+    headers = {"Cookie": cookies}
+    async with (
+        httpx2.AsyncClient(timeout=PATIENCE) as client,
+        client.stream("GET", f"{url}/told/{run}/", headers=headers) as reply,
+    ):
         async for line in reply.aiter_lines():
             if line.startswith("data: "):
                 yield line
 
 
-async def watching(url: str, sessions: int) -> None:
-    """All of them watch the run of one."""
+async def watching(url: str, sessions: int, keeping: Keeping) -> None:
+    """All of them watch the run of one, who shares it."""
     one = Session(url)
     making = asyncio.create_task(one.go())
     while "run=" not in one.query:  # noqa: ASYNC110  the address comes with a message, and a turn of the loop is no wait
         await asyncio.sleep(0.05)
     run, began = parse_qs(one.query)["run"][0], time.monotonic()
+    keeping.share(run, True)
 
     async def watch() -> tuple[float, int]:
         events, seen = 0, 0.0
-        async for event in told(url, run):
+        async for event in told(url, run, await asyncio.to_thread(cookies, url)):
             events += 1
             seen = seen or (time.monotonic() - began if VERDICT in event else 0.0)
         return seen, events
@@ -213,16 +242,81 @@ async def together(url: str, sessions: int) -> None:
     print(f"{'health':30} median {median(took):5.2f} s, at most {max(took):5.2f} s")
 
 
-def main() -> None:
-    sessions = int(sys.argv[1]) if len(sys.argv) > 1 else 30
-    from tests.browser.conftest import Server
+ATTACKER = "127.0.0.2"
 
-    with tempfile.TemporaryDirectory() as home, socket.socket():
-        server = Server(Path(home), **{name: "" for name in ("OPENAI_API_KEY",) if name in os.environ})
+
+def attack(url: str, run: str) -> None:
+    """Keep 1,100 silent connections, 1,300 event streams of that run and 1,000 tabs open, as far as the app lets us."""
+    place = url.removeprefix("http://")
+    upgrade = (
+        "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: streamlit\r\n"
+    )
+
+    async def keep_open(path: str, headers: str = "") -> None:
+        while True:
+            with suppress(OSError, http.client.HTTPException):
+                fresh = await asyncio.to_thread(cookies, url, ATTACKER) if path else ""
+                reader, writer = await asyncio.open_connection(*place.split(":"), local_addr=(ATTACKER, 0))
+                if path:
+                    asked = f"GET {path} HTTP/1.1\r\nHost: {place}\r\nCookie: {fresh}\r\n{headers}\r\n"
+                    writer.write(asked.encode())
+                while await reader.read(65_536):
+                    pass
+                writer.close()
+            # The attacker takes its share of the app's processors here.
+            await asyncio.sleep(30)
+
+    async def all_of_it() -> None:
+        silent = [keep_open("") for _ in range(1_100)]
+        streams = [keep_open(f"/told/{run}/") for _ in range(1_300)]
+        await asyncio.gather(*silent, *streams, *(keep_open("/_stcore/stream", upgrade) for _ in range(1_000)))
+
+    asyncio.run(all_of_it())
+
+
+@contextmanager
+def attacked(url: str, run: str) -> Iterator[None]:
+    """While another process attacks; a run's stream stays open where it is sealed."""
+    attacker = multiprocessing.Process(target=attack, args=(url, run), daemon=True)
+    attacker.start()
+    try:
+        # By then it has opened what it can.
+        time.sleep(15)
+        yield
+    finally:
+        attacker.terminate()
+        attacker.join()
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("sessions", type=int, nargs="?", default=30)
+    arguments.add_argument("--attack", action="store_true")
+    given = arguments.parse_args()
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1_024, hard))
+
+    from core import entry
+    from core.people.keeping import Keeping
+    from core.people.looking import Journals
+    from tests.browser.conftest import Server
+    from tests.sealed_runs import laid
+
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        keeping = Keeping(Journals(home / "journals", entry.labs()))
+        keys = {name: "" for name in ("OPENAI_API_KEY",) if name in os.environ}
+        server = Server(home, EXPLAIN_HOSTS="class.example.org", **keys)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        sealed = laid(home / "journals", "simulatability", "somebody")
+        keeping.share(sealed, True)
+        keeping.seal(sealed, True)
         try:
             asyncio.run(together(server.url, 1))
-            asyncio.run(together(server.url, sessions))
-            asyncio.run(watching(server.url, sessions))
+            with attacked(server.url, sealed) if given.attack else nullcontext():
+                asyncio.run(together(server.url, given.sessions))
+                asyncio.run(watching(server.url, given.sessions, keeping))
         finally:
             server.stop()
 

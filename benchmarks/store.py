@@ -19,7 +19,8 @@ from urllib.parse import parse_qs
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from core.events import Answered, Asked, Event, Finished, Message, Recorded, Sampling, Scored, Started, now, to_json
+from core.events import Answered, Asked, Event, Finished, Message, Recorded, Sampling, Scored, Started, now
+from core.journal import to_line
 from core.lab.shown import Cases
 from core.labs.simulatability.lab import LAB
 from core.store import comparing, figures, listing, matching, queries
@@ -140,7 +141,7 @@ def journal(folder: Path, run: str, cases: int, calls: int) -> int:
     """A journal of such a run; how many events it holds."""
     made = events(run, cases, calls)
     folder.mkdir(exist_ok=True)
-    (folder / f"{run}.jsonl").write_text("".join(to_json(event) + "\n" for event in made))
+    (folder / f"{run}.jsonl").write_bytes(b"".join(to_line(event, n) for n, event in enumerate(made, start=1)))
     return len(made)
 
 
@@ -239,8 +240,8 @@ def measure_indexing(folder: Path, runs: int = 200, cases: int = 4, calls: int =
         kept = Index(store, journals)
 
         def grown() -> None:
-            with files[0].open("a") as file:
-                file.write(to_json(Finished(run=files[0].stem, status="completed")) + "\n")
+            with files[0].open("ab") as file:
+                file.write(to_line(Finished(run=files[0].stem, status="completed"), 999_999))
             kept.look()
 
         one = milliseconds(grown)

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Protocol
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 SCHEMA = 3
-"""Version of the journal's format; it stands in every `started` event. Schema 1 knew no cases and no trials."""
+"""Version of the journal's format; it stands in every `started` event."""
 
 Rules = Literal["paper", "repaired"]
 """Which rules read a raw answer: the authors' own (`paper`) or ours for what chat models write today (`repaired`)."""

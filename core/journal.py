@@ -1,8 +1,8 @@
 """The events of one run, on disk: one JSON object a line, appended as it happens. The journal is the truth.
 
 A journal has one writer. A process that dies while writing leaves at most one torn last line. Reading passes over it,
-appending cuts it off first. From schema 3 on each line carries its number and a checksum, so that what was altered,
-lost, doubled or moved is seen, and what is told of a run is what happened or says what is missing.
+appending cuts it off first. Each line carries its number and a checksum, so that what was altered, lost, doubled or
+moved is seen, and what is told of a run is what happened or says what is missing.
 """
 
 from __future__ import annotations
@@ -127,8 +127,8 @@ def read(path: Path) -> Contents:
 
     Raises FileNotFoundError, and FromTheFuture.
     """
-    early, found, faults = _scanned(path, from_line)
-    return Contents([*early, *(found[number] for number in sorted(found))], faults)
+    found, faults = _scanned(path, from_line)
+    return Contents([found[number] for number in sorted(found)], faults)
 
 
 def begun(path: Path) -> Started | None:
@@ -150,32 +150,27 @@ def faults(path: Path) -> list[Fault]:
     Raises FileNotFoundError, and FromTheFuture.
     """
 
-    def number_of(line: bytes, numbered: bool) -> tuple[None, int]:
+    def number_of(line: bytes) -> tuple[None, int]:
         number = _number(line)
         # The first line says which version of the app wrote the journal.
-        return None, number if number > 1 else from_line(line, numbered)[1]
+        return None, number if number > 1 else from_line(line)[1]
 
-    return _scanned(path, number_of)[2]
+    return _scanned(path, number_of)[1]
 
 
-def _scanned(path: Path, reading: Callable[[bytes, bool], tuple[T, int]]) -> tuple[list[T], dict[int, T], list[Fault]]:
-    """What `reading` makes of the lines without numbers, of those with one by number, and what is wrong."""
+def _scanned(path: Path, reading: Callable[[bytes], tuple[T, int]]) -> tuple[dict[int, T], list[Fault]]:
+    """What `reading` makes of the lines, by number, and what is wrong."""
     found: dict[int, T] = {}
-    early: list[T] = []
     faults: list[Fault] = []
-    first, before = 0, 0
+    before = 0
     for place, line in enumerate(whole_lines(path.read_bytes()), start=1):
         try:
-            made, number = reading(line, bool(found))
+            made, number = reading(line)
         except FromTheFuture:
             raise
         except ValueError as error:
             faults.append(Fault(place, _reason(error)))
             continue
-        if not number:
-            early.append(made)
-            continue
-        first = first or number
         if number in found:
             faults.append(Fault(place, "it stands there twice"))
             continue
@@ -185,11 +180,9 @@ def _scanned(path: Path, reading: Callable[[bytes, bool], tuple[T, int]]) -> tup
         found[number] = made
     known = {fault.line for fault in faults}
     if found:
-        # Journals that were begun before lines had numbers are numbered from where they went on.
-        begins = 1 if not early else first
-        lost = (number for number in range(begins, max(found)) if number not in found and number not in known)
+        lost = (number for number in range(1, max(found)) if number not in found and number not in known)
         faults += [Fault(number, "it is missing") for number in islice(lost, MOST_MISSING)]
-    return early, found, sorted(faults)
+    return found, sorted(faults)
 
 
 MOST_MISSING = 1_000
@@ -204,9 +197,8 @@ def to_line(event: Event, number: int) -> bytes:
     return body + b',"sum":"%08x"}\n' % zlib.crc32(body)
 
 
-def from_line(line: bytes, numbered: bool = False) -> tuple[Event, int]:
-    """The event of a line, and the line's number; 0 where it has none, as before schema 3. `numbered`: a line before it
-    had one, and so must this.
+def from_line(line: bytes) -> tuple[Event, int]:
+    """The event of a line, and the line's number.
 
     Raises ValueError where it holds no event or was altered, FromTheFuture where a newer version of this app began the
     journal.
@@ -215,10 +207,10 @@ def from_line(line: bytes, numbered: bool = False) -> tuple[Event, int]:
     event = from_json(line)
     if isinstance(event, Started) and event.version > SCHEMA:
         raise FromTheFuture(
-            f"A newer version of this app wrote this run (schema {event.version}; this one knows {SCHEMA} and older). "
+            f"A newer version of this app wrote this run (schema {event.version}; this one knows {SCHEMA}). "
             "Update the app to read it."
         )
-    if not number and (numbered or (isinstance(event, Started) and event.version >= 3)):
+    if not number:
         raise ValueError("it was altered: its checksum is gone")
     return event, number
 

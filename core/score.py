@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from core.events import Rules
-from core.statistics import Kind, Range, interval_of_items, wilson
+from core.statistics import MEDIAN, Kind, Range, interval_of_items, wilson
 from core.statistics import is_thin as is_thin
 
 
@@ -74,7 +74,8 @@ def undefined(of: int, reason: str) -> Score:
 
 
 def mean_of_cases(scores: Sequence[Score], kind: Kind = "share", ends: Range | None = None) -> Score:
-    """One case's score as it is; of several cases the mean over those that have a value, each counting alike.
+    """One case's score as it is; of several cases the mean over those that have a value, each counting alike; of
+    errors the median, as one code that is far off would outweigh all others.
 
     `n` cases of `of`. The interval is that of means over items everywhere (`interval_of_items`, of this `kind` and
     range): the trials of one case are not independent of each other, its cases are.
@@ -85,5 +86,6 @@ def mean_of_cases(scores: Sequence[Score], kind: Kind = "share", ends: Range | N
     if not values:
         return undefined(len(scores), "it is defined in none of the cases")
     mean = interval_of_items(values, kind, ends)
-    detail = {"mean_of": "cases", "trials": sum(score.n for score in scores), "interval": mean.how}
+    name = "median_of" if kind in MEDIAN else "mean_of"
+    detail = {name: "cases", "trials": sum(score.n for score in scores), "interval": mean.how}
     return Score(mean.value, len(values), len(scores), mean.low, mean.high, detail=detail)

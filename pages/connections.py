@@ -18,9 +18,9 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from core.people.places import Places
+from core.people.places import Places, network_of
 
-UNFINISHED_SECONDS = 10.0
+UNFINISHED_SECONDS = 20.0
 """How long the headers of a request may take from the opening of its connection or the reply before, and its body."""
 
 BYTES_A_SECOND = 10_000
@@ -32,8 +32,16 @@ STUCK_SECONDS = 30.0
 MOST_FILES = 16_384
 """Files that this process may open, its connections among them, where the system allows so many."""
 
-RESERVED_FILES = 256
-"""How many of them are for journals, indexes and models. Half as many are for connections without a request."""
+RESERVED_FILES = 640
+"""How many of them are for journals, indexes and models, and for the 128 sessions that Streamlit keeps for two minutes
+after their tabs are closed.
+"""
+
+IDLE = 128
+"""Connections without a request for which there is always room."""
+
+FILES_OF_TAB = 4
+"""A tab is a connection and an event loop, which Streamlit opens for each session: three files."""
 
 _PACE = 1.0
 """Seconds between two looks at the connections."""
@@ -47,24 +55,24 @@ _END = "end_connection"
 _files: int | None = None
 """Files that this process may open; None where connections are not bounded."""
 
-_idle: dict[Bounded, None] = {}
-"""Connections without a request whose headers have come, the oldest first."""
+_idle: dict[str, dict[Bounded, None]] = {}
+"""Connections without a request whose headers have come, by network, the oldest first."""
 
 _watching: set[asyncio.Task[None]] = set()
 
 
 def _most() -> int | None:
-    """Connections that may be open."""
-    return None if _files is None else _files - min(RESERVED_FILES, _files // 4)
+    """Files that connections may take."""
+    return None if _files is None else _files - min(RESERVED_FILES, _files // 2)
 
 
 def _most_with_request() -> int | None:
     most = _most()
-    return None if most is None or _files is None else most - min(RESERVED_FILES // 2, _files // 8)
+    return None if most is None or _files is None else most - min(IDLE, _files // 8)
 
 
 CONNECTIONS = Places(_most_with_request)
-"""For tabs, and for requests that are being answered."""
+"""For tabs, by the files that each takes, and for requests that are being answered."""
 
 
 def end_of(scope: Mapping[str, Any]) -> Callable[[], None]:
@@ -113,7 +121,7 @@ def _raised() -> int:
 
 class Bounded(H11Protocol):
     """One connection, which counts as idle until the headers of a request have come, and after each reply. Where too
-    many are open, the one that has been idle for longest is ended.
+    many are open, one is ended: of the network with the most idle ones the one that has been idle for longest.
     """
 
     received = 0
@@ -126,35 +134,45 @@ class Bounded(H11Protocol):
         """Let it in, and end another where that is one too many."""
         super().connection_made(transport)
         self.app_state = {**self.app_state, _END: transport.abort}
-        _idle[self] = None
+        self._is_idle(True)
         most = _most()
-        if most is not None and len(self.connections) > most:
-            oldest = next(iter(_idle))
-            del _idle[oldest]
+        if most is not None and sum(map(len, _idle.values())) + CONNECTIONS.taken > most:
+            largest = max(_idle, key=lambda one: len(_idle[one]))
+            oldest = next(iter(_idle[largest]))
+            oldest._is_idle(False)
             oldest.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        _idle.pop(self, None)
+        self._is_idle(False)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         self.received += len(data)
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
-            _idle.pop(self, None)
+            self._is_idle(False)
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
-        _idle.pop(self, None)
+        self._is_idle(False)
         super().handle_websocket_upgrade(event)
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
-            _idle[self] = None
+            self._is_idle(True)
 
     def resume_writing(self) -> None:
         self.resumed += 1
         super().resume_writing()
+
+    def _is_idle(self, is_idle: bool) -> None:
+        network = network_of(self.client[0] if self.client else "")
+        if is_idle:
+            _idle.setdefault(network, {})[self] = None
+        elif network in _idle:
+            _idle[network].pop(self, None)
+            if not _idle[network]:
+                del _idle[network]
 
     def waits(self) -> tuple[object, float]:
         """What it waits for the other side to do, which is equal as long as it is the same, and how many seconds it

@@ -22,7 +22,7 @@ from core.home import HomeUnusable
 from core.people import access, counted, roles
 from core.people.places import NoPlace, Places, Rate, network_of
 from core.people.visit import code_in, cookie_of, name_of_visitor
-from pages.connections import CONNECTIONS, end_of
+from pages.connections import CONNECTIONS, FILES_OF_TAB, end_of
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -230,8 +230,10 @@ def _take_places(scope: Scope, places: ExitStack) -> None:
         most = roles.limit("tabs", visitor)
         if most is not None and _streams[visitor] >= _SURPLUS * most:
             raise NoPlace("You watch too many runs at the same time. Close some tabs of this app.")
-    for kind in (CONNECTIONS, *([_TABS] if is_tab else []), *([_STREAMS] if is_stream else [])):
-        places.enter_context(kind.held(address, end_of(scope), is_reserved))
+    end, files = end_of(scope), FILES_OF_TAB if is_tab else 1
+    places.enter_context(CONNECTIONS.held(address, end, is_reserved, files))
+    for kind in ([_TABS] if is_tab else []) + ([_STREAMS] if is_stream else []):
+        places.enter_context(kind.held(address, end, is_reserved))
     if is_stream:
         _streams[visitor] += 1
         places.callback(_stream_closed, visitor)

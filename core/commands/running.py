@@ -25,7 +25,6 @@ from core.people.looking import NoSuchRun, of_today
 from core.runs.driver import Driver
 from core.runs.engine import Going
 from core.runs.run import Resolve
-from core.runs.upgrade import upgraded
 from core.scene import steps
 from core.store.index import index
 from core.store.store import Store, StoreBusy, StoreError
@@ -66,14 +65,13 @@ def begun(run_id: str, *folders: Path) -> tuple[Lab, Started, list[Event]]:
         raise NoSuchRun(f"There is no run named {run_id!r} in {folders[0]}.")
     with of_today():
         found = journal.read(path)
-    events = upgraded(found.events, entry.labs())
     if found.faults:
         lines = "; ".join(f"line {fault.line}: {fault.reason}" for fault in found.faults[:NAMED])
         print(f"Damaged lines of the journal of {run_id}, {len(found.faults):,}: {lines}.", file=sys.stderr)
-    started = next((event for event in events if isinstance(event, Started)), None)
+    started = next((event for event in found.events if isinstance(event, Started)), None)
     if started is None or started.about or started.lab not in entry.labs():
         raise NoSuchRun(f"{path} holds no run of a lab of this app.")
-    return entry.labs()[started.lab], started, events
+    return entry.labs()[started.lab], started, found.events
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:

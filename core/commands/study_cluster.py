@@ -10,6 +10,7 @@ import sys
 import tomllib
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,7 +76,7 @@ def making(
                 raise ConnectionError(f"The Dask scheduler does not answer ({error}).") from None
             yield client
 
-    return Cluster(study, entry.labs(), folder, connected, on_worker, ended)
+    return Cluster(replace(study, cluster=asked), entry.labs(), folder, connected, on_worker, ended)
 
 
 def asked_of_slurm(study: Study) -> ClusterOf:

@@ -1,4 +1,4 @@
-"""`study pause`, `study at-once` and `study status`: what is wanted of a study that runs, and how it stands."""
+"""`study pause` and `study status`: what is wanted of a study that runs, and how it stands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from core.commands.running import DONE, journals_option, json_option
 from core.study import control, data, plan
 from core.study.progress import progress
 from core.telling import study_in_words
-from core.text.counted import counted
 
 study_argument = click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="STUDY.toml")
 """The study's file, as the parameter `file`."""
@@ -27,18 +26,6 @@ def pause(file: Path) -> int:
     control.want(home.home(), study.name, paused=True)
     print(f"{study.title}: the process that makes it stops within a second or two, once its open calls are answered.")
     print(f"To go on from there: python -m core study run {file}")
-    return DONE
-
-
-@click.command("at-once", help="How many runs of a study go on at a time, while it runs.")
-@study_argument
-@click.argument("number", type=click.IntRange(0, control.MOST_AT_ONCE), metavar="N (0: as in the file)")
-def at_once(file: Path, number: int) -> int:
-    """Let so many runs of the study go on at a time, from now on; 0: as its file says."""
-    study = plan.read(file, entry.labs())
-    now = control.want(home.home(), study.name, at_once=number or None).at_once or study.at_once
-    where = "" if number else ", as its file says; on a cluster as many as its workers take"
-    print(f"{study.title}: {counted(now, 'run')} at a time from now on{where}. Those under way are made to their end.")
     return DONE
 
 

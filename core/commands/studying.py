@@ -42,7 +42,7 @@ OFF = 5
 def add(commands: click.Group) -> None:
     """Add the group study to the group `commands`, which is changed in place."""
     of_study = (
-        *(_plan, _run, study_control.pause, study_control.at_once, study_control.status, _table),
+        *(_plan, _run, study_control.pause, study_control.status, _table),
         *(study_files.pack, study_files.unpack, study_files.verify, study_files.report),
     )
     help = "Many runs from one file: plan, run, pause, status, table, report, verify, pack."

@@ -141,7 +141,7 @@ def _import(path: Path, sender: str, as_json: bool) -> int:
         if found.why or found.differ:
             print(f"{run}: {found.sentence}", file=sys.stderr)
     if unscored := [run for run in taken.runs if run not in anew]:
-        print(f"There was no time to score {len(unscored):,} runs anew.", file=sys.stderr)
+        print(f"There was no time to score {len(unscored):,} runs again.", file=sys.stderr)
     if as_json:
         differ = [run for run, found in anew.items() if found.differ]
         told = {"runs": len(taken.runs), "imported": taken.runs, "differ": differ, "signed": taken.signed.words}

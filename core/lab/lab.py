@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from core.events import Asked, Dropped, Event, Frozen, Model, Recorded, Rules
+from core.events import Frozen, Model, Recorded, Rules
 from core.lab.cases import Case
 from core.lab.played import Playable
 from core.lab.shown import READING, Judged, Judgement, Means, Metric, Otherwise, Picture, Table
@@ -56,15 +56,13 @@ Made = Callable[["Lab", Reads], Iterable[tuple[Spec, Frozen]]]
 class Prior(NamedTuple):
     """A run of another lab that should be made before: its lab and specification. `read(transcript)` gives the record
     that the later run keeps of it, None where it came to nothing. One that was made already serves; `wanted`: where
-    there is none, it is made. `field` of the later run's specification says so: a run that was begun before there was
-    such a field wants none.
+    there is none, it is made.
     """
 
     lab: Lab
     spec: Spec
     read: Reads
     wanted: bool
-    field: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +184,6 @@ class Lab:
     - `asks(spec, cases)` is how many calls a run over so many cases makes at most, by the role of who is asked;
       `calls(spec, cases)` is their sum.
     - `warm(spec)` starts, in a thread, what takes long to start and will be needed.
-    - `upgrade(event, spec)` places an event of schema 1: sets `case` and `trial`, and `by` where a person spoke.
     - `loaded(spec)` is the record of what the run's data set held and what of it was left out; None without one.
     - `is_input(record)` tells what a person, or chance, gave the run to go on with: a new reading of it must be given
       it too.
@@ -228,7 +225,6 @@ class Lab:
     asks: Callable[[Any, int], Mapping[str, int]] | None = None
     loaded: Callable[[Any], Frozen | None] = lambda spec: None
     warm: Callable[[Any], None] | None = None
-    upgrade: Callable[[Asked | Recorded | Dropped, Mapping[str, Any]], Event] = lambda event, spec: event
     priors: Callable[[Any], Sequence[Prior | Frozen | None]] = lambda spec: ()
     of_model: Callable[[str], Spec | None] = lambda id: None
     settled: Callable[[Any, Collection[str], Callable[[str], bool], Made], Any] | None = None

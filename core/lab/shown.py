@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from core.events import Frozen
 from core.published import Published, published
 from core.shipped import beside
-from core.statistics import RANGES, Kind, Range
+from core.statistics import MEDIAN, RANGES, Kind, Range
 
 T = TypeVar("T")
 
@@ -56,6 +56,15 @@ class Metric(NamedTuple):
     def ends(self) -> Range:
         """The least and the greatest value that it can have."""
         return self.range or RANGES[self.kind]
+
+    @property
+    def title_of_several(self) -> str:
+        """What it is called where it is one figure for several cases."""
+        return f"{self.title}, median" if self.kind in MEDIAN else self.title
+
+    def title_with(self, detail: Mapping[str, Any]) -> str:
+        """What a score with that `detail` (`core.score.Score`) is called, of one case or of several."""
+        return self.title_of_several if detail.get("median_of") else self.title
 
 
 class Cases(NamedTuple):

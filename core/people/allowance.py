@@ -1,4 +1,4 @@
-"""What runs may take where a host limits them (`core.policy`): calls, tokens, money, places, bytes; and which are kept
+"""What runs may take where a host limits them (`core.policy`): calls, money, places, bytes; and which are kept
 no longer.
 """
 
@@ -39,7 +39,7 @@ Charge = Callable[[str, int, int], float | None]
 
 
 def free_of_charge(model: str, prompt: int, completion: int) -> float:
-    """The `Charge` where nobody pays: calls and tokens count."""
+    """The `Charge` where nobody pays: calls count."""
     return 0.0
 
 
@@ -63,8 +63,8 @@ def planned_calls(lab: Lab, spec: Spec) -> int:
 
 
 _COUNTED = (
-    *("runs_at_once", "runs_of_all", "runs_in_line", "calls_a_day", "calls_of_all_a_day"),
-    *("tokens_a_day", "tokens_of_all_a_day", "cents_a_day", "cents_of_all_a_day"),
+    *("runs_at_once", "runs_of_all", "runs_in_line"),
+    *("calls_a_day", "calls_of_all_a_day", "cents_a_day", "cents_of_all_a_day"),
 )
 """Limits of what all processes of a home count together."""
 
@@ -170,10 +170,10 @@ class Allowance:
         """Why the day has no further call of `owner`; empty where it has."""
         for of, whose, last in ((owner, "you", "a_day"), (None, "all people together", "of_all_a_day")):
             limits = [_limit(f"{name}_{last}", of) for name in Taken._fields]
-            if limits == [None, None, None]:
+            if limits == [None, None]:
                 continue
             taken = self.today.counted.taken(of)
-            for most, used, what in zip(limits, taken, ("calls", "tokens", "US cents"), strict=True):
+            for most, used, what in zip(limits, taken, ("calls", "US cents"), strict=True):
                 if most is not None and used >= most:
                     return (
                         f"Here {whose} may use {most:,} {what} a day, and they are used up, or kept for calls on their "
@@ -218,13 +218,13 @@ def _count(counts: Tally | Counted, charge: Charge, owner: str, event: Event) ->
         return
     if isinstance(event, Asked):
         most = _at_most(event)
-        counts.take(owner, call, Taken(1, sum(most), _cents(charge, model, most)), most)
+        counts.take(owner, call, Taken(1, _cents(charge, model, most)), most)
         return
     most = counts.most(call)
     said = (0, 0) if event.cached else (event.usage.prompt_tokens, event.usage.completion_tokens)
     prompt, completion = (one if now is None else _bounded(now) for now, one in zip(said, most, strict=True))
     less = _cents(charge, model, (prompt, completion)) - _cents(charge, model, most)
-    counts.take(owner, call, Taken(0, prompt + completion - sum(most), less), None)
+    counts.take(owner, call, Taken(0, less), None)
 
 
 def _cents(charge: Charge, model: str, tokens: tuple[int, int]) -> float:
@@ -311,7 +311,7 @@ def of_journals(folder: Path, day: str, charge: Charge = free_of_charge) -> Tall
                     if on_day in line and any(kind in line for kind in _OF_CALLS):
                         # A damaged line tells of no call.
                         with suppress(ValueError):
-                            _count(tally, charge, owner, journal.from_line(line)[0])
+                            _count(tally, charge, owner, journal.from_line(line.rstrip(b"\n"))[0])
         except (OSError, FromTheFuture):
             continue
     return tally

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from core import home
 from core.lease import Lease, is_held
 
-_FORM = 3
+_FORM = 4
 """The number of the tables' form. A file of another one is begun anew: what it holds is of this day, or in journals."""
 
 _PATIENCE = 5.0
@@ -39,10 +39,9 @@ _ALL = "*"
 
 
 class Taken(NamedTuple):
-    """Calls, their tokens, and the US cents that these cost."""
+    """Calls, and the US cents that they cost."""
 
     calls: int = 0
-    tokens: int = 0
     cents: float = 0.0
 
 
@@ -68,8 +67,8 @@ class Tally:
 
     def take(self, owner: str, call: tuple[str, str], taken: Taken, most: tuple[int, int] | None) -> None:
         """Add what a call of the owner's took. It is under way, and may take so much at `most`; None: it is not."""
-        calls, tokens, cents = self.of.get(owner, Taken())
-        self.of[owner] = Taken(calls + taken.calls, tokens + taken.tokens, cents + taken.cents)
+        calls, cents = self.of.get(owner, Taken())
+        self.of[owner] = Taken(calls + taken.calls, cents + taken.cents)
         if most is None:
             self.under_way.pop(call, None)
         else:
@@ -147,13 +146,13 @@ class Counted:
         """What the day's calls of that person's runs took; of everybody's for None."""
         with self.at_once() as database:
             who = _ALL if owner is None else owner
-            row = database.execute("select calls, tokens, cents from taken where who = ?", (who,)).fetchone()
+            row = database.execute("select calls, cents from taken where who = ?", (who,)).fetchone()
         return Taken(*row) if row else Taken()
 
     def each(self) -> dict[str, Taken]:
         """What the day's calls of each person's runs took, by the name of whose they are."""
         with self.at_once() as database:
-            rows = database.execute("select who, calls, tokens, cents from taken where who <> ?", (_ALL,)).fetchall()
+            rows = database.execute("select who, calls, cents from taken where who <> ?", (_ALL,)).fetchall()
         return {who: Taken(*taken) for who, *taken in rows}
 
     def going_on(self, owner: str | None) -> GoingOn:
@@ -274,8 +273,8 @@ class Counted:
     def _take(self, database: sqlite3.Connection, owner: str, taken: Taken) -> None:
         for who in {owner, _ALL}:
             database.execute(
-                "insert into taken values (?, ?, ?, ?) on conflict do update set calls = calls + excluded.calls, "
-                "tokens = tokens + excluded.tokens, cents = cents + excluded.cents",
+                "insert into taken values (?, ?, ?) on conflict do update set calls = calls + excluded.calls, "
+                "cents = cents + excluded.cents",
                 (who, *taken),
             )
 

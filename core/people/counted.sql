@@ -1,6 +1,6 @@
 create table process (id text primary key) strict;
 create table day (day text not null, is_read integer not null) strict;
-create table taken (who text primary key, calls integer not null, tokens integer not null, cents real not null) strict;
+create table taken (who text primary key, calls integer not null, cents real not null) strict;
 create table under_way (
     run text not null, call text not null, prompt integer not null, completion integer not null, primary key (run, call)
 ) strict, without rowid;

@@ -16,7 +16,6 @@ from core.lab.lab import Lab
 from core.lab.spec import Spec
 from core.people.about import is_sealed, is_shared
 from core.runs.run import complaints
-from core.runs.upgrade import upgraded
 from core.transcript import Transcript, ancestors
 
 
@@ -102,7 +101,7 @@ class Journals:
     def events(self, run_id: str) -> list[Event]:
         """What has happened in a run so far. Raises NoSuchRun."""
         with of_today():
-            return upgraded(journal.read(self.path(run_id)).events, self.labs)
+            return journal.read(self.path(run_id)).events
 
     def faults(self, run_id: str) -> list[Fault]:
         """Lines of the run's journal that hold no event, are missing or were moved. Raises NoSuchRun."""
@@ -114,8 +113,6 @@ class Journals:
         path = self.path(run_id)
         with of_today():
             part = journal.read_part(path, ["", case, *ancestors(case)]).events
-        if part and isinstance(part[0], Started) and part[0].version == 1:
-            part = self.events(run_id)
         kept = {"", case, *ancestors(case)}
         state = Transcript(keep=lambda place: place in kept)
         for event in part:

@@ -7,6 +7,7 @@ places that are all taken, a network that holds more than half gives one back to
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ def network_of(address: str) -> str:
 @dataclass(eq=False)
 class _Place:
     network: str
+    size: int
     end: Callable[[], None]
     is_reserved: Callable[[], bool]
 
@@ -49,46 +51,56 @@ class Places:
         self._held: dict[str, dict[_Place, None]] = {}
         """By network, in the order in which they were taken."""
 
-        self._number = 0
+        self._taken = Counter[str]()
+        """How many places each network has taken."""
+
+    @property
+    def taken(self) -> int:
+        """How many places are taken."""
+        return self._taken.total()
 
     @contextmanager
     def held(
-        self, address: str, end: Callable[[], None] = lambda: None, is_reserved: Callable[[], bool] = lambda: False
+        self,
+        address: str,
+        end: Callable[[], None] = lambda: None,
+        is_reserved: Callable[[], bool] = lambda: False,
+        size: int = 1,
     ) -> Iterator[None]:
-        """Hold a place for what comes from that network address. `end` is called when the place is given to somebody
-        else, and has to end what held it. Those for whom `is_reserved`, which is asked only where all places are taken,
-        always get a place and never lose it. Raises NoPlace.
+        """Hold `size` places for what comes from that network address. `end` is called when they are given to somebody
+        else, and has to end what held them. Those for whom `is_reserved`, which is asked only where all places are
+        taken, always get places and never lose them. Raises NoPlace.
         """
-        place = _Place(network_of(address), end, is_reserved)
+        place = _Place(network_of(address), size, end, is_reserved)
         most = self._most()
-        if most is not None and self._number >= most and not is_reserved():
-            self._make_room(place.network, most)
+        if most is not None and self.taken + size > most and not is_reserved():
+            self._make_room(place, most)
         self._held.setdefault(place.network, {})[place] = None
-        self._number += 1
+        self._taken[place.network] += size
         try:
             yield
         finally:
             self._free(place)
 
-    def _make_room(self, network: str, most: int) -> None:
-        """End what took a place last in the network that holds more than half of them."""
-        largest = max(self._held, key=lambda one: len(self._held[one]), default=network)
-        # One that has just as many afterwards would take it back.
-        if len(self._held.get(largest, ())) > max(most / 2, len(self._held.get(network, ())) + 1):
-            for place in reversed([*self._held[largest]]):
-                if not place.is_reserved():
-                    self._free(place)
-                    place.end()
-                    return
-        raise NoPlace
+    def _make_room(self, newcomer: _Place, most: int) -> None:
+        """End what took a place last in the network that has more than half of them."""
+        while self.taken + newcomer.size > most:
+            # One that has just as many afterwards would take it back.
+            allowed = max(most / 2, self._taken[newcomer.network] + newcomer.size)
+            largest = max(self._taken, key=lambda one: self._taken[one], default="")
+            others = (place for place in reversed([*self._held.get(largest, ())]) if not place.is_reserved())
+            if self._taken[largest] <= allowed or (last := next(others, None)) is None:
+                raise NoPlace
+            self._free(last)
+            last.end()
 
     def _free(self, place: _Place) -> None:
         places = self._held.get(place.network, {})
         if place in places:
             del places[place]
-            self._number -= 1
+            self._taken[place.network] -= place.size
             if not places:
-                del self._held[place.network]
+                del self._held[place.network], self._taken[place.network]
 
 
 class Rate:

@@ -259,7 +259,7 @@ class Jobs(Journals):
 
     def watch(self, run_id: str, case: str = "") -> Watch:
         """The run, to be looked at again and again. Raises NoSuchRun."""
-        watch = Watch(self.path(run_id), self.labs, lambda: self._unfinished(run_id), case)
+        watch = Watch(self.path(run_id), lambda: self._unfinished(run_id), case)
         with of_today():
             watch.look()
         return watch

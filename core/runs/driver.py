@@ -17,7 +17,6 @@ from core.runs import prior
 from core.runs.engine import Going, Ports, execute, given, new_id
 from core.runs.fork import fork_of, narrowed
 from core.runs.run import Publish, Resolve
-from core.runs.upgrade import upgraded
 from core.transcript import Transcript, transcript
 
 Make = Callable[[Going], Awaitable[object]]
@@ -51,8 +50,7 @@ class Driver:
         must not ask twice.
         """
         found = journal.read(journal.at(self.folder, run_id))
-        history = upgraded(found.events, self.labs)
-        return history, bool(found.faults) or (failed_too and bool(transcript(history).lost))
+        return found.events, bool(found.faults) or (failed_too and bool(transcript(found.events).lost))
 
     async def go(
         self,

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from core import home, journal
-from core.events import Event, Finished, Frozen, Recorded, Started
+from core.events import Event, Finished, Frozen, Recorded
 from core.lab.lab import Lab, Prior, Reads
 from core.lab.spec import Spec
 from core.runs.engine import PRIOR
@@ -62,17 +62,14 @@ def of(lab: Lab, spec: Spec) -> dict[str, Prior | Frozen]:
 
 
 def due(lab: Lab, spec: Spec, history: Iterable[Event]) -> dict[str, Prior | Frozen]:
-    """What a run has still to stand on. One that goes on keeps what it has; an older one, without any, gets none."""
+    """What a run has still to stand on. One that goes on keeps what it has."""
     history = list(history)
     if not history:
         return of(lab, spec)
     over = any(isinstance(event, Finished) and event.status == "completed" for event in history)
-    begun = next((event for event in history if isinstance(event, Started)), None)
-    if over or begun is None:
+    if over:
         return {}
     has = {event.item for event in history if isinstance(event, Recorded) and not event.case}
     return {
-        item: one
-        for item, one in of(lab, spec).items()
-        if isinstance(one, Prior) and one.wanted and item not in has and (not one.field or one.field in begun.spec)
+        item: one for item, one in of(lab, spec).items() if isinstance(one, Prior) and one.wanted and item not in has
     }

@@ -27,7 +27,6 @@ from core.runs.engine import Ports, app_version, execute
 from core.runs.fork import narrowed
 from core.runs.run import recorded
 from core.runs.same import is_same
-from core.runs.upgrade import upgraded
 from core.transcript import Transcript, name_of, transcript
 
 log = logging.getLogger(__name__)
@@ -117,7 +116,7 @@ def verify(path: Path, labs: Mapping[str, Lab], replaying: Replaying, seconds: f
     """Read the run of a journal again from its answers, in `seconds` at most. What anybody wrote there raises nothing
     here. Raises FileNotFoundError, and FromTheFuture.
     """
-    events = upgraded(journal.read(path).events, labs)
+    events = journal.read(path).events
     begun = next((event for event in events if isinstance(event, Started)), None)
     if begun is None or begun.about or begun.lab not in labs:
         return Verified(why="it is no run of a lab of this app.")

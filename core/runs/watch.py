@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
-from core.events import Event, Started
 from core.journal import Tail
-from core.lab.lab import Lab
-from core.runs.upgrade import upgraded
 from core.transcript import Transcript, ancestors
 
 
@@ -18,12 +15,10 @@ class Watch:
     `case` is the case that is looked at closely; of the others only how far they are is kept. "" keeps everything.
     """
 
-    def __init__(self, path: Path, labs: Mapping[str, Lab], partial: Callable[[], dict[str, str]], case: str) -> None:
+    def __init__(self, path: Path, partial: Callable[[], dict[str, str]], case: str) -> None:
         self._tail = Tail(path)
-        self._labs = labs
         self._partial = partial
         self._case = case
-        self._events: list[Event] = []
         self.transcript = self._empty()
 
     def _empty(self) -> Transcript:
@@ -35,13 +30,6 @@ class Watch:
     def look(self) -> bool:
         """Take in what is new; whether anything was. Raises FileNotFoundError."""
         news = self._tail.news().events
-        first = next(iter(self._events or news), None)
-        is_old = isinstance(first, Started) and first.version == 1
-        if is_old and news:
-            # Of schema 1: short, made of one piece, and written no more.
-            self._events += news
-            self.transcript = self._empty()
-            news = upgraded(self._events, self._labs)
         for event in news:
             self.transcript.apply(event)
         partial = self._partial()

@@ -15,11 +15,13 @@ from core.statistics.bootstrap import jackknife_of_pairs as jackknife_of_pairs
 from core.statistics.correlation import correlation_per_input as correlation_per_input
 from core.statistics.groups import group_statistics as group_statistics
 from core.statistics.interval import Interval as Interval
+from core.statistics.means import MEDIAN as MEDIAN
 from core.statistics.means import RANGES as RANGES
 from core.statistics.means import Kind as Kind
 from core.statistics.means import Range as Range
 from core.statistics.means import interval_of_items as interval_of_items
 from core.statistics.means import interval_of_trials as interval_of_trials
+from core.statistics.means import of_items as of_items
 from core.statistics.multiverse import Multiverse as Multiverse
 from core.statistics.multiverse import multiverse as multiverse
 from core.statistics.noninferior import LEVEL as LEVEL

@@ -33,8 +33,9 @@ def group_statistics(
     `n` trials that the value rests on and `of` that were meant to count; without the columns `n` and `of` each row is
     one trial. In the result:
 
-    - `macro`: each item counts alike, with the mean of its defined rows; `low`, `high`: its 95 % interval
-      (`interval_of_items`, of this `kind` and range, `ends`); `how` names the method or says why there is none.
+    - `macro`: each item counts alike, with the mean of its defined rows: their mean, or of errors their median; `low`,
+      `high`: its 95 % interval (`interval_of_items`, of this `kind` and range, `ends`); `how` names the method or says
+      why there is none.
       `micro`: each trial counts alike, by `n`.
     - `items` that have a value, of `items_of`; `undefined`: the share of items that have none. `trials` that counted,
       of `trials_of`; `dropped`: how many did not.

@@ -1,18 +1,22 @@
-"""The one interval of a mean over items: the same on a run, in a study, in a list and in a comparison."""
+"""The one interval of a mean over items, or of a median: the same on a run, in a study, in a list and compared."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
+from statistics import median
 from typing import Literal
 
 from core.statistics.interval import Interval
 from core.statistics.shares import Z, wilson
 
-Kind = Literal["share", "difference", "positive", "any"]
+Kind = Literal["share", "difference", "positive", "any", "error", "gap"]
 """What a figure's values are by what it is: a share; a difference of two shares, or a correlation; a number of 0 or
-more, such as an error; any number.
+more; any number; an error of 0 or more, of which one may outweigh all others; a difference of two such errors.
 """
+
+MEDIAN = frozenset[Kind]({"error", "gap"})
+"""Kinds of which several items have a median, and no mean."""
 
 Range = tuple[float, float]
 """The least and the greatest value that a figure can have."""
@@ -22,6 +26,8 @@ RANGES: dict[Kind, Range] = {
     "difference": (-1.0, 1.0),
     "positive": (0.0, math.inf),
     "any": (-math.inf, math.inf),
+    "error": (0.0, math.inf),
+    "gap": (-math.inf, math.inf),
 }
 
 SAME = 1e-12
@@ -29,12 +35,17 @@ SAME = 1e-12
 
 def of_gaps(kind: Kind) -> Kind:
     """The kind of the difference of two figures of this kind."""
-    return "difference" if kind == "share" else "any"
+    return "difference" if kind == "share" else "gap" if kind == "error" else "any"
+
+
+def of_items(values: Sequence[float], kind: Kind) -> float:
+    """The median of the items' `values` where the `kind` has one, else their mean. Raises ValueError without any."""
+    return median(values) if kind in MEDIAN else math.fsum(values) / len(values)
 
 
 def interval_of_items(values: Sequence[float], kind: Kind = "share", ends: Range | None = None) -> Interval:
-    """The mean of `values`, one for each independent item (the mean of its trials), and its 95 % interval, which never
-    leaves the figure's range: `ends`, or without them that of its kind.
+    """The mean of `values`, one for each independent item (the mean of its trials), or their median (`MEDIAN`), and its
+    95 % interval, which never leaves the figure's range: `ends`, or without them that of its kind.
 
     **share**: Wilson's interval for as many things as the items are worth: k = p (1 - p) / error², with the error of a
     t interval with n - 1 degrees of freedom, and never fewer than n, for nothing from 0 to 1 spreads more than zeros
@@ -53,6 +64,10 @@ def interval_of_items(values: Sequence[float], kind: Kind = "share", ends: Range
     says how far off another could be. A share or a difference whose `ends` are wider than its kind has this interval
     too where a value lies beyond the kind's range.
 
+    **error** and **gap**: the median lies between two of the items in order, as far apart as the signs test needs,
+    whatever the values' distribution (Conover 1999, Practical Nonparametric Statistics, section 3.2); at 95 % five
+    items or fewer give none.
+
     How often they hold the truth: `benchmarks/coverage.py`, and §6.1 of docs/measuring.md. A constant guess that is
     always right: 1, from Wilson's low end of n. Identical sides: 0, as far down as up. Nothing in: no value. A value
     outside the range, which only a damaged journal holds: no interval, and `how` says so. Raises ValueError for values
@@ -64,10 +79,12 @@ def interval_of_items(values: Sequence[float], kind: Kind = "share", ends: Range
     if not all(map(math.isfinite, values)):
         raise ValueError("a value is not finite")
     bottom, top = ends or RANGES[kind]
-    mean = math.fsum(values) / n
+    mean = of_items(values, kind)
     least, most = min(values), max(values)
     if least < bottom - SAME or most > top + SAME:
         return Interval(mean, None, None, n, f"a value lies outside the range of this figure, {bottom:g} to {top:g}")
+    if kind in MEDIAN:
+        return _of_median(values, mean)
     if least < RANGES[kind][0] - SAME or most > RANGES[kind][1] + SAME:
         kind = "any"
     mean = min(top, max(bottom, mean))
@@ -112,6 +129,19 @@ def _interval(mean: float, squares: float, n: int, kind: Kind) -> Interval:
         return Interval(mean, None, None, n, why)
     reach = _t(n) * math.sqrt(squares / (n - 1) / n)
     return Interval(mean, mean - reach, mean + reach, n, "t over items")
+
+
+def _of_median(values: Sequence[float], middle: float) -> Interval:
+    """The median, `middle`, with its limits."""
+    from scipy.special import bdtr
+
+    n = len(values)
+    # The largest k for which fewer than k of n fair coins show heads at most 2.5 % of the time.
+    k = sum(bdtr(heads, n, 0.5) <= 0.025 for heads in range(n // 2))
+    if not k:
+        return Interval(middle, None, None, n, "so few items show no limits of a median")
+    ordered = sorted(values)
+    return Interval(middle, ordered[k - 1], ordered[n - k], n, "order statistics over items")
 
 
 def _worth(p: float, squares: float, n: int) -> float:

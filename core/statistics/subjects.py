@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from core.statistics.beta import BetaPairs, beta_pairs
 from core.statistics.interval import Interval
-from core.statistics.means import Kind, interval_of_items, of_gaps
+from core.statistics.means import MEDIAN, Kind, interval_of_items, of_gaps
 from core.statistics.paired import Test, holm, sign_flips
-from core.statistics.shares import FEW
+from core.statistics.shares import FEW, mcnemar
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,8 +64,9 @@ def compare_pairs(
     whole clusters are drawn, tested and counted alike, and the difference is the mean over clusters.
 
     The difference's interval is that of means over items everywhere (`interval_of_items`): Bonett and Price's for
-    values of the `kind` share, a t interval for others. The test is McNemar's exact one, or tossed signs for values
-    between (`sign_flips`), and Holm's correction covers all pairs. Each pair has items of its own.
+    values of the `kind` share, a t interval for others; of errors it is the median difference. The test is McNemar's
+    exact one, or tossed signs for values between (`sign_flips`), of errors the sign test. Holm's correction covers all
+    pairs. Each pair has items of its own.
 
     Identical subjects: difference 0, p = 1. Nothing shared: no difference, and `reason` says that it would be unpaired.
     Guesses: p at most 0.05 for one pair or more at most one time in twenty.
@@ -118,6 +119,11 @@ def compare_where_equal(
     return dict(zip(wanted, corrected(pairs), strict=True))
 
 
+def _signs(gaps: pd.Series[float]) -> Test:
+    """The sign test, which goes with a median: as many gaps above 0 as below, but for chance."""
+    return Test(mcnemar(int((gaps > 0).sum()), int((gaps < 0).sum())), "sign test")
+
+
 def _pair(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], a: Hashable, b: Hashable, kind: Kind) -> Pair:
     both = table[[a, b]].dropna()
     n, in_both = len(both), int((has[a] & has[b]).sum())
@@ -141,6 +147,6 @@ def _pair(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], a: Hasha
         mean_first=float(both[a].groupby(homes).mean().mean()),
         mean_second=float(both[b].groupby(homes).mean().mean()),
         difference=difference,
-        test=sign_flips(by_home.to_numpy()),
+        test=_signs(by_home) if kind in MEDIAN else sign_flips(by_home.to_numpy()),
         faint=len(by_home) < FEW,
     )

@@ -2,7 +2,7 @@
 
 A journal's rows and the number of its bytes that they came from are written in one transaction, so they agree whatever
 kills the process. A run is named after its file, not after what its events say: two files never fight over rows, and a
-copy under another name is another run. A journal of schema 1 is upgraded whole, and so is always read whole.
+copy under another name is another run.
 
 What a pack (`core.packs`) holds is read like any other journal; one that is indexed and then packed has only moved.
 """
@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic import ValidationError
 
 from core import packs
-from core.events import Answered, Event, Failed, Recorded, Started
+from core.events import Answered, Event, Failed, Recorded
 from core.journal import from_line
-from core.runs.upgrade import upgraded
 from core.store.items import refresh
 from core.store.rows_of_events import BEGUN, RESULT, Row, Rows, check, new_run
 from core.store.store import Store
@@ -123,6 +122,8 @@ class Index:
                 return []
             gone = self._gone(news, same)
             changed = self._take_up(news, gone) if news or gone else set()
+            if self.store.stale:
+                self.store.rewrite()
             self._writes = writer.writes
         return sorted(changed)
 
@@ -244,16 +245,13 @@ class Index:
 
 
 def _is_another(file: _File, seen: _Seen) -> bool:
-    """Whether the file, which has changed, must be read afresh: it lies elsewhere, is shorter, has another first line,
-    or is of schema 1.
-    """
+    """Whether the file, which has changed, must be read from its start: it moved, is shorter, or begins otherwise."""
     if file.path != seen.journal or file.bytes < seen.bytes:
         return True
     try:
-        head = _head(file)
+        return _digest(_head(file)) != seen.head
     except OSError:
         return False
-    return _digest(head) != seen.head or _is_old(head)
 
 
 def _is_same(file: _File, seen: _Seen) -> bool:
@@ -283,23 +281,13 @@ def _digest(line: bytes) -> str:
     return hashlib.sha256(line).hexdigest()
 
 
-def _is_old(head: bytes) -> bool:
-    """Whether a journal that begins so is of schema 1."""
-    try:
-        event, _ = from_line(head.rstrip(b"\n"))
-    except ValueError:
-        return False
-    return isinstance(event, Started) and event.version == 1
-
-
 def _read(batch: _Batch, file: _File, seen: _Seen) -> bool:
     """Put the file's whole lines that were not seen into the batch. Whether there were any."""
     with file.at.open("rb") as opened:
         head = opened.readline()
-        old = _is_old(head)
         opened.seek(seen.bytes)
         row: Row | None = None
-        for lines in _blocks(opened, whole=old):
+        for lines in _blocks(opened):
             row = row or (batch.stored_run(file.run) if seen.bytes else new_run(file.run))
             row.update(
                 journal=file.path,
@@ -307,18 +295,18 @@ def _read(batch: _Batch, file: _File, seen: _Seen) -> bool:
                 head=_digest(head),
             )
             row["recording"] = batch.recordings
-            batch.add(row, lines, old)
+            batch.add(row, lines)
         return row is not None
 
 
-def _blocks(file: Iterable[bytes], whole: bool) -> Iterator[list[bytes]]:
-    """The whole lines of `file`, at most BLOCK at a time unless the `whole` of it is wanted."""
+def _blocks(file: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """The whole lines of `file`, at most BLOCK at a time."""
     lines: list[bytes] = []
     for line in file:
         if not line.endswith(b"\n"):
             break
         lines.append(line)
-        if len(lines) == BLOCK and not whole:
+        if len(lines) == BLOCK:
             yield lines
             lines = []
     if lines:
@@ -340,10 +328,8 @@ class _Batch:
     def stored_run(self, run: str) -> Row:
         return self._select("select * from runs where run = ?", [run])[0]
 
-    def add(self, run: Row, lines: list[bytes], old: bool) -> None:
-        """Make the rows of `lines`, which follow what is indexed of `run`, or are the whole of an `old` journal of
-        schema 1. Writes when enough has come together.
-        """
+    def add(self, run: Row, lines: list[bytes]) -> None:
+        """Make the rows of `lines`, which follow what is indexed of `run`. Writes when enough has come together."""
         events: list[Event] = []
         for number, line in enumerate(lines, start=run["lines"] + 1):
             try:
@@ -355,9 +341,7 @@ class _Batch:
                 self._fault(run, number, error.errors(include_url=False, include_input=False)[0]["msg"])
             except ValueError as error:
                 self._fault(run, number, str(error))
-        if old:
-            events = self._upgraded(run["run"], events)
-        elif run["lines"]:
+        if run["lines"]:
             self._recall(run["run"], events)
         self._all_new &= not run["lines"]
         for event in events:
@@ -389,14 +373,6 @@ class _Batch:
         self.seen.update({name: _Seen(*(row[field] for field in _Seen._fields)) for (name,), row in runs.items()})
         self.rows = Rows(self.store.tables, self.store.records)
         self.lines, self._all_new = 0, True
-
-    def _upgraded(self, run: str, events: list[Event]) -> list[Event]:
-        try:
-            return upgraded(events, self.store.labs)
-        except Exception:
-            # One journal that a lab trips over must not keep all others out of the store.
-            log.exception("upgrading %s", run)
-            return events
 
     def _fault(self, run: Row, line: int, reason: str) -> None:
         self.rows.put("faults", {"run": run["run"], "line": line, "reason": reason})

@@ -1,16 +1,15 @@
-"""The store's tables: numbered migrations (`migrations/*.sql`) for what every lab has, and one table a record type,
-made from its fields.
+"""The store's tables: those that every lab has (`tables.sql`), and one table a record type, made from its fields.
 
 Columns bear the field names of the events. Times are naive UTC. There are primary keys and no other index: DuckDB scans
 a million rows in milliseconds, and what has no index cannot have a broken one. `at`, `case` and `by` are words of SQL's
 own: write `"at"`, or `calls.at`.
 
-To change a table of every lab's: add a migration, never change an old one. A record's table follows its type
-by itself. After either every journal is read again, so that what is new fills itself.
+A file whose tables are others than these is emptied, and every journal is read again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -26,14 +25,11 @@ from core.transcript import name_of
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-FIRST = 6
-"""The number of the first migration here. A store of before is emptied: its tables were made lab by lab."""
-
-MIGRATIONS = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).with_name("migrations").glob("*.sql"))]
-"""In the order of their numbers, which are their files' names."""
+TABLES = Path(__file__).with_name("tables.sql").read_text(encoding="utf-8")
+"""Makes the tables that every lab has."""
 
 GENERIC = (
-    *("migrations", "runs", "cases", "trials", "calls", "scores", "drops", "records", "faults"),
+    *("version", "runs", "cases", "trials", "calls", "scores", "drops", "records", "faults"),
     *("items", "roles", "labels"),
 )
 """Tables that are no record type's."""
@@ -44,10 +40,6 @@ _KEY = ("run", "case", "item", "by")
 
 FIXED = frozenset(_PLACED | _REST)
 """Columns of every record's table, whatever its fields. A field of such a name is kept in `extra`."""
-
-
-class NewerSchema(Exception):
-    """The file was written by a later version."""
 
 
 class Table(NamedTuple):
@@ -115,71 +107,26 @@ def sql_type(annotation: Any) -> str:
     return next((kind for one, kind in by_type if issubclass(annotation, one)), "JSON")
 
 
-# Making and changing tables
+# Making tables
 
 
-def migrate(connection: DuckDBPyConnection, wanted: Mapping[str, Table] | None = None) -> dict[str, Table]:
-    """Bring the tables up to date, those of records too, in one transaction. Returns all there are.
-
-    Raises NewerSchema, and duckdb.Error for a broken file.
+def create(connection: DuckDBPyConnection, wanted: Mapping[str, Table]) -> dict[str, Table]:
+    """Make the tables, those of records too, in one transaction. Returns all there are. Tables made by another version
+    of the app, or for other records, are dropped. Raises duckdb.Error for a broken file.
     """
+    version = hashlib.sha256(f"{TABLES}{sorted(wanted.items())}".encode()).hexdigest()
     connection.execute("begin")
-    connection.execute("create table if not exists migrations (number integer primary key, applied timestamp)")
-    done = _number(connection)
-    newest = FIRST + len(MIGRATIONS) - 1
-    if done > newest:
-        connection.execute("rollback")
-        raise NewerSchema(f"schema {done}; this version knows {newest}")
-    if 0 < done < FIRST:
-        drop_tables(connection, but="migrations")
-    for number, statements in enumerate(MIGRATIONS, start=FIRST):
-        if number > done:
-            connection.execute(statements)
-            connection.execute("insert into migrations values (?, now() at time zone 'utc')", [number])
-    there = tables(connection)
-    grown = _grow(connection, there, wanted or {})
-    if done and (grown or done < newest):
-        # The journals hold more than the old tables could: with no head, each is taken for a new one.
-        connection.execute("update runs set head = '', modified = 0")
-    connection.execute("commit")
-    return there
-
-
-def _number(connection: DuckDBPyConnection) -> int:
-    row = connection.execute("select coalesce(max(number), 0) from migrations").fetchone()
-    return int(row[0]) if row else 0
-
-
-def _grow(connection: DuckDBPyConnection, there: dict[str, Table], wanted: Mapping[str, Table]) -> bool:
-    """Make and extend the records' tables, in `there` too. Whether anything was to do. What nobody wants now stays."""
-    grown = False
-    for name, (columns, key) in wanted.items():
-        has = there.get(name)
-        if has is not None and (
-            has.key != key or any(has.columns.get(column, kind) != kind for column, kind in columns.items())
-        ):
-            connection.execute(f'drop table "{name}"')
-            has = None
-        if has is None:
-            lines = ", ".join(f'"{column}" {kind}' for column, kind in columns.items())
-            keys = ", ".join(f'"{column}"' for column in key)
-            connection.execute(f'create table "{name}" ({lines}, primary key ({keys}))')
-            there[name] = Table(dict(columns), key)
-            grown = True
-            continue
-        for column, kind in columns.items():
-            if column not in has.columns:
-                connection.execute(f'alter table "{name}" add column "{column}" {kind}')
-                has.columns[column] = kind
-                grown = True
-    return grown
-
-
-def drop_tables(connection: DuckDBPyConnection, but: str = "") -> None:
-    """Every table away, except one; `migrate` makes them again."""
-    for (table,) in connection.execute("select table_name from duckdb_tables() where not internal").fetchall():
-        if table != but:
+    known = connection.execute("select 1 from duckdb_tables() where table_name = 'version'").fetchall()
+    if not known or connection.execute("select hash from version").fetchall() != [(version,)]:
+        for (table,) in connection.execute("select table_name from duckdb_tables() where not internal").fetchall():
             connection.execute(f'drop table "{table}"')
+        connection.execute(TABLES)
+        for name, (columns, key) in wanted.items():
+            lines = ", ".join(f'"{column}" {kind}' for column, kind in columns.items())
+            connection.execute(f'create table "{name}" ({lines}, primary key ({named(key)}))')
+        connection.execute("create table version as select ? as hash, false as stale", [version])
+    connection.execute("commit")
+    return tables(connection)
 
 
 def tables(connection: DuckDBPyConnection) -> dict[str, Table]:

@@ -6,11 +6,12 @@ process can have it open; within that process every call gets a cursor of its ow
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,12 @@ SECONDS = 10.0
 
 MEMORY = "2GB"
 """What DuckDB may use; what needs more is refused."""
+
+_ROWS = 100_000
+"""Rows that are copied at once."""
+
+_QUIET = 2.0
+"""Seconds that `rewrite` waits until nobody reads."""
 
 CLOSING = 300
 """How often, a tenth of a second apart, a store tries to close while a query is still being broken off."""
@@ -58,7 +65,7 @@ class StoreBusy(StoreError):
 
 
 class StoreUnusable(StoreError):
-    """The file is broken, of a newer version, or not a store."""
+    """The file is broken, or not a store."""
 
 
 class StoreFull(StoreError):
@@ -107,8 +114,10 @@ class Store:
         with _writers_lock:
             self.writer = _writers.setdefault(self.path, Writer())
         with self.writer:
-            self._connection, self.tables = _open(self.path, schema.wanted_tables(labs))
+            self._connection, self.tables, self.stale = _open(self.path, schema.wanted_tables(labs))
             self.writer.writes += 1
+        self._reading = threading.Condition()
+        self._cursors = 0
 
     @property
     def indexed(self) -> list[str]:
@@ -171,28 +180,42 @@ class Store:
     def empty(self) -> None:
         """Forget everything. The next indexing reads all journals from their beginning."""
         with self.write() as cursor:
-            schema.drop_tables(cursor)
-        with self.writer, self.cursor() as cursor:
-            self.tables = schema.migrate(cursor, schema.wanted_tables(self.labs))
+            for table in self.indexed:
+                cursor.execute(f'delete from "{table}"')  # noqa: S608  our own names
 
     def forget(self, runs: Sequence[str]) -> None:
-        """Delete all rows of these runs so that nothing of them stands in the file, nor in those beside it that nobody
-        keeps. A deletion alone leaves text where it was: in blocks that other rows share, which are therefore written
-        anew, and in free ones, which are therefore filled.
-        """
+        """Delete all rows of these runs. Their text stays in the file's freed blocks until `rewrite`."""
         with self.write() as cursor:
             for table in self.indexed:
-                deleted = cursor.execute(f'delete from "{table}" where run = any(?)', [runs]).fetchone()  # noqa: S608  our own names
-                if deleted and deleted[0]:
-                    _write_anew(cursor, table)
-        with self.writer, self.cursor() as cursor:
-            cursor.execute("checkpoint")
-            free = "select (free_blocks + 2) * block_size from pragma_database_size()"
-            noise = "unhex(md5(random()::varchar)) || unhex(md5(random()::varchar))"
-            cursor.execute(f"create table filler as select {noise} from range(({free}) // 32)")  # noqa: S608  our own words
-            cursor.execute("checkpoint")
-            cursor.execute("drop table filler")
-            cursor.execute("checkpoint")
+                cursor.execute(f'delete from "{table}" where run = any(?)', [runs])  # noqa: S608  our own names
+            cursor.execute("update version set stale = true")
+        self.stale = True
+
+    def rewrite(self) -> None:
+        """Put all rows into a new file, where nothing is left of deleted ones, and delete the copies of the old file.
+        Where somebody reads all the time, it stays `stale`, for the next call.
+
+        Raises duckdb.Error and OSError where there is no room for the new file.
+        """
+        fresh = self.path.with_suffix(".new")
+        with self.writer:
+            fresh.unlink(missing_ok=True)
+            connection, _, _ = _open(fresh, schema.wanted_tables(self.labs))
+            with closing(connection), self.cursor() as cursor:
+                for table in self.indexed:
+                    rows = cursor.sql(f'from "{table}"').to_arrow_reader(_ROWS)
+                    connection.register("incoming", rows)
+                    connection.execute(f'insert into "{table}" by name from incoming')
+                    connection.unregister("incoming")
+            with self._reading:
+                if not self._reading.wait_for(lambda: not self._cursors, _QUIET):
+                    return fresh.unlink()
+                self._connection.close()
+                try:
+                    os.replace(fresh, self.path)
+                finally:
+                    self._connection, self.tables, self.stale = _open(self.path, schema.wanted_tables(self.labs))
+            self.writer.writes += 1
         for other in (self.copy, *self.path.parent.glob("store*.duckdb"), *self.path.parent.glob("store*.broken")):
             if other != self.path:
                 _remove(other)
@@ -237,39 +260,33 @@ class Store:
     @contextmanager
     def cursor(self) -> Iterator[DuckDBPyConnection]:
         """A separate cursor, for reading; each thread needs its own."""
-        cursor = self._connection.cursor()
+        with self._reading:
+            cursor = self._connection.cursor()
+            self._cursors += 1
         try:
             yield cursor
         finally:
             cursor.close()
+            with self._reading:
+                self._cursors -= 1
+                self._reading.notify_all()
 
 
-def _open(path: Path, wanted: Mapping[str, schema.Table]) -> tuple[DuckDBPyConnection, dict[str, schema.Table]]:
+def _open(path: Path, wanted: Mapping[str, schema.Table]) -> tuple[DuckDBPyConnection, dict[str, schema.Table], bool]:
+    """A connection, the tables, and whether text of deleted rows may be in the file. Raises StoreError."""
     import duckdb
 
     connection: DuckDBPyConnection | None = None
     config: dict[str, Any] = {**_CONFIG, "memory_limit": MEMORY}
     try:
         connection = duckdb.connect(str(path), config=config)
-        return connection, schema.migrate(connection, wanted)
-    except schema.NewerSchema as newer:
-        trouble: StoreError = StoreUnusable(
-            f"{path} was written by a newer version of this program ({newer}). Update, or: {_REBUILD}"
-        )
+        tables = schema.create(connection, wanted)
+        return connection, tables, connection.execute("select stale from version").fetchall() == [(True,)]
     except duckdb.Error as error:
         trouble = _explained(path, str(error))
     if connection is not None:
         connection.close()
     raise trouble
-
-
-def _write_anew(cursor: DuckDBPyConnection, table: str) -> None:
-    """Put all rows of a table into new blocks."""
-    made = cursor.execute("select sql from duckdb_tables() where table_name = ?", [table]).fetchone()
-    cursor.execute(f'alter table "{table}" rename to before')
-    cursor.execute(made[0])  # type: ignore[index]
-    cursor.execute(f'insert into "{table}" select * from before')  # noqa: S608  our own names
-    cursor.execute("drop table before")
 
 
 def _remove(path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.lab.shown import Metric
-from core.statistics import group_statistics
+from core.statistics import Kind, group_statistics, of_items
 from core.text.counted import counted
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def cells(frame: DataFrame, rows: Sequence[str], columns: Sequence[str], otherwi
         **{"complete": ("complete", "all"), "early": ("early", "any")},
         **{"applies": ("applies", "any"), "behind": ("place", lambda cases: tuple(dict.fromkeys(cases)))},
     )
-    truths = {tuple(place): truth_of(some) for place, some in places.groupby([*keyed])}
+    truths = {tuple(place): truth_of(some, metric.kind) for place, some in places.groupby([*keyed])}
     made = []
     for group in statistics.join(extra, on=[*keyed]).to_dict("records"):
         if not group["applies"]:
@@ -67,14 +67,14 @@ def cells(frame: DataFrame, rows: Sequence[str], columns: Sequence[str], otherwi
     return made
 
 
-def truth_of(frame: DataFrame) -> float | None:
-    """What the mean of the cases of `frame` must be: that of their truths over the same cases and in the same way, each
-    item counting alike. None where the truth of one of them is not known, and where none has a value.
+def truth_of(frame: DataFrame, kind: Kind = "share") -> float | None:
+    """What the figure of the cases of `frame`, of this `kind`, must be: that of their truths over the same cases and in
+    the same way, each item counting alike. None where the truth of one is not known, and where none has a value.
     """
     defined = frame[frame["value"].notna()]
     if not len(defined) or defined["truth"].isna().any():
         return None
-    return float(defined["truth"].astype(float).groupby(defined["item"]).mean().mean())
+    return of_items(defined["truth"].astype(float).groupby(defined["item"]).mean().tolist(), kind)
 
 
 def origins(frame: DataFrame) -> dict[str, str]:

@@ -27,7 +27,6 @@ from core.lab.lab import Lab, Prior
 from core.models.ids import is_free
 from core.runs import prior
 from core.runs.run import Resolve
-from core.runs.upgrade import upgraded
 from core.study.control import wanted
 from core.study.execute import LOOK, Making, Outcome, check_budget, hand_out, left, still_to_make
 from core.study.plan import Planned, Study, run_id
@@ -193,7 +192,9 @@ class Cluster:
         return outcome
 
     async def _at_once(self) -> int:
-        """How many runs may be in hand now: as many as are wanted, else as the workers take. Tells them of a pause."""
+        """How many runs may be in hand now: as the study's file says, else twice as many as the workers have threads.
+        Tells them of a pause.
+        """
         if time.monotonic() >= self._looked + LOOK:
             now = wanted(home.home(), self.study.name)
             try:
@@ -205,7 +206,8 @@ class Cluster:
                 threads: dict[str, int] = await self._client.nthreads()  # type: ignore[no-untyped-call]
             except OSError as error:
                 raise ConnectionError(f"The cluster is gone: {error}") from None
-            self._room = now.at_once or max(1, AHEAD * sum(threads.values()))
+            asked = self.study.cluster.in_hand if self.study.cluster else None
+            self._room = asked or max(1, AHEAD * sum(threads.values()))
             self._looked = time.monotonic()
         return 0 if self._outcome.spent or self._outcome.paused else self._room
 
@@ -274,7 +276,7 @@ class Cluster:
         outcome.failed |= of_run.failed
         outcome.bad_input = outcome.bad_input and (of_run.bad_input or not of_run.failed)
         if path.exists() and not of_run.elsewhere:
-            self.ended(run, transcript(upgraded(journal.read(path).events, self.labs)))
+            self.ended(run, transcript(journal.read(path).events))
         return None
 
     async def _made(self, run: Planned, task: Task) -> Made | None:

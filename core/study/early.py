@@ -8,7 +8,6 @@ from pathlib import Path
 from core import journal
 from core.events import Rules
 from core.lab.lab import Lab
-from core.runs.upgrade import upgraded
 from core.statistics import anytime
 from core.statistics.interval import Interval
 from core.study.plan import MOST_RUNS, Planned, Study
@@ -82,7 +81,7 @@ def stopped_early(study: Study, run: Planned, path: Path) -> Early | None:
 def _stopped(path: Path, size: int, changed: int, lab: Lab, rules: Rules, width: float) -> Early | None:
     """`stopped_early`, kept for a journal of that size and time of change: a running study asks again and again."""
     early = Early(lab, rules, width)
-    return early if early(transcript(upgraded(journal.read(path).events, {lab.name: lab}))) else None
+    return early if early(transcript(journal.read(path).events)) else None
 
 
 def _item(case: str) -> str:

@@ -24,7 +24,6 @@ from core.models.prices import price_of
 from core.runs import prior
 from core.runs.engine import Going, Ports, execute
 from core.runs.run import Resolve
-from core.runs.upgrade import upgraded
 from core.statistics import FEW, items_for_difference, items_for_power, items_for_width, wilson
 from core.study import data
 from core.study.early import stopped_early
@@ -119,7 +118,7 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
         else:
             plan.cases += size.cases
             to_make[run] = size.cases
-    cached, plan.unlooked = _kept(to_make, stand, labs, resolve, folder)
+    cached, plan.unlooked = _kept(to_make, stand, resolve, folder)
     wanted: Wanted = Counter()
     for run, cases in to_make.items():
         wanted.update(_calls(run, cases, stand[run.id], plan, cached[run.id]))
@@ -187,7 +186,7 @@ class _FromCache:
 
 
 def _kept(
-    runs: Iterable[Planned], stand: Mapping[str, Standing], labs: Mapping[str, Lab], resolve: Resolve, folder: Path
+    runs: Iterable[Planned], stand: Mapping[str, Standing], resolve: Resolve, folder: Path
 ) -> tuple[dict[str, Counter[str]], int]:
     """How many calls of the cases without a result the response cache answers, by run and role, and for how many runs
     there was no time to look up all: what a run does besides its calls, such as fits and sandboxes, may take minutes.
@@ -204,17 +203,17 @@ def _kept(
 
     first: Counter[str] = Counter()
     for run in runs:
-        first[run.id] = _cached(run, islice(left(run), 1), labs, resolve, folder, began + LONGEST / 2)[0].total()
+        first[run.id] = _cached(run, islice(left(run), 1), resolve, folder, began + LONGEST / 2)[0].total()
     by_run: dict[str, Counter[str]] = {}
     unlooked = 0
     for run in sorted(runs, key=lambda run: -first[run.id]):
-        by_run[run.id], is_whole = _cached(run, left(run), labs, resolve, folder, began + LONGEST)
+        by_run[run.id], is_whole = _cached(run, left(run), resolve, folder, began + LONGEST)
         unlooked += not is_whole
     return by_run, unlooked
 
 
 def _cached(
-    run: Planned, left: Iterator[Case], labs: Mapping[str, Lab], resolve: Resolve, folder: Path, until: float
+    run: Planned, left: Iterator[Case], resolve: Resolve, folder: Path, until: float
 ) -> tuple[Counter[str], bool]:
     """How many calls of the cases `left` the cache answers, by role, and whether there was time for all: the run is
     executed on the cache alone.
@@ -232,7 +231,7 @@ def _cached(
     if not cases:
         return hits, True
     path = journal.at(folder, run.id)
-    history = upgraded(journal.read(path).events, labs) if path.exists() else []
+    history = journal.read(path).events if path.exists() else []
     # Without figures and whatever starts slowly: only the requests matter here.
     lab = replace(run.lab, cases=lambda spec: cases, loaded=lambda spec: None, warm=None, scores=lambda views: iter(()))
     known = {id: _FromCache(id, model, hits) for id, model in models.items()}

@@ -13,7 +13,6 @@ from core.lab.shown import GUESS, VERDICT
 from core.people import played
 from core.people.labels import BY, Label
 from core.people.played import ABOUT, EXAM
-from core.runs.upgrade import upgraded
 from core.study.cells import Row
 from core.study.plan import Planned, Study
 from core.transcript import name_of, transcript
@@ -43,9 +42,7 @@ def bytes_said(study: Study, labs: Mapping[str, Lab], folder: Path) -> int:
     return sum(path.stat().st_size for several in journals(study, labs, folder).values() for path in several)
 
 
-def rows(
-    run: Planned, labs: Mapping[str, Lab], folder: Path, said: Sequence[Path], measured: Sequence[Row], rules: Rules
-) -> Iterator[Row]:
+def rows(run: Planned, folder: Path, said: Sequence[Path], measured: Sequence[Row], rules: Rules) -> Iterator[Row]:
     """A row for each guess and verdict, the last that each person gave of a place: `who`, `trial` ("" for the case as a
     whole) and `word`, by `rules`; of a guess also `read`, what the run expected there, `came`, what came of it, and
     `exam`, what the person guessed in the exam for people, as JSON; and of a verdict `value`, 1 for the good word and 0
@@ -53,7 +50,7 @@ def rows(
     there and on the run's own page, the earlier of the two. What else tells of the case is as in its rows of
     `measured`, and cases that have none there are left out.
     """
-    state = transcript(upgraded(journal.read(journal.at(folder, run.id)).events, labs))
+    state = transcript(journal.read(journal.at(folder, run.id)).events)
     cases = {row["case"]: row for row in measured}
     good = {judgement.name: judgement.good for judgement in run.lab.judgements}
     trials = {case: run.lab.view(state.case(case)).trials for case in cases}

@@ -65,7 +65,7 @@ def _one(table: Table, lab: Lab, frame: DataFrame) -> list[Row]:
 
 def _place(table: Table, lab: Lab, metric: str, row: str, column: str) -> dict[str, str]:
     """What row and column are called: several metrics have a column each, and one stands where nothing else does."""
-    title = lab.metric(metric).title
+    title = lab.metric(metric).title_of_several
     if len(table.metrics) > 1:
         return {"row": row or "all", "column": " · ".join(filter(None, (column, title)))}
     return {"row": row or title, "column": column or title}

@@ -1,7 +1,7 @@
 """What a study is: a TOML file becomes runs, each named by a hash of its content.
 
 So a completed run is recognised by its name, wherever it was made, and to resume a study is to make the other runs.
-docs/design.md says what a file may hold.
+docs/commands.md says what a file may hold.
 """
 
 from __future__ import annotations
@@ -82,12 +82,14 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 class ClusterOf(_Strict):
     """What SLURM is asked for: `jobs` jobs of `cpus` processors and `memory` each, for at most `walltime`, in each of
-    which `at_once` runs go on; `directives` are further lines for #SBATCH, `setup` lines of shell before a worker
+    which `at_once` runs go on. At most `in_hand` runs are given to workers, twice as many as go on where it is not set.
+    `directives` are further lines for #SBATCH, `setup` lines of shell before a worker
     starts, `python` the interpreter there, `interface` the network on which workers and this machine see each other.
     """
 
     jobs: Annotated[int, Field(ge=1)] = 1
     at_once: Annotated[int, Field(ge=1)] = 1
+    in_hand: Annotated[int, Field(ge=1)] | None = None
     cpus: Annotated[int, Field(ge=1)] = 1
     memory: Annotated[str, Field(pattern=r"^\d+(\.\d+)? ?[KMGT]i?B$")] = "4GB"
     walltime: str = "04:00:00"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,9 +11,8 @@ from core import journal
 from core.events import Scored
 from core.lab.lab import Lab
 from core.runs import verify
-from core.runs.upgrade import upgraded
 from core.score import Score
-from core.statistics import power_of_pairs
+from core.statistics import of_items, power_of_pairs
 from core.study import human, multiverse, named
 from core.study.cells import BLANK, Row, cells, origins, with_origins
 from core.study.early import stopped_early
@@ -55,7 +55,7 @@ def measured(
     frames: list[DataFrame] = []
     for run in study.all:
         # A frame for each run: rows of all runs, as dictionaries, would take ten times the memory.
-        of_run = kept[run.id] if run.id in kept else pd.DataFrame(_of_run(run, labs, folder, study), dtype=object)
+        of_run = kept[run.id] if run.id in kept else pd.DataFrame(_of_run(run, folder, study), dtype=object)
         if not len(of_run):
             continue
         if of_run["complete"].iloc[0]:
@@ -63,7 +63,7 @@ def measured(
         frames.append(of_run)
         if run.id in from_people:
             measured_rows: list[Row] = of_run.to_dict("records")
-            said_rows = human.rows(run, labs, folder, from_people[run.id], measured_rows, study.rules)
+            said_rows = human.rows(run, folder, from_people[run.id], measured_rows, study.rules)
             frames.append(pd.DataFrame(said_rows, dtype=object))
     empty = pd.DataFrame(columns=[*_OWN, "model"])
     frame = pd.concat(frames, ignore_index=True).infer_objects() if frames else empty
@@ -85,12 +85,12 @@ def imported(study: Study, folder: Path) -> dict[str, str]:
 _OWN = ("run", "case", "lab", "item", "complete", "early", "applies", "metric", "value", "n", "of", "truth")
 
 
-def _of_run(run: Planned, labs: Mapping[str, Lab], folder: Path, study: Study) -> Iterator[Row]:
+def _of_run(run: Planned, folder: Path, study: Study) -> Iterator[Row]:
     path = journal.at(folder, run.id)
     if not path.exists():
         return
     found = journal.read(path)
-    state = transcript(upgraded(found.events, labs))
+    state = transcript(found.events)
     early = stopped_early(study, run, path)
     rules = study.rules
     # A field that is left out of the JSON at its default is a setting too.
@@ -178,7 +178,7 @@ def controls(labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
     rows = []
     for (name, metric), chosen in of_controls.groupby(["lab", "metric"], sort=False):
         figure = labs[name].metric(metric)
-        made = cells(chosen, ["model"], [], f"{labs[name].title}: {figure.title}", figure)
+        made = cells(chosen, ["model"], [], f"{labs[name].title}: {figure.title_of_several}", figure)
         rows += [{"table": CONTROLS, **cell} for cell in made]
     return rows
 
@@ -195,10 +195,13 @@ def off(labs: Mapping[str, Lab], frame: DataFrame) -> list[str]:
             continue
         wrong = cases[~((cases["value"] - cases["truth"]).abs() < SAME)]
         if len(wrong):
-            title = labs[lab].metric(metric).title.lower()
+            figure = labs[lab].metric(metric)
+            title = figure.title_of_several.lower()
             lost = int(wrong["value"].isna().sum())
-            must = cases.groupby("item")["truth"].mean().mean()
-            reads = cases.groupby("item")["value"].mean().mean()
+            must, reads = (
+                of_items(cases.groupby("item")[name].mean().dropna().tolist() or [math.nan], figure.kind)
+                for name in ("truth", "value")
+            )
             sentences.append(
                 f"{model} must read a {title} of {must:.2f} in {labs[lab].title} and reads "
                 f"{reads:.2f}: {len(wrong)} of {len(cases)} cases are not what they must be"
@@ -216,7 +219,7 @@ def _table(table: TableOf, lab: Lab, frame: DataFrame) -> list[Row]:
         # A figure that a lab gives of no case at all is not in its tables.
         if len(chosen) and (chosen["of"] > 1).any() | chosen["value"].notna().any():
             metric = lab.metric(name)
-            title = metric.title
+            title = metric.title_of_several
             row_of = [axis for axis in by if axis in table.rows]
             column_of = [axis for axis in by if axis in table.columns]
             made = cells(chosen, row_of, column_of, title, metric)

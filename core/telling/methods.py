@@ -204,7 +204,8 @@ def _of_run(ask: Any, lab: Lab) -> Iterator[str]:
     """The figures as the run published them."""
     published = ask(
         """
-        select metric, value, n, "of", low, high, null, {'how': detail->>'$.interval', 'reason': detail->>'$.reason'}
+        select metric, value, n, "of", low, high, null,
+            {'how': detail->>'$.interval', 'reason': detail->>'$.reason', 'median_of': detail->>'$.median_of'}
         from scores where run = any(?) and "case" = '' and item = '' and rules = 'repaired'
         """
     )
@@ -247,7 +248,7 @@ def _cases(store: Store, runs: list[str]) -> DataFrame:
 
 def _figure(metric: Metric, score: Score, of: str = "") -> str:
     """A figure, `of` several runs or of one, with what it rests on, its interval, and what to beware of."""
-    name = f"{metric.title}{f' of {of}' if of else ''}"
+    name = f"{metric.title_of_several} of {of}" if of else metric.title_with(score.detail)
     rests = f"n = {score.n:,} of {score.of:,}{' items' if of else ''}"
     if score.value is None:
         return f"{name}: undefined ({rests}{f'; {score.reason}' if score.reason else ''})."

@@ -15,7 +15,6 @@ from typing import Any
 from core import journal
 from core.lab.lab import Lab
 from core.lab.spec import knobs
-from core.runs.upgrade import upgraded
 from core.statistics import FEW
 from core.study import multiverse, tables
 from core.study.cells import Row
@@ -137,9 +136,7 @@ def _cases(study: Study, folder: Path, places: Sequence[Place]) -> dict[Place, d
     for id in dict.fromkeys(run for run, _ in places):
         cases = [case for run, case in places if run == id]
         state = Transcript(keep=lambda place, cases=cases: any(shares(case, place) for case in cases))  # type: ignore[misc]
-        for event in upgraded(
-            journal.read(journal.at(folder, id)).events, {run.lab.name: run.lab for run in study.all}
-        ):
+        for event in journal.read(journal.at(folder, id)).events:
             state.apply(event)
         for case in cases:
             shown = document.of_case(Chosen(runs[id].lab, state, case), prompts=False)

@@ -108,7 +108,7 @@ def _figures(lab: Lab, run: Transcript) -> Iterator[FigureLine]:
              if score.rules == "repaired" and score.metric in metrics]  # fmt: skip
     for score in sorted(found, key=lambda one: metrics[one.metric][0])[:MOST_FIGURES]:
         metric = metrics[score.metric][1]
-        title = f"{metric.title} · {in_words(score.item)}" if score.item else metric.title
+        title = f"{metric.title} · {in_words(score.item)}" if score.item else metric.title_with(score.detail)
         yield FigureLine(title=title, value=_value(metric, score), help=metric.help, n=score.n, of=score.of)
 
 

@@ -194,7 +194,7 @@ def figure(lab: Lab, score: Scored) -> FigureLine:
     value = "undefined" if score.value is None else shown(score.value)
     if score.low is not None and score.high is not None:
         value += f" ({shown(score.low)} to {shown(score.high)})"
-    return FigureLine(title=metric.title, value=value, help=metric.help, n=score.n, of=score.of)
+    return FigureLine(title=metric.title_with(score.detail), value=value, help=metric.help, n=score.n, of=score.of)
 
 
 def of_trials(lab: Lab, view: View) -> Scene:

@@ -136,20 +136,19 @@ def spent() -> None:
     except HomeUnusable as error:
         st.warning(plain(str(error)), icon=":material/edit_off:")
         return
-    calls, tokens, cents = (sum(column) for column in zip(*spent.values(), strict=True)) if spent else (0, 0, 0.0)
+    calls, cents = (sum(column) for column in zip(*spent.values(), strict=True)) if spent else (0, 0.0)
     with st.container(horizontal=True, key="spent"):
         for title, used, limit in (
             ("Calls", f"{calls:,}", "calls_of_all_a_day"),
-            ("Tokens", f"{tokens:,}", "tokens_of_all_a_day"),
             ("US cents", f"{cents:,.1f}", "cents_of_all_a_day"),
         ):
             most = policy.limit(limit)
             st.metric(title, used, help="No limit." if most is None else f"All together may take {most:,} a day.")
     if spent:
-        rows = sorted(spent.items(), key=lambda one: (-one[1].cents, -one[1].tokens, one[0]))
-        taken = [{"Who": _whose(owner), "Calls": one.calls, "Tokens": one.tokens, "US cents": round(one.cents, 1)}
+        rows = sorted(spent.items(), key=lambda one: (-one[1].cents, -one[1].calls, one[0]))
+        taken = [{"Who": _whose(owner), "Calls": one.calls, "US cents": round(one.cents, 1)}
                  for owner, one in rows]  # fmt: skip
-        table(pd.DataFrame(taken), "spent-by", "Calls, tokens and US cents of today, by visitor")
+        table(pd.DataFrame(taken), "spent-by", "Calls and US cents of today, by visitor")
     now = f"{datetime.now(UTC):%H:%M}"
     st.caption(f"Since midnight UTC, as of {now}. Robots, replays and what comes from the cache count for nothing.")
 

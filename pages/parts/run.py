@@ -178,7 +178,7 @@ def _sharing(runs: Sequence[str]) -> None:
     if not is_one:
         st.caption("Each run opens for people who may see it; the other columns say that they may not.")
     else:
-        whose = "you" if visit.owns(runs[0]) else "whoever began it"
+        whose = "you" if visit.owns(runs[0]) else "the person who began it"
         others = ", for teachers and for the host" if policy.code_for("teacher") else " and for the host"
         st.caption(everyone if shared else f"Opens this run for {whose}{others}, as long as you do not share it.")
 

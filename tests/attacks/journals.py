@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import zlib
 from collections.abc import Iterator
 
 
@@ -43,3 +44,9 @@ def damaged(data: bytes) -> Iterator[tuple[str, bytes]]:
 def unsealed(line: bytes) -> bytes:
     """The line without its number and checksum, as another program might write it."""
     return line[: line.rindex(b',"line":')] + b"}\n"
+
+
+def sealed(line: bytes, number: int = 1) -> bytes:
+    """`line`, a JSON object, with the number and the checksum that make it a journal's."""
+    body = line[:-1] + b',"line":%d' % number
+    return body + b',"sum":"%08x"}\n' % zlib.crc32(body)

@@ -1,4 +1,4 @@
-"""Spending what is not one's own: models that the host never listed, tokens without number, runs without end."""
+"""Spending what is not one's own: models that the host never listed, answers without end, runs without end."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_visitor_names_only_models_that_the_host_lists(monkeypatch: pytest.Mon
 
 
 def test_robots_and_recordings_count_for_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("CALLS_A_DAY", "CALLS_OF_ALL_A_DAY", "TOKENS_A_DAY", "CENTS_A_DAY", "CENTS_OF_ALL_A_DAY"):
+    for name in ("CALLS_A_DAY", "CALLS_OF_ALL_A_DAY", "CENTS_A_DAY", "CENTS_OF_ALL_A_DAY"):
         monkeypatch.setenv(f"EXPLAIN_{name}", "0")
     jobs = jobs_of(tmp_path, Echoing())
     for model in ("control/echo", "replay/some-run"):
@@ -117,7 +117,7 @@ def test_robots_and_recordings_count_for_nothing(tmp_path: Path, monkeypatch: py
     assert jobs.wait(again, 60)
     with pytest.raises(KeyError):
         told_by_journals(tmp_path)
-    assert jobs._allowance.today.taken(None) == (0, 0, 0)
+    assert jobs._allowance.today.taken(None) == (0, 0)
     with pytest.raises(TooMuch, match="calls a day"):
         jobs.start("echo", PAID, owner="ann")
 
@@ -125,13 +125,12 @@ def test_robots_and_recordings_count_for_nothing(tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize(
     ("limit", "most", "made"),
     # Each of the eight calls takes two hundred tokens, two cents: as much as its answer may be long.
-    [("TOKENS_A_DAY", 10_000, 8), ("TOKENS_A_DAY", 900, 5), ("CENTS_A_DAY", 9, 5), ("TOKENS_OF_ALL_A_DAY", 900, 5),
-     ("CENTS_OF_ALL_A_DAY", 9, 5)],
-)  # fmt: skip
-def test_a_day_s_tokens_and_money_end_a_run_and_let_none_begin(
+    [("CENTS_A_DAY", 100, 8), ("CENTS_A_DAY", 9, 5), ("CENTS_OF_ALL_A_DAY", 9, 5)],
+)
+def test_a_day_s_money_ends_a_run_and_let_none_begin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int, made: int
 ) -> None:
-    for name in ("TOKENS_A_DAY", "CENTS_A_DAY", "TOKENS_OF_ALL_A_DAY", "CENTS_OF_ALL_A_DAY"):
+    for name in ("CENTS_A_DAY", "CENTS_OF_ALL_A_DAY"):
         monkeypatch.setenv(f"EXPLAIN_{name}", "1000000")
     monkeypatch.setenv(f"EXPLAIN_{limit}", str(most))
     model = Paid()
@@ -143,7 +142,7 @@ def test_a_day_s_tokens_and_money_end_a_run_and_let_none_begin(
     counted = jobs._allowance.today
     assert counted.taken("ann") == pytest.approx(told_by_journals(tmp_path)), "journals tell the same"
     if made == 8:
-        assert state.status == "completed" and counted.taken("ann") == (8, 8 * 200, pytest.approx(16))
+        assert state.status == "completed" and counted.taken("ann") == (8, pytest.approx(16))
         return
     assert state.status == "failed" and "are used up" in state.failures[0].message
     before = len(model.asked)
@@ -168,7 +167,7 @@ def test_what_the_endpoint_does_not_count_is_taken_for_the_most_it_may_be(tmp_pa
     assert jobs.wait(run, 60)
     asked = [event for event in jobs.events(run) if event.kind == "asked"]
     most = sum(one.sampling.max_tokens for one in asked)
-    assert most <= jobs._allowance.today.taken("ann").tokens <= most + 100
+    assert most <= 100 * jobs._allowance.today.taken("ann").cents <= most + 100
     assert told_by_journals(tmp_path) == pytest.approx(jobs._allowance.today.taken("ann"))
 
 
@@ -176,14 +175,14 @@ def test_what_the_endpoint_does_not_count_is_taken_for_the_most_it_may_be(tmp_pa
 def test_an_endpoint_that_says_any_number_stops_nobody_else(tmp_path: Path, said: int) -> None:
     jobs = jobs_of(tmp_path, Paid(usage=Usage(prompt_tokens=said, completion_tokens=said)))
     jobs.wait(jobs.start("echo", PAID.model_copy(update={"words": ("w",)}), owner="ann"), 60)
-    tokens = jobs._allowance.today.taken("ann").tokens
-    assert tokens == told_by_journals(tmp_path).tokens and (tokens > 1_000_000) == (said > 0)
+    cents = jobs._allowance.today.taken("ann").cents
+    assert cents == pytest.approx(told_by_journals(tmp_path).cents) and (cents > 10_000) == (said > 0)
     other = jobs_of(tmp_path, Paid())
     for owner in ("bob", "cy"):
         if said < 0:
             assert other.wait(other.start("echo", PAID, owner=owner), 60)
         else:
-            with pytest.raises(TooMuch, match="all people together may use 20,000,000 tokens a day"):
+            with pytest.raises(TooMuch, match="all people together may use 2,000 US cents a day"):
                 other.start("echo", PAID, owner=owner)
 
 
@@ -191,8 +190,7 @@ def test_what_comes_from_the_cache_costs_nothing(tmp_path: Path) -> None:
     jobs = jobs_of(tmp_path, Paid(cached=True))
     run = jobs.start("echo", PAID, owner="ann")
     assert jobs.wait(run, 60)
-    _, tokens, cents = jobs._allowance.today.taken("ann")
-    assert tokens == 0 and cents == pytest.approx(0)
+    assert jobs._allowance.today.taken("ann").cents == pytest.approx(0)
 
 
 def test_beyond_the_places_runs_wait_in_line_and_see_their_place(

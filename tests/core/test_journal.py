@@ -32,7 +32,7 @@ from core.events import (
     from_json,
     to_json,
 )
-from core.journal import Journal, JournalInUse, Tail, is_written, read, read_part
+from core.journal import Journal, JournalInUse, Tail, is_written, read, read_part, to_line
 from core.models.cache import key_of
 
 RUN = "20260101-000000-test-0000"
@@ -256,7 +256,7 @@ def test_a_tail_reads_every_event_once_however_it_comes(
     tmp_path_factory: pytest.TempPathFactory, cuts: list[int]
 ) -> None:
     path = tmp_path_factory.mktemp("tail") / "a.jsonl"
-    data = b"".join(to_json(answered(call=f"c{n}", text="ö" * n)).encode() + b"\n" for n in range(12))
+    data = b"".join(to_line(answered(call=f"c{n}", text="ö" * n), n + 1) for n in range(12))
     path.write_bytes(b"")
     tail, seen, at = Tail(path), [], 0
     for cut in [*cuts, len(data)]:

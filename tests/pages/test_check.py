@@ -15,6 +15,7 @@ from core.labs.consistency.lab import LAB
 from core.labs.consistency.tasks import CheckSpec, shipped
 from core.labs.simulatability.tasks import AskSpec
 from core.telling import evidence
+from tests.attacks.journals import sealed
 from tests.pages.conftest import in_address, run_scene, scenes, settled, staged, stopped, words
 from tests.plausible import telling
 from tests.stub_server import StubServer
@@ -258,16 +259,14 @@ def test_the_longest_paragraph_is_drawn_quickly_enough(page: Page) -> None:
 def test_a_damaged_journal_is_shown_as_far_as_it_goes(page: Page, record: str) -> None:
     run = a_run()
     path = home.journals() / f"{run}.jsonl"
-    # As schema 2 had them: without checksums, which would tell that they are not as written.
-    unsealed = re.sub(r',"line":\d+,"sum":"\w+"\}', "}", path.read_text(encoding="utf-8")).replace(
-        '"schema":3', '"schema":2'
-    )
-    text = re.sub(rf'("record":"{record}".*?"data":)\{{.*?\}}\}}', r'\1{"call": 3}}', unsealed)
-    path.write_text(text, encoding="utf-8")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    unsealed = [re.sub(r',"line":\d+,"sum":"\w+"\}', "}", line) for line in lines]
+    damaged = [re.sub(rf'("record":"{record}".*?"data":)\{{.*?\}}\}}', r'\1{"call": 3}}', line) for line in unsealed]
+    path.write_bytes(b"".join(sealed(line.encode(), n) for n, line in enumerate(damaged, start=1)))
     case = "text/attribution/objective-redacted"
     assert scenes(page("check", run=run, case=case))[0].unread > 0
-    text = "".join(line for line in text.splitlines(keepends=True) if '"kind":"a' not in line)
-    path.write_text(text, encoding="utf-8")
+    kept = [line for line in damaged if '"kind":"a' not in line]
+    path.write_bytes(b"".join(sealed(line.encode(), n) for n, line in enumerate(kept, start=1)))
     page("check", run=run, case=case)
     page("results/case.py", run=run, case=case)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -12,10 +10,9 @@ from core.journal import read
 from core.labs.plant.tasks import PlantSpec
 from core.runs.recordings import listed
 from core.transcript import Progress, Transcript, transcript
-from pages.parts import live, rooms
+from pages.parts import rooms
 from pages.parts.live import Shown
 from pages.parts.plain_case import by_number, named
-from tests.pages.conftest import run_scene
 
 
 def left(named: int, more: int, others: int) -> None:
@@ -65,18 +62,6 @@ def test_what_a_run_was_started_with_is_nothing_where_it_cannot_be_read() -> Non
     assert shown.spec is None
     state.started = None
     assert shown.spec is None
-
-
-def test_a_test_of_a_backbone_has_a_row_for_each_function_whichever_is_kept_whole(
-    page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lab = entry.labs()["reliability"]
-    run = entry.jobs().start("reliability", lab.spec.model_validate({"backbone": "table", "concepts": 3}))
-    assert entry.jobs().wait(run, 120)
-    monkeypatch.setattr(live, "MANY", 2)
-    app = page("results/case.py", run=run)
-    assert len(app.dataframe[0].value) == 3
-    assert [tile.number for tile in run_scene(app).tiles] == [1, 2, 3]
 
 
 def test_beside_a_planted_cue_stands_the_other_order() -> None:

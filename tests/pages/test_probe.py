@@ -313,49 +313,6 @@ def test_its_page_begins_a_robot_and_methods_tell_of_the_lab(page: Page) -> None
         assert f"- `{id}`: {robot.about} It fools {robot.fools}." in told
 
 
-def test_a_backbone_is_tested_and_every_mean_leads_to_the_words(page: Page) -> None:
-    app = page("about/methods.py")
-    app.segmented_control(key="reliability-backbone").set_value("table").run()
-    assert app.button(key="measure").label == "Measure"
-    app.button(key="measure").click().run()
-    told = words(settled(app))
-    assert "Own words get 1.00" in told and "by construction" in told
-    assert len(app.get("plotly_chart")) == 1
-    app.toggle(key="softmax").set_value(True).run()
-    assert not app.exception and len(app.get("plotly_chart")) == 1
-    choice = app.selectbox(key=f"chosen-case-{run_named(app)}")
-    choice.set_value(choice.options[1]).run()
-    (shown,) = scenes(app)
-    assert (
-        choice.options[1] == f"2 · {shown.title}"
-        and len(shown.cards) == 16 * 5
-        and all(card.mark == "kept" for card in shown.cards[:5])
-    )
-
-
-def test_a_language_model_is_tested_as_a_backbone(page: Page) -> None:
-    app = page("about/methods.py")
-    app.segmented_control(key="reliability-backbone").set_value("model").run()
-    assert app.button(key="measure").disabled and "Choose the language model" in words(app)
-    with StubServer("1") as server:
-        app.session_state["endpoints"] = {"stub": server.config(models=("stub-model",))}
-        app.run()
-        app.selectbox(key="reliability-model").set_value("stub/stub-model").run()
-        app.slider(key="reliability-model-concepts").set_value(2).run()
-        assert app.button(key="measure").label == "Measure · 8 model calls"
-        app.button(key="measure").click().run()
-        told = words(settled(app))
-        assert server.count == 8
-    assert "It cannot tell: nobody could find these functions" in told
-    run = next(home.journals().glob("*.jsonl")).stem
-    (shown,) = scenes(page("results/case.py", run=run))
-    assert ("Values are read", "from the probabilities of 0 and 1") in [(one.label, one.text) for one in shown.parts]
-    state = entry.jobs().watch(run).transcript
-    calls = evidence.of_case(entry.labs()["reliability"], state, shown.case).calls
-    asked = {part.label: part.text for part in calls[shown.cards[0].calls[0]].parts}
-    assert asked["Raw answer"] == "1" and any("[user]" in text for text in asked.values())
-
-
 def test_a_link_opens_the_same_task_for_a_class(page: Page) -> None:
     app = page("probe", category="strings", seed="7", difficulty="hard", interpreter="you")
     assert app.segmented_control(key="category").value == "strings"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from core.events import Asked, Dropped, Event, Recorded
 from core.lab.lab import Command, First, InStudies, Lab, Robots
 from core.lab.shown import READING, Judged, Judgement, Metric, declared
 from core.labs.consistency import prompts, tables
@@ -21,27 +20,9 @@ from core.labs.consistency.readings import readings
 from core.labs.consistency.records import RECORDS
 from core.labs.consistency.runs import IN_RUNS
 from core.labs.consistency.scene import QUESTION, scene
-from core.labs.consistency.tasks import APART, CheckSpec, asks, cases, loaded, place_of, place_of_key, shipped
+from core.labs.consistency.tasks import APART, CheckSpec, asks, cases, loaded, shipped
 from core.labs.consistency.verdict import summary, verdict
 from core.labs.consistency.view import scores, view
-
-
-def upgrade(event: Asked | Recorded | Dropped, spec: Mapping[str, Any]) -> Event:
-    """A journal of schema 1 named each check's events by its key. Its calls served several checks of an item, and were
-    written down once: they are placed at the item, so that each of them has them.
-    """
-    if isinstance(event, Asked | Dropped) and not event.item:
-        return event
-    match event:
-        case Asked():
-            place = place_of_key(event.item)
-            return event.model_copy(update={"case": place.partition("/")[0]})
-        case Recorded(record="paragraph"):
-            return event.model_copy(update={"case": place_of(event.item)})
-        case _:
-            is_session = isinstance(event, Recorded) and event.record == "recheck"
-            trial = SESSION if is_session else ""
-            return event.model_copy(update={"case": place_of_key(event.item), "trial": trial})
 
 
 def first() -> First:
@@ -93,7 +74,6 @@ LAB = Lab(
     is_input=lambda record: record.record in ("maskcontrol", "halves"),
     asks=asks,
     loaded=loaded,
-    upgrade=upgrade,
     how="explanations",
     principal=SESSION,
     facets=facets,

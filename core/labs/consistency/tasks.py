@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, Literal, NamedTuple, Self, get_args
@@ -227,22 +226,6 @@ def place_of(id: str) -> str:
     have the same place.
     """
     return id.replace("%", "%25").replace("/", "%2F")
-
-
-_KEY = re.compile(
-    r"(?P<item>.*)/(?:(?P<of_item>classify|answerable)|counterfactual|attribution|redaction)/[^/]+?"
-    r"(?P<part>/control|/random-\d+|/everything)?",
-    re.DOTALL,
-)
-
-
-def place_of_key(key: str) -> str:
-    """Where a record of that key is placed: at its case, or at the item where it belongs to all of its checks."""
-    match = _KEY.fullmatch(key)
-    if match is None or match["of_item"]:
-        return place_of(match["item"] if match else key)
-    check = key.removesuffix(match["part"] or "")
-    return place_of(match["item"]) + check[len(match["item"]) :]
 
 
 def cases(spec: CheckSpec) -> Iterator[Case]:

@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.charts.marks import safe
 from core.labs.find.agreement import absolute_bound
 
 if TYPE_CHECKING:
@@ -102,31 +101,3 @@ def upright(truth: Sequence[Number], seen: Sequence[float]) -> tuple[float, floa
     kept = [y for y in known if low - far <= y <= high + far]
     some = 0.08 * (kept[-1] - kept[0] or room)
     return kept[0] - some, kept[-1] + some
-
-
-def heat_map(names: Sequence[str], means: Sequence[Sequence[float | None]], largest: float = 1.0) -> Figure:
-    """Selectivity as the paper's figure A4: rows are functions, columns the words of each concept, values from 0 to
-    `largest`.
-    """
-    import plotly.graph_objects as go
-
-    labels = [safe(name) for name in names]
-    figure = go.Figure(
-        go.Heatmap(
-            z=means,
-            x=labels,
-            y=labels,
-            zmin=0,
-            zmax=largest,
-            colorscale="Viridis",
-            colorbar={"title": "mean"},
-            hovertemplate="function: %{y}<br>words of: %{x}<br>mean %{z:.2f}<extra></extra>",
-        )
-    )
-    figure.update_layout(
-        xaxis={"title": "words of", "tickangle": -60, "dtick": 1, "automargin": True},
-        yaxis={"title": "function", "autorange": "reversed", "dtick": 1, "automargin": True},
-        height=max(360, 60 + 22 * len(names)),
-        margin={"l": 10, "r": 10, "t": 10, "b": 10},
-    )
-    return figure

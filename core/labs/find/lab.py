@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import ValidationError
-
-from core.events import Asked, Dropped, Event, Recorded
 from core.lab.lab import Command, First, InRuns, InStudies, Lab, Robots
 from core.lab.shown import READING, Judged, Judgement
 from core.labs.find import commands, prompts, tables
@@ -37,8 +34,7 @@ from core.labs.find.records import (
     Wish,
 )
 from core.labs.find.scene import scene
-from core.labs.find.tasks import NAMELESS, OWN, ProbeSpec, asks, cases
-from core.labs.find.trials import trial_of
+from core.labs.find.tasks import NAMELESS, ProbeSpec, asks, cases
 from core.labs.find.verdict import OUTCOMES
 from core.labs.find.view import scores, verdict, view
 from core.labs.find.worthless import worthless
@@ -46,19 +42,6 @@ from core.text import embed
 
 INPUTS = ("wish", "submission")
 """What a reader who interprets gives the run to go on with."""
-
-
-def upgrade(event: Asked | Recorded | Dropped, spec: Mapping[str, Any]) -> Event:
-    """A journal of schema 1 held one function."""
-    return event.model_copy(update={"case": _case(spec), "trial": trial_of(event.item)})
-
-
-def _case(spec: Mapping[str, Any]) -> str:
-    """The only case's id, as a run of today has it; by what can still be read where the specification cannot."""
-    try:
-        return next(ProbeSpec.model_validate(spec).names())
-    except ValidationError:
-        return OWN if spec.get("own") else str(spec.get("function") or spec.get("category") or OWN).replace("/", "-")
 
 
 def first() -> First:
@@ -122,7 +105,6 @@ LAB = Lab(
     judged=Judged("the function was found", one="function", nameless=NAMELESS),
     asks=asks,
     warm=warm,
-    upgrade=upgrade,
     judgements=(READING, Judgement("interpretation", "The interpretation", "good", "bad")),
     is_input=lambda record: record.record in INPUTS,
     check=commands.check,

@@ -14,6 +14,3 @@ HEADLINE: dict[str, str] = {
 
 METRICS = declared(__file__, "metric", Metric)
 """In the file's order, which is that of lists."""
-
-ERRORS = ("nmse", "excess", "held_out_nmse")
-"""Without an upper end: of several functions only the median means anything."""

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import median
 
 from core.by_rules import RULES
 from core.events import Rules
 from core.lab.cases import Trial
 from core.labs.find import trials
 from core.labs.find.findings import Findings, fields_of, score_of
-from core.labs.find.metrics import ERRORS, METRICS
+from core.labs.find.metrics import METRICS
 from core.labs.find.missed import headline, missed
 from core.labs.find.verdict import Judgement, Outcome, judge, of_words
 from core.reading import fields
-from core.score import Figure, Score, mean_of_cases, undefined
+from core.score import Figure, mean_of_cases, undefined
 from core.transcript import CaseLog
 
 
@@ -85,9 +84,7 @@ def scores(views: Sequence[ProbeView]) -> Iterator[Figure]:
                 if (score := one.score(metric.name, rules)) or not one.is_judged
             ]
             if any(one.score(metric.name, rules) for one in views):
-                is_error = metric.name in ERRORS
-                figure = _median(wanted) if is_error else mean_of_cases(wanted, metric.kind, metric.ends)
-                yield Figure(metric.name, rules, figure)
+                yield Figure(metric.name, rules, mean_of_cases(wanted, metric.kind, metric.ends))
 
 
 def _published(view: ProbeView) -> dict[tuple[str, Rules, str], Figure]:
@@ -96,11 +93,3 @@ def _published(view: ProbeView) -> dict[tuple[str, Rules, str], Figure]:
         (one.metric, one.rules, one.item): Figure(one.metric, one.rules, score_of(one), one.item)
         for one in view.log.scores
     }
-
-
-def _median(scores: Sequence[Score]) -> Score:
-    """The median over the cases with a value; their number, of all."""
-    values = [score.value for score in scores if score.value is not None]
-    if not values:
-        return undefined(len(scores), "it is defined in none of the cases")
-    return Score(median(values), len(values), len(scores), detail={"median_of": "cases"})

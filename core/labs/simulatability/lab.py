@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from core.events import Asked, Dropped, Event, Recorded
 from core.lab.lab import Command, First, InStudies, Lab, Robots, Sides
 from core.lab.shown import READING, Judged, Judgement
 from core.labs.simulatability import human, power, prompts, tables
@@ -26,23 +25,12 @@ from core.labs.simulatability.readings import readings
 from core.labs.simulatability.records import RECORDS, Examined, OtherExplanation, Simulation
 from core.labs.simulatability.runs import IN_RUNS
 from core.labs.simulatability.scene import scene
-from core.labs.simulatability.tasks import ONE, AskSpec, asks, loaded
+from core.labs.simulatability.tasks import AskSpec, asks, loaded
 from core.labs.simulatability.verdict import sentences, short, summary
 from core.labs.simulatability.view import METRICS, scores, view
 from core.labs.simulatability.words import NAME, OUTCOMES, QUESTION, WORDS
 from core.labs.simulatability.worthless import worthless
 from core.text import embed
-
-READER = "reader"
-"""Who guessed, where a journal of schema 1 does not tell people apart."""
-
-
-def upgrade(event: Asked | Recorded | Dropped, spec: Mapping[str, Any]) -> Event:
-    """A journal of schema 1 held one question, and readers' guesses among the simulations."""
-    news = {"case": ONE, "trial": event.item if event.item.startswith(("cf-", "hand-")) else ""}
-    if isinstance(event, Recorded) and event.data.get("simulator") == READER:
-        news["by"] = READER
-    return event.model_copy(update=news)
 
 
 def guessed(value: str, who: str, without: bool = False) -> Simulation:
@@ -154,7 +142,6 @@ LAB = Lab(
     loaded=loaded,
     # The encoder takes seconds to start, so it starts beside the run; without one, the cosine says so.
     warm=lambda spec: embed.start(),
-    upgrade=upgrade,
     check=check,
     scene=scene,
     readings=readings,

@@ -64,10 +64,6 @@ LONGEST = 8_000
 """Characters in a question, a post or a response. Longer ones fit into few models' contexts with the demonstrations."""
 
 
-_WRITTEN_WHOLE = frozenset({"seed", "task", "method", "blind", "reasoning", "votes", "extra", "prompts"})
-"""What every journal has of a specification, since it is written down whole, and hardly anybody gives by hand."""
-
-
 class Question(Frozen):
     """A new question that is asked as it stands: its `text`, and of a preference the parts."""
 
@@ -121,9 +117,6 @@ class AskSpec(Sampled, OnData):
         if not isinstance(given, dict):
             return given
         filled = {key: value.strip() if isinstance(value, str) else value for key, value in given.items()}
-        if filled.keys() >= _WRITTEN_WHOLE:
-            # A journal of before there were arms, or the exam: a run that goes on asks as it began.
-            filled = {"arms": (), "exam": False, **filled}
         if "arms" in filled:
             filled["arms"] = tuple(dict.fromkeys(("explanation", *filled["arms"])))
         model = filled.get("model")

@@ -498,9 +498,7 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
 
         return of_one
 
-    # The specification of a run of before there were arms does not name them.
-    has_arms = any("arms" in one.log.spec for one in views)
-    arms = [arm for arm in CONTROL_ARMS if has_arms and any(one.spec and arm in one.spec.arms for one in views)]
+    arms = [arm for arm in CONTROL_ARMS if any(one.spec and arm in one.spec.arms for one in views)]
     for rules in RULES:
         yield figure("precision", rules, precision_in(rules, "explanation"))
     for rules in RULES:
@@ -515,8 +513,7 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
             over = [baselines.over_best(one.against(rules, constant=most), one.drawn()) for one, most in chosen]
             yield Figure("gain_over_best", rules, baselines.over_cases(over))
             yield figure("made_predictable", rules, partial(made_predictable, rules=rules))
-        if has_arms:
-            yield Figure("constant_guess", rules, same_guess(views, rules))
+        yield Figure("constant_guess", rules, same_guess(views, rules))
     # How different questions are that were written from another explanation says nothing of this one.
     for similarity in () if any(one.spec and one.spec.given for one in views) else SIMILARITIES:
         for rules in RULES:

@@ -12,7 +12,6 @@ from core import journal
 from core.lab.lab import Lab
 from core.lab.played import DIFFERED
 from core.people.looking import of_today
-from core.runs.upgrade import upgraded
 from core.shipped import DATA
 from core.telling import scenes
 from core.telling.game import choosing
@@ -73,7 +72,7 @@ def trials(run: str, labs: Mapping[str, Lab], folders: Sequence[Path], true: Tru
     if path is None:
         raise BadPack(f"There is no run named {run!r}.")
     with of_today():
-        state = transcript(upgraded(journal.read(path).events, labs))
+        state = transcript(journal.read(path).events)
     lab = labs.get(state.started.lab) if state.started and not state.started.about else None
     if lab is None or lab.cards is None:
         raise BadPack(f"There is no game of {run}.")

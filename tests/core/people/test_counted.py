@@ -227,14 +227,14 @@ def test_calls_that_are_made_are_no_longer_ahead(here: Counted) -> None:
 
 def test_journals_of_a_day_are_added_once_whoever_read_them(here: Counted) -> None:
     tally = counted.Tally()
-    tally.take("ann", ("r", "c1"), Taken(1, 30, 3.0), (10, 20))
+    tally.take("ann", ("r", "c1"), Taken(1, 3.0), (10, 20))
     assert not here.is_read("2026-01-02")
     for _ in range(2):
         here.read("2026-01-02", tally)
-    assert here.is_read("2026-01-02") and here.taken("ann") == here.taken(None) == (1, 30, 3.0)
+    assert here.is_read("2026-01-02") and here.taken("ann") == here.taken(None) == (1, 3.0)
     assert here.most(("r", "c1")) == (10, 20) and here.most(("r", "c2")) == (0, 0)
-    here.take("ann", ("r", "c1"), Taken(0, -18, -1.5), None)
-    assert here.taken("ann") == (1, 12, 1.5) and here.most(("r", "c1")) == (0, 0)
-    assert not here.is_read("2026-01-03") and here.taken(None) == (0, 0, 0)
+    here.take("ann", ("r", "c1"), Taken(0, -1.5), None)
+    assert here.taken("ann") == (1, 1.5) and here.most(("r", "c1")) == (0, 0)
+    assert not here.is_read("2026-01-03") and here.taken(None) == (0, 0)
     here.read("2026-01-02", tally)
-    assert here.taken(None) == (0, 0, 0), "that day is over"
+    assert here.taken(None) == (0, 0), "that day is over"

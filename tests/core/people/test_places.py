@@ -19,11 +19,11 @@ class Crowd:
         self._stacks: list[tuple[str, ExitStack]] = []
         self.ended = Counter[str]()
 
-    def come(self, address: str, number: int = 1, is_host: bool = False) -> int:
+    def come(self, address: str, number: int = 1, is_host: bool = False, size: int = 1) -> int:
         """So many come from that address. How many of them get a place."""
-        return sum(self._one(address, is_host) for _ in range(number))
+        return sum(self._one(address, is_host, size) for _ in range(number))
 
-    def _one(self, address: str, is_host: bool) -> bool:
+    def _one(self, address: str, is_host: bool, size: int) -> bool:
         stack = ExitStack()
 
         def end() -> None:
@@ -31,7 +31,7 @@ class Crowd:
             stack.close()
 
         try:
-            stack.enter_context(self._places.held(address, end, lambda: is_host))
+            stack.enter_context(self._places.held(address, end, lambda: is_host, size))
         except NoPlace:
             return False
         self._stacks.append((address, stack))
@@ -69,21 +69,29 @@ def test_one_network_may_have_all_places_and_gives_back_what_is_over_half_of_the
     assert crowd.come("school", 5) == 5 and crowd.come("other") == 1 and crowd.ended == {"rude": 5, "school": 1}
 
 
-def test_a_school_of_300_phones_with_a_tab_and_a_stream_each_fits_where_1024_files_may_be_open() -> None:
-    crowd = Crowd(640)
-    assert crowd.come("2001:db8::1", 600) == 600 and not crowd.ended
+def test_a_school_of_300_phones_with_a_tab_and_a_stream_each_fits_where_4096_files_may_be_open() -> None:
+    crowd = Crowd(4_096 - 640 - 128)
+    assert crowd.come("192.0.2.1", 300, size=4) == crowd.come("192.0.2.1", 300) == 300 and not crowd.ended
+
+
+def test_one_that_is_large_takes_the_places_of_several() -> None:
+    crowd = Crowd(12)
+    assert crowd.come("rude", 12) == 12 and crowd.come("school", 2, size=4) == 1 and crowd.ended == {"rude": 4}
+    crowd.go("rude")
+    assert crowd.come("school", 3, size=4) == 2, "twelve again"
 
 
 def test_who_has_a_reserved_place_gets_it_and_never_loses_it() -> None:
     crowd = Crowd(4)
     assert crowd.come("rude", is_host=True) == 1 and crowd.come("rude", 4) == 3
     assert crowd.come("rude", is_host=True) == 1, "there is one for the host when all are taken"
-    assert crowd.come("school", 9) == 2 and crowd.ended == {"rude": 2}
+    assert crowd.come("school", 9) == 2 and crowd.ended == {"rude": 3}
 
 
 def test_without_a_limit_all_get_a_place_and_a_place_is_given_back_once() -> None:
     crowd = Crowd(None)
     assert crowd.come("one", 5_000) == 5_000
+    assert Crowd(0).come("one") == 0
     places = Places(lambda: 1)
     with places.held("one"), pytest.raises(NoPlace), places.held("other"):
         pass
@@ -91,7 +99,7 @@ def test_without_a_limit_all_get_a_place_and_a_place_is_given_back_once() -> Non
         raise ZeroDivisionError
     with places.held("one"):
         pass
-    assert not places._held and places._number == 0
+    assert not places._held and places.taken == 0
 
 
 def test_a_rate_allows_a_burst_and_then_so_many_a_second_for_each_network(monkeypatch: pytest.MonkeyPatch) -> None:

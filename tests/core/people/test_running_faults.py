@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core import entry, journal
+from core import entry, home, journal
 from core.events import SCHEMA, Shared, Started, Token
 from core.journal import Journal, JournalFull, JournalInUse
 from core.people import running
@@ -22,8 +22,7 @@ from core.transcript import Transcript, transcript
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 from tests.waiting import until
 
-OLD = Path(__file__).resolve().parents[2] / "data" / "journals_1"
-ONE_OF_EACH_LAB = sorted({path.stem.split("-")[2]: path for path in OLD.glob("*.jsonl")}.values())
+ONE_OF_EACH_LAB = sorted({path.stem.split("-")[2]: path for path in home.recordings().glob("*.jsonl")}.values())
 SLOW = EchoSpec(words=("a", "b"), times=1)
 
 
@@ -40,7 +39,7 @@ def looks(state: Transcript) -> object:
 
 
 @pytest.mark.parametrize("kept", ONE_OF_EACH_LAB, ids=lambda kept: kept.stem.split("-")[2])
-def test_a_journal_of_schema_1_is_looked_at_case_by_case_as_it_is_read_whole(kept: Path, tmp_path: Path) -> None:
+def test_a_journal_is_looked_at_case_by_case_as_it_is_read_whole(kept: Path, tmp_path: Path) -> None:
     shutil.copy(kept, tmp_path / kept.name)
     jobs = Jobs(tmp_path, entry.labs(), entry.catalog().get)
     whole = transcript(jobs.events(kept.stem))
@@ -53,7 +52,7 @@ def test_a_journal_of_schema_1_is_looked_at_case_by_case_as_it_is_read_whole(kep
     assert looks(jobs.watch(kept.stem).transcript) == looks(whole)
 
 
-def test_a_journal_of_schema_1_that_grows_is_followed(tmp_path: Path) -> None:
+def test_a_journal_that_grows_is_followed(tmp_path: Path) -> None:
     """It comes from another app's folder, copied while someone looks."""
     kept = ONE_OF_EACH_LAB[0]
     lines = kept.read_bytes().splitlines(keepends=True)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from core import entry, home, journal
 from core.__main__ import main
-from core.events import Event, Model, Recorded, Started
+from core.events import Event, Model, Recorded
 from core.lab.spec import Spec
 from core.labs.find.functions import modules
 from core.labs.find.interpreters import nearest
@@ -44,12 +44,7 @@ def is_complete(path: Path) -> bool:
     return last.kind == "finished" and last.status == "completed"
 
 
-KEPT = [
-    path
-    for folder in (home.recordings(), DATA / "journals_1", DATA / "journals_2")
-    for path in sorted(folder.glob("*.jsonl"))
-    if is_complete(path)
-]
+KEPT = [path for path in sorted(home.recordings().glob("*.jsonl")) if is_complete(path)]
 
 
 class _Elsewhere:
@@ -108,11 +103,6 @@ ASK = AskSpec(dataset="world", limit=3, counterfactuals=5, model="control/fickle
 PROBE = ProbeSpec(category="entities", backbone="embedding", interpreter="nearest", seed=3)
 
 
-def test_there_are_journals_of_each_version() -> None:
-    versions = [first.version for path in KEPT if isinstance(first := journal.read(path).events[0], Started)]
-    assert (versions.count(1), versions.count(2)) == (23, 3) and versions.count(3) >= 6
-
-
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem.split("-", 2)[2])
 def test_a_complete_journal_gains_nothing_by_being_gone_on_with_or_indexed(
     path: Path, tmp_path: Path, elsewhere: Callable[[], _Elsewhere]
@@ -129,24 +119,6 @@ def test_a_complete_journal_gains_nothing_by_being_gone_on_with_or_indexed(
             assert index(store, folder) in ([], [path.stem])
     assert (folder / path.name).read_bytes() == path.read_bytes()
     assert [one.name for one in folder.glob("*.jsonl")] == [path.name]
-
-
-def test_what_failed_in_a_complete_run_of_an_earlier_version_is_asked_again_where_that_is_wanted(
-    tmp_path: Path,
-) -> None:
-    """And a command that says so leaves alone what lost nothing."""
-    [lossy] = [path for path in KEPT if path.stem.endswith("92ca")]
-    whole = KEPT[0]
-    home.journals().mkdir(parents=True, exist_ok=True)
-    for path in (lossy, whole):
-        shutil.copy(path, home.journals())
-    jobs = Jobs(home.journals(), entry.labs(), nobody)
-    for path in (lossy, whole):
-        jobs.resume(path.stem, failed_too=True)
-        assert jobs.wait(path.stem, 60)
-    assert (home.journals() / whole.name).read_bytes() == whole.read_bytes()
-    more = jobs.events(lossy.stem)[len(journal.read(lossy).events) :]
-    assert [event.kind for event in more].count("asked") == 1
 
 
 @pytest.mark.parametrize("spec", [ASK, PROBE], ids=lambda spec: type(spec).__name__)

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from core import entry, home, journal
-from core.runs.upgrade import upgraded
 from core.scene import Scene
 from core.telling import document, scenes
 from core.transcript import Transcript, transcript
@@ -48,7 +47,7 @@ def hostile() -> Transcript:
 
 def recorded() -> Iterator[tuple[Path, Transcript]]:
     for path in sorted(home.recordings().glob("*.jsonl")):
-        yield path, transcript(upgraded(journal.read(path).events, entry.labs()))
+        yield path, transcript(journal.read(path).events)
 
 
 def told_in(written: str) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as some
 from benchmarks.coverage import DIFFERENCES, KINDS, SHARES, differences, drawn, exact, held, of_pairs, ours
 from core.score import Score, mean_of_cases
 from core.statistics import (
+    compare_pairs,
     difference_of_pairs,
     group_statistics,
     interval_of_items,
@@ -138,3 +139,32 @@ def test_a_figure_has_the_same_interval_on_a_run_in_a_table_and_beside_zero() ->
     trials = [hit for value in values for hit in [1.0] * round(4 * value) + [0.0] * round(4 - 4 * value)]
     of_trials = interval_of_trials(trials, [item for item in range(7) for _ in range(4)])
     assert of_trials[:3] == (on_a_run.value, on_a_run.low, on_a_run.high)
+
+
+@pytest.mark.parametrize("n", [1, 5, 6, 7, 20, 51])
+def test_errors_have_a_median_with_limits_that_are_two_of_them(n: int) -> None:
+    from scipy.stats import quantile_test
+
+    values = np.random.default_rng(n).lognormal(sigma=2, size=n).tolist()
+    found = interval_of_items(values, "error")
+    assert found.value == np.median(values) and found.n == n
+    if n < 6:
+        assert found.low is found.high is None and "so few items" in found.how
+        return
+    # Either limit is that of one side, 97.5 %.
+    low, high = (
+        quantile_test(values, p=0.5, alternative=side).confidence_interval(0.975)[at]
+        for at, side in enumerate(("greater", "less"))
+    )
+    assert (found.low, found.high) == (low, high) and found.how == "order statistics over items"
+    far = interval_of_items([*sorted(values)[:-1], 1e9], "error")
+    assert far[:1] == found[:1] and far.low == found.low, "one that is far off moves nothing"
+    gaps = interval_of_items([value - 1 for value in values], "gap")
+    assert gaps[:3] == pytest.approx([end - 1 for end in found[:3]])
+
+
+def test_the_difference_of_errors_is_a_median_with_the_sign_test() -> None:
+    table = pd.DataFrame({"a": [0.2, 0.3, 0.5, 0.9, 0.4, 1e9], "b": [0.1] * 6})
+    (pair,) = compare_pairs(table, table.notna(), pd.Series(range(6)), "error")
+    assert pair.difference.value == pytest.approx(0.35) and pair.difference.low == pytest.approx(0.1)
+    assert pair.test is not None and pair.test.name == "sign test" and pair.test.p == pytest.approx(2 / 2**6)

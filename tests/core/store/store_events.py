@@ -21,8 +21,8 @@ from core.events import (
     Scored,
     Started,
     Usage,
-    to_json,
 )
+from core.journal import to_line
 from core.lab.lab import Lab
 from core.lab.shown import Metric
 from core.lab.spec import Spec
@@ -30,9 +30,6 @@ from core.labs.simulatability.lab import LAB as ASK
 from core.store.store import Store
 
 NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
-
-OLD_JOURNALS = Path(__file__).resolve().parents[2] / "data" / "journals_1"
-"""Journals of schema 1, as they were written."""
 
 CASE = "question"
 
@@ -204,9 +201,9 @@ def whole_run(run: str, precision: float | None = 0.5, second: float = 0) -> lis
     ]  # fmt: skip
 
 
-def lines(events: Iterable[Event]) -> bytes:
-    # As schema 2 had them, without numbers and checksums, so that a test can damage what a line says.
-    return b"".join(to_json(event).replace('"schema":3', '"schema":2').encode() + b"\n" for event in events)
+def lines(events: Iterable[Event], first: int = 1) -> bytes:
+    """The events as a journal's lines; `first`: the number of the first."""
+    return b"".join(to_line(event, number) for number, event in enumerate(events, start=first))
 
 
 def write(folder: Path, run: str, events: Iterable[Event]) -> Path:

@@ -95,12 +95,15 @@ def test_a_store_with_a_broken_middle(tmp_path: Path) -> None:
             cursor.execute("update faults set reason = upper(reason)")
 
 
-def test_a_newer_schema(tmp_path: Path) -> None:
+def test_the_index_of_another_version_is_emptied(tmp_path: Path) -> None:
     path = tmp_path / "store.duckdb"
     with Store(path, LABS) as store, store.write() as cursor:
-        cursor.execute("insert into migrations values (99, null)")
-    with pytest.raises(StoreUnusable, match=r"newer version of this program \(schema 99.*delete it"):
-        Store(path, LABS)
+        cursor.execute("insert into runs (run) values ('r')")
+    with Store(path, LABS) as store, store.write() as cursor:
+        assert len(store.query("from runs")) == 1
+        cursor.execute("update version set hash = 'another'")
+    with Store(path, LABS) as store:
+        assert store.query("from runs").empty
 
 
 def test_a_folder_in_the_way(tmp_path: Path) -> None:
@@ -232,3 +235,28 @@ def test_it_closes_while_a_query_runs(tmp_path: Path) -> None:
     store.close()
     thread.join(timeout=60)
     assert not thread.is_alive() and len(ended) == 1
+
+
+def test_nothing_of_deleted_rows_is_left_in_the_file_once_it_is_rewritten(tmp_path: Path) -> None:
+    path = tmp_path / "store.duckdb"
+    with Store(path, LABS) as store:
+        with store.write() as cursor:
+            cursor.execute(
+                "insert into faults select run, range, concat(run, md5(range::varchar)) "
+                "from range(20000), (values ('a secret'), ('a reason')) as runs(run)"
+            )
+        store.forget(["a secret"])
+        with store.cursor() as reading:
+            reading.execute("from faults")
+            store.rewrite()
+            assert store.stale, "not while somebody reads"
+            assert len(reading.fetchall()) == 20_000
+    assert b"a secret" in path.read_bytes()
+    with Store(path, LABS) as store:
+        assert store.stale
+        store.rewrite()
+        assert not store.stale
+        assert b"a secret" not in path.read_bytes() and not path.with_suffix(".new").exists()
+        assert store.rows("select distinct run, count(*) from faults group by run") == [("a reason", 20_000)]
+        store.forget(["a reason"])
+        assert store.stale and store.query("from faults").empty

@@ -19,6 +19,7 @@ from store_events import (
 from core import journal
 from core.store.index import index
 from core.store.store import Store
+from tests.attacks.journals import sealed
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -69,7 +70,7 @@ def test_a_torn_last_line_that_was_cut_off_and_gone_on(store: Store, folder: Pat
 )
 def test_a_broken_line_is_noted_and_passed_over(store: Store, folder: Path, line: bytes) -> None:
     events = whole_run("r")
-    (folder / "r.jsonl").write_bytes(lines(events[:2]) + b"\n" + line + b"\n" + lines(events[2:]))
+    (folder / "r.jsonl").write_bytes(lines(events[:2]) + b"\n" + sealed(line, 3) + lines(events[2:], 4))
     index(store, folder)
     fault = one(store, "from faults")
     assert (fault["run"], fault["line"]) == ("r", 4)
@@ -79,7 +80,7 @@ def test_a_broken_line_is_noted_and_passed_over(store: Store, folder: Path, line
 
 
 def test_a_broken_first_line(store: Store, folder: Path) -> None:
-    (folder / "r.jsonl").write_bytes(b"broken\n" + lines([asked("r", "c1")]))
+    (folder / "r.jsonl").write_bytes(b"broken\n" + lines([asked("r", "c1")], 2))
     index(store, folder)
     run = one(store, "from runs")
     assert (run["lab"], run["status"], run["model"]) == (None, "running", "control/fickle")
@@ -95,9 +96,9 @@ def test_words_of_every_kind_survive(store: Store, folder: Path) -> None:
 
 
 def test_numbers_that_json_has_not(store: Store, folder: Path) -> None:
-    line = b'{"kind":"recorded","run":"r","record":"x","item":"i","data":{"a":NaN,"b":%d}}\n' % 10**40
-    score = b'{"kind":"scored","run":"r","metric":"m","value":Infinity,"n":1,"of":1,"rules":"paper"}\n'
-    (folder / "r.jsonl").write_bytes(lines([started("r")]) + line + score)
+    line = b'{"kind":"recorded","run":"r","record":"x","item":"i","data":{"a":NaN,"b":%d}}' % 10**40
+    score = b'{"kind":"scored","run":"r","metric":"m","value":Infinity,"n":1,"of":1,"rules":"paper"}'
+    (folder / "r.jsonl").write_bytes(lines([started("r")]) + sealed(line, 2) + sealed(score, 3))
     index(store, folder)
     assert json.loads(one(store, "from records")["data"]) == {"a": None, "b": 10**40}
     assert one(store, "from scores")["value"] is None

@@ -28,6 +28,7 @@ from core import journal
 from core.events import Dropped, Event, Finished, Recorded, Resumed, Scored, Started
 from core.store.index import index, rebuild
 from core.store.store import Store
+from tests.attacks.journals import sealed
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -234,8 +235,8 @@ def test_a_note_long_after_the_end_is_no_running_time(store: Store, folder: Path
 
 
 def test_times_are_kept_in_utc(store: Store, folder: Path) -> None:
-    line = '{"kind":"started","run":"r","at":"2026-05-04T14:00:00+02:00","schema":1,"lab":"x","spec":{},"seed":0}\n'
-    (folder / "r.jsonl").write_text(line)
+    line = b'{"kind":"started","run":"r","at":"2026-05-04T14:00:00+02:00","schema":3,"lab":"x","spec":{},"seed":0}'
+    (folder / "r.jsonl").write_bytes(sealed(line))
     index(store, folder)
     assert one(store, "from runs")["at"] == datetime(2026, 5, 4, 12)
 

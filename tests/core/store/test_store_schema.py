@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import duckdb
 import pytest
 from pydantic import Field
-from store_events import LABS, WALK, LongWalk, at, walking, whole_run, write
+from store_events import LABS, WALK, LongWalk, at, walking, write
 
 from core import entry
 from core.by_rules import columns_of
@@ -21,13 +21,11 @@ from core.lab.lab import Lab
 from core.labs.simulatability.lab import LAB as ASK
 from core.store import schema
 from core.store.index import index
-from core.store.store import Store, StoreUnusable
+from core.store.store import Store
 from core.transcript import name_of
 
-OLD_TABLES = Path(__file__).resolve().parents[2] / "data" / "store_5.sql"
-
 COLUMNS = {
-    "migrations": "number applied",
+    "version": "hash stale",
     "runs": "run lab status at last_at finished_at seconds seed spec versions prompts app commit about reread_from "
     "title model cases answered failed error message hint journal bytes lines modified head owner shared recording "
     "study forked_from",
@@ -63,7 +61,7 @@ COLUMNS = {
     "long_walk": "run case item trial by place note pace steps hours raining begun companions mood extra at",
 }
 KEYS = {
-    "migrations": "number",
+    "version": "",
     "runs": "run",
     "cases": "run case",
     "trials": "run case trial",
@@ -95,12 +93,12 @@ KEYS = {
 @pytest.fixture
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
     connection = duckdb.connect()
-    schema.migrate(connection, schema.wanted_tables(LABS))
+    schema.create(connection, schema.wanted_tables(LABS))
     yield connection
     connection.close()
 
 
-def test_columns_and_keys_after_all_migrations(connection: duckdb.DuckDBPyConnection) -> None:
+def test_columns_and_keys(connection: duckdb.DuckDBPyConnection) -> None:
     tables = schema.tables(connection)
     assert {name: " ".join(table.columns) for name, table in tables.items()} == COLUMNS
     assert {name: " ".join(table.key) for name, table in tables.items()} == KEYS
@@ -206,80 +204,23 @@ def test_labs_that_record_the_same_type_share_its_table() -> None:
     assert schema.record_tables({"walking": WALK, "running": other}) == {"longwalk": "long_walk"}
 
 
-def test_migrating_twice_changes_nothing(connection: duckdb.DuckDBPyConnection) -> None:
-    before = connection.execute("select * from migrations").fetchall()
+def test_making_the_tables_twice_changes_nothing(connection: duckdb.DuckDBPyConnection) -> None:
+    before = connection.execute("from version").fetchall()
     connection.execute("insert into runs (run, head, modified) values ('r', 'h', 1)")
-    schema.migrate(connection, schema.wanted_tables(LABS))
-    assert connection.execute("select * from migrations").fetchall() == before
-    assert [number for number, _ in before] == [6 + place for place in range(len(schema.MIGRATIONS))]
+    schema.create(connection, schema.wanted_tables(LABS))
+    assert connection.execute("from version").fetchall() == before
     assert connection.execute("select head, modified from runs").fetchall() == [("h", 1)]
 
 
-def test_a_broken_migration_leaves_the_tables_as_they_were(
+def test_tables_that_cannot_be_made_leave_those_that_are_there(
     connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    broken = [*schema.MIGRATIONS, "create table more (a int); create table runs (a int)"]
-    monkeypatch.setattr(schema, "MIGRATIONS", broken)
+    before = schema.tables(connection)
+    monkeypatch.setattr(schema, "TABLES", f"{schema.TABLES} create table runs (a int)")
     with pytest.raises(duckdb.Error):
-        schema.migrate(connection)
+        schema.create(connection, schema.wanted_tables(LABS))
     connection.execute("rollback")
-    assert "more" not in schema.tables(connection)
-
-
-# Stores of before
-
-
-def old_store(path: Path, journals: Path) -> None:
-    """A store as the program before cases wrote it, with all that lies in the folder taken up."""
-    with duckdb.connect(str(path)) as connection:
-        connection.execute("create table migrations (number integer primary key, applied timestamp)")
-        connection.execute("insert into migrations select range, null from range(1, 6)")
-        connection.execute(OLD_TABLES.read_text())
-        for journal in journals.glob("*.jsonl"):
-            status = journal.stat()
-            connection.execute(
-                "insert into runs (run, lab, status, title, journal, bytes, lines, modified, head) "
-                "values (?, 'simulatability', 'completed', 'as it was', ?, ?, 1, ?, 'h')",
-                [journal.stem, str(journal.resolve()), status.st_size, status.st_mtime_ns],
-            )
-            connection.execute("insert into answers (run, item, paper) values (?, 'cf-01', 'no')", [journal.stem])
-            connection.execute("insert into truths (run, item) values (?, 'truth')", [journal.stem])
-
-
-def rows(store: Store) -> dict[str, list[tuple[Any, ...]]]:
-    contents = {}
-    for table in store.indexed:
-        names = schema.named(sorted(store.tables[table].columns))
-        with store.cursor() as cursor:
-            contents[table] = sorted(cursor.execute(f'select {names} from "{table}"').fetchall(), key=repr)
-    return contents
-
-
-def test_an_old_store_is_made_anew_and_filled_again(tmp_path: Path) -> None:
-    journals, path = tmp_path / "journals", tmp_path / "store.duckdb"
-    for run in ("a", "b"):
-        write(journals, run, whole_run(run))
-    old_store(path, journals)
-    with Store(path, LABS) as store:
-        assert set(store.tables) == set(COLUMNS), "no table of before is left"
-        assert index(store, journals) == ["a", "b"]
-        assert store.query("select title from runs").title.tolist() == ["Can penguins fly?"] * 2
-        with Store(tmp_path / "new.duckdb", LABS) as new:
-            index(new, journals)
-            assert rows(store) == rows(new)
-    with Store(path, LABS) as store:
-        assert index(store, journals) == [], "and stays as it is"
-
-
-def test_an_old_store_that_cannot_be_made_anew_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "store.duckdb"
-    write(tmp_path / "journals", "a", whole_run("a"))
-    old_store(path, tmp_path / "journals")
-    monkeypatch.setattr(schema, "MIGRATIONS", [*schema.MIGRATIONS, "create table runs (a int)"])
-    with pytest.raises(StoreUnusable):
-        Store(path, LABS)
-    with duckdb.connect(str(path)) as connection:
-        assert connection.execute("select count(*) from answers").fetchone() == (1,)
+    assert schema.tables(connection) == before
 
 
 # Record types that change
@@ -316,6 +257,5 @@ def test_a_record_type_that_gains_or_changes_a_field_has_all_journals_read_again
     assert (changed, row["place"], row["steps"], row["extra"]) == (["a", "w"], "moor", 7, None)
     changed, row = reopened(path, walk(place=str, steps=str), journals)
     assert (changed, row["steps"], row["extra"]) == (["a", "w"], None, '{"steps":7}')
-    assert reopened(path, walk(place=str), journals)[0] == [], "a column that nobody wants any more does no harm"
     with Store(path, {}) as store:
-        assert index(store, journals) == [], "nor does a lab that is gone"
+        assert index(store, journals) == ["a", "w"], "a lab that is gone"

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -242,7 +243,7 @@ def test_it_is_slowed_paused_and_stopped_at_its_budget_of_money(
             time.sleep(0.05)
         want(home.home(), made.name, paused=True)
 
-    want(home.home(), made.name, at_once=1)
+    made = replace(made, cluster=plan.ClusterOf(in_hand=1))
     # Slow enough to be paused before all is answered.
     monkeypatch.setattr(server, "delay", 0.5)
     pausing = threading.Thread(target=pause, daemon=True)
@@ -259,7 +260,7 @@ def test_it_is_slowed_paused_and_stopped_at_its_budget_of_money(
     want(home.home(), made.name, paused=False)
     monkeypatch.setattr(prices, "prices", lambda: {PRICE["model"]: prices.Price.model_validate(PRICE)})
     prices.price_of.cache_clear()
-    dear = study(tmp_path, [22], "budget_money = 0.05")
+    dear = replace(study(tmp_path, [22], "budget_money = 0.05"), cluster=plan.ClusterOf(in_hand=1))
     outcome = outcome_of(dear)
     spent = sum(one.money for one in standings(dear.runs, home.journals()).values())
     prices.price_of.cache_clear()

@@ -110,7 +110,8 @@ spec = { dataset = "world", model = "control/fickle" }
             "power = 0", "power = 1", "stop_width = 0", "stop_width = 1", "rates = [0.5, -0.1]", "name = 'a b'",
             "rules = 'odd'",
         )),
-        *((f"{ONE}[cluster]\n{name} = 0\n", f"line 5, cluster.{name}") for name in ("jobs", "at_once", "cpus")),
+        *((f"{ONE}[cluster]\n{name} = 0\n", f"line 5, cluster.{name}")
+          for name in ("jobs", "at_once", "in_hand", "cpus")),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_study_of_one_part_is_named_as_it_stands_there(text: str, said: str) -> None:

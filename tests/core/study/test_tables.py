@@ -15,11 +15,11 @@ from core.__main__ import main
 from core.journal import read
 from core.lab.shown import Metric
 from core.labs.simulatability.tables import otherwise
-from core.runs.upgrade import upgraded
+from core.score import Score, mean_of_cases
 from core.statistics import Kind, difference_of_pairs, wilson
-from core.study import multiverse, named
+from core.study import multiverse, named, tables
 from core.study.cells import cells
-from core.study.plan import BadStudy
+from core.study.plan import BadStudy, TableOf
 from core.study.plan import read as study_of
 from core.transcript import transcript
 from tests.attacks.pages import ATTACKS
@@ -249,7 +249,7 @@ def test_the_report_is_whole_and_what_is_hostile_is_text_in_it(
 def test_as_it_was_read_a_recording_has_the_figure_that_it_published() -> None:
     seen = 0
     for path in sorted(home.recordings().glob("*.jsonl")):
-        state = transcript(upgraded(read(path).events, entry.labs()))
+        state = transcript(read(path).events)
         lab = entry.labs()[state.started.lab if state.started else ""]
         for case in state.cases:
             log = state.case(case)
@@ -300,3 +300,20 @@ def test_what_must_be_read_is_averaged_as_the_value_beside_it_is() -> None:
     assert of_robot([("a", 1.0, 1.0)] * 3 + [("b", 0.0, 0.0)]) == (0.5, 0.5)
     assert of_robot([("a", 1.0, 1.0), ("b", 0.0, 0.0), ("c", None, 1.0)]) == (0.5, 0.5), "the same cases"
     assert of_robot([("a", 1.0, 1.0), ("b", 0.4, None)]) == (0.7, None), "not that of a part beside the whole"
+
+
+def test_a_table_has_the_median_of_errors_that_the_page_has_and_calls_it_so() -> None:
+    """One code that is far off made a study's NMSE 200 times that of the lab's page."""
+    lab = entry.labs()["find"]
+    metric, errors = lab.metric("nmse"), [0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 1000.0]
+    rows = pd.DataFrame(
+        {"run": "r", "case": str(at), "item": str(at), "model": "m", "metric": "nmse", "value": error, "n": 1, "of": 1,
+         "truth": error, "control": False, "lab": "find", "complete": True, "early": False, "applies": True}
+        for at, error in enumerate(errors)
+    )  # fmt: skip
+    (cell,) = tables._table(TableOf(rows=("model",), metrics=("nmse",)), lab, rows)
+    page = mean_of_cases([Score(error, 256, 256) for error in errors], metric.kind, metric.ends)
+    assert (cell["value"], cell["low"], cell["high"]) == (page.value, page.low, page.high) == (0.3, 0.1, 1000.0)
+    assert cell["truth"] == 0.3 and cell["table"].endswith(": Normalized error (NMSE), median")
+    assert metric.title_with(page.detail) == metric.title_of_several == "Normalized error (NMSE), median"
+    assert metric.title_with({}) == metric.title

@@ -17,7 +17,6 @@ from core.__main__ import main
 from core.events import LONGEST_ANSWER, Asked, Dropped, Event, Failed, Finished, Recorded, Started, Usage
 from core.lab.cases import Reading, Trial
 from core.lab.lab import Lab
-from core.runs.upgrade import upgraded
 from core.scene import (
     MOST_SCREENS,
     Card,
@@ -99,7 +98,7 @@ def is_not_told_too_early(scene: Scene) -> None:
 
 @pytest.mark.parametrize("path", OLDER, ids=lambda path: path.stem)
 def test_every_case_of_an_older_journal_is_told_to_its_end(path: Path) -> None:
-    state = transcript(upgraded(journal.read(path).events, entry.labs()))
+    state = transcript(journal.read(path).events)
     lab = next(lab for lab in entry.labs().values() if f"-{lab.name}-" in path.stem)
     for scene in scenes.of_run(lab, state):
         is_whole(scene)

@@ -4,13 +4,13 @@ a run of its own: each mean leads to the words, and each word of a language mode
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
 import click
 import numpy as np
 
-from core.events import Asked, CallFailed, Dropped, Event, Recorded
+from core.events import CallFailed
 from core.lab.cases import Case
 from core.lab.lab import Command, InRuns, Lab
 from core.lab.shown import Metric
@@ -114,12 +114,6 @@ def _prompts(spec: ReliabilitySpec) -> dict[str, str]:
     return {template.id: template.hash}
 
 
-def upgrade(event: Asked | Recorded | Dropped, spec: Mapping[str, Any]) -> Event:
-    """A journal of schema 1 placed nothing: an item is a concept, or a concept with one of its words."""
-    concept, _, word = event.item.partition(": ")
-    return event.model_copy(update={"case": concept, "trial": event.item if word else ""})
-
-
 PARAMETERS: tuple[click.Parameter, ...] = (
     click.Option(["--backbone"], type=click.Choice(get_args(Backbone)), help="default: model where --model is given"),
     click.Option(
@@ -162,7 +156,6 @@ LAB = Lab(
     prompts=_prompts,
     asks=lambda spec, cases: {"module": calls(spec, cases)},
     summary=lambda transcript: verdict(Report(transcript)),
-    upgrade=upgrade,
     scene=scene,
     outcomes=OUTCOMES,
     in_runs=InRuns(one="function"),

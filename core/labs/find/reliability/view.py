@@ -158,7 +158,7 @@ class ReliabilityView:
         if self.reliability is None:
             failed = any(drop.reason == "error" and not drop.item for drop in self.log.drops)
             return "failed" if failed or self.log.status == "failed" else "waiting"
-        return _judge([self.reliability], self.spec)[0]
+        return _judge_concepts([self.reliability], self.spec)[0]
 
 
 def view(log: CaseLog) -> ReliabilityView:
@@ -173,7 +173,7 @@ def sentences(view: ReliabilityView) -> list[str]:
     if view.reliability is None:
         lost = next((drop.detail for drop in view.log.drops if drop.reason == "error" and not drop.item), "")
         return [f"It gave no values: {lost}" if lost else "Not judged yet."]
-    return [_judge([view.reliability], view.spec)[1]]
+    return [_judge_concepts([view.reliability], view.spec)[1]]
 
 
 class Report:
@@ -194,14 +194,6 @@ class Report:
         """The mean over all outputs with a value so far: "same" for own words, "random" for others."""
         return _mean(values_of(self.concepts, kind))
 
-    def matrix(self) -> tuple[list[str], list[list[float | None]]]:
-        """Figure A4: names, and the mean of each row's function for the words of each column's concept; None where
-        no output had a value.
-        """
-        names = [one.concept for one in self.concepts]
-        means = [[_mean(one.of_concept(name)) for name in names] for one in self.concepts]
-        return names, means
-
 
 def values_of(concepts: Sequence[Reliability], kind: Kind) -> list[float]:
     """The outputs of one kind that have a value, of all functions together."""
@@ -212,22 +204,27 @@ def _mean(values: Sequence[float]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def softmax(row: Sequence[float | None]) -> list[float | None]:
-    """A row as the paper's figure has it, of the same length: it adds to 1. What is None stays so."""
-    raised = np.exp([np.nan if value is None else value for value in row])
-    return [None if np.isnan(value) else float(value) for value in raised / np.nansum(raised)]
-
-
 def verdict(report: Report) -> str:
-    """Whether the backbone can be trusted, in a sentence for anyone."""
-    return _judge(report.concepts, report.spec)[1]
+    """Whether the backbone can be trusted, in a sentence for anyone. The run's published means decide once there are
+    some: of many functions the transcript may hold a few.
+    """
+    same, random = (report.transcript.score(f"{kind}_mean", "repaired") for kind in KINDS)
+    if same is None or random is None:
+        return _judge_concepts(report.concepts, report.spec)[1]
+    return _judge(same.value, random.value, same.n + random.n, same.of + random.of, report.spec)[1]
 
 
-def _judge(concepts: Sequence[Reliability], spec: ReliabilitySpec | None) -> tuple[str, str]:
-    """Whether functions can be trusted, in a word and in a sentence for anyone."""
+def _judge_concepts(concepts: Sequence[Reliability], spec: ReliabilitySpec | None) -> tuple[str, str]:
     same, random = (_mean(values_of(concepts, kind)) for kind in KINDS)
     asked = sum(len(one.values) for one in concepts)
     counted = sum(value is not None for one in concepts for value in one.values)
+    return _judge(same, random, counted, asked, spec)
+
+
+def _judge(
+    same: float | None, random: float | None, counted: int, asked: int, spec: ReliabilitySpec | None
+) -> tuple[str, str]:
+    """Whether functions can be trusted, in a word and in a sentence for anyone."""
     if not counted:
         return "no values", "It gave no values: this backbone cannot carry the functions out."
     if counted < asked / 2 or same is None or random is None:

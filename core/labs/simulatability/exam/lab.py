@@ -208,7 +208,7 @@ def _prior_of(spec: AskSpec, simulator: str) -> Prior | Frozen | None:
         return None
     if is_control(simulator):
         return by_its_rules(simulator) if simulator in controls() else None
-    return Prior(LAB, sitting_of(spec, simulator), examined, wanted=spec.exam, field="exam")
+    return Prior(LAB, sitting_of(spec, simulator), examined, wanted=spec.exam)
 
 
 def settled(spec: AskSpec, named: Collection[str], at_hand: Callable[[str], bool], made: Made) -> AskSpec:

@@ -19,9 +19,7 @@ from core.labs.consistency.tasks import (
     CheckSpec,
     calls,
     cases,
-    checks_of,
     place_of,
-    place_of_key,
 )
 from core.labs.consistency.view import CheckView
 from core.runs.run import AT_ONCE
@@ -382,16 +380,6 @@ def test_an_id_with_a_slash_does_not_part_the_cases_path() -> None:
 def test_a_place_belongs_to_one_item_alone(first: str, second: str) -> None:
     assert "/" not in place_of(first)
     assert (place_of(first) == place_of(second)) == (first == second)
-
-
-@given(st.text(st.sampled_from("a/%redaction\n"), min_size=1, max_size=20))
-def test_a_key_leads_to_the_place_of_its_check(id: str) -> None:
-    spec = spec_of(items=(REVIEW.model_copy(update={"id": id}),), every_wording=True)
-    for check in checks_of(spec, spec.items[0]):
-        assert place_of_key(check.key) == check.case
-        for part in ("control", "random-12", "everything"):
-            assert place_of_key(f"{check.key}/{part}") == check.case
-        assert place_of_key(f"{id}/classify/objective-redacted") == place_of(id)
 
 
 def test_more_cases_than_a_run_takes_are_refused_before_anything_is_asked(tmp_path: Any) -> None:

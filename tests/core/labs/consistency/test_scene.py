@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from core import journal
 from core.datasets.items import Item
-from core.events import Event, Started
+from core.events import Asked, Event, Finished, Started
 from core.labs.consistency import vacuous
 from core.labs.consistency.came import is_implicit
 from core.labs.consistency.controls import controls, dials, worthless
@@ -28,7 +28,6 @@ from core.labs.consistency.scene import scene
 from core.labs.consistency.tasks import EXPLANATIONS, LONGEST, TASKS, CheckSpec, Wording, shipped
 from core.labs.consistency.verdict import caveats, row_verdict
 from core.labs.consistency.view import CheckView, lucky, wrong
-from core.runs.upgrade import upgraded
 from core.scene import MOST_SCREENS, Panel, Part, Scene, steps
 from core.telling import evidence
 from core.transcript import CaseLog, Transcript
@@ -40,7 +39,6 @@ from tests.stub_server import StubServer
 
 DATA = Path(__file__).resolve().parents[4]
 RECORDED = sorted((DATA / "data" / "recordings").glob("*-consistency-*.jsonl"))
-OLD = sorted((DATA / "tests" / "data" / "journals_1").glob("*.jsonl"))
 ROBOTS = {**controls(), **dials(), **worthless(), **noisy()}
 
 
@@ -55,7 +53,7 @@ def asked(reply: str | Callable[[dict[str, Any]], str], **changes: Any) -> Playe
 
 
 def of_file(path: Path) -> list[Event]:
-    return upgraded(journal.read(path).events, {LAB.name: LAB})
+    return journal.read(path).events
 
 
 @cache
@@ -84,7 +82,9 @@ def every() -> Mapping[str, Sequence[Event]]:
         "noisy": by(next(iter(noisy())), items=shipped("sentiment")[:6], explanations=EXPLANATIONS),
     }  # fmt: skip
     events = {name: played.events for name, played in made.items()}
-    old = {path.stem: of_file(path) for path in [*RECORDED, *OLD]}
+    first = next(number for number, event in enumerate(events["honest"]) if isinstance(event, Asked))
+    events["stopped"] = [*events["honest"][:first], Finished(run="r", status="cancelled")]
+    old = {path.stem: of_file(path) for path in RECORDED}
     return events | {name: one for name, one in old.items() if one and _is_ours(one)}
 
 

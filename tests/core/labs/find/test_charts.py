@@ -52,11 +52,6 @@ def test_where_all_is_huge_the_axis_is_finite() -> None:
     assert ends is not None and all(map(math.isfinite, ends))
 
 
-def test_the_heat_map_keeps_rows_and_columns() -> None:
-    heat = charts.heat_map(["birds", "ships"], [[0.9, 0.1], [None, 0.8]]).data[0]
-    assert list(heat.y) == ["birds", "ships"] and heat.z[0][0] == 0.9 and (heat.zmin, heat.zmax) == (0, 1)
-
-
 def found(*rows: tuple[float | None, int]) -> pd.DataFrame:
     """Cases of functions of numbers by error and calls."""
     case = {

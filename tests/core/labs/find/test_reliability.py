@@ -14,10 +14,10 @@ from pydantic import ValidationError
 from core.events import Event, Model, Scored
 from core.labs.find.functions.entities import concepts
 from core.labs.find.reliability.lab import LAB, sample
-from core.labs.find.reliability.view import ReliabilitySpec, Report, softmax, verdict
+from core.labs.find.reliability.view import ReliabilitySpec, Report, verdict
 from core.models.catalog import Catalog
 from core.runs.engine import Going, Ports, execute
-from core.transcript import transcript
+from core.transcript import Transcript, transcript
 from tests.stub_server import Fault, StubServer
 
 
@@ -82,14 +82,19 @@ def test_the_embedding_backbone_is_as_reliable_as_it_says() -> None:
 def test_functions_are_selective() -> None:
     """Figure A4 on a sample: each function answers most to its own concept's words."""
     report, _ = play(ReliabilitySpec(backbone="embedding", concepts=8))
-    names, means = report.matrix()
-    matrix = np.array(means, dtype=float)
+    names = [one.concept for one in report.concepts]
+    matrix = np.array([[np.mean(one.of_concept(name)) for name in names] for one in report.concepts])
     assert names == sample(ReliabilitySpec(concepts=8)) and matrix.shape == (8, 8)
     assert (matrix.argmax(axis=1) == np.arange(8)).all() and (matrix.argmax(axis=0) == np.arange(8)).all()
     assert report.mean("same") == pytest.approx(matrix.diagonal().mean())
-    softened = np.array([softmax(row) for row in means], dtype=float)
-    assert np.allclose(softened.sum(axis=1), 1) and (softened.argmax(axis=1) == np.arange(8)).all()
-    assert softmax([None, 0.0, 0.0]) == [None, 0.5, 0.5]
+
+
+def test_of_a_run_of_which_one_function_is_kept_whole_the_means_are_of_all() -> None:
+    report, events = play(ReliabilitySpec(concepts=3, words=4))
+    kept = Transcript(keep=lambda place: place in ("", report.concepts[0].concept))
+    for event in events:
+        kept.apply(event)
+    assert len(Report(kept).concepts) == 1 and verdict(Report(kept)) == verdict(report)
 
 
 def test_a_language_model_is_asked_word_by_word_and_every_answer_is_kept() -> None:

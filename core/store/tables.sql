@@ -1,4 +1,4 @@
--- a run, its cases and their trials, and what every lab has
+-- the tables that every lab has: a run, its cases, their trials, and what is made of them
 
 create table runs (
     run varchar primary key,      -- the journal's name without .jsonl
@@ -28,7 +28,12 @@ create table runs (
     bytes bigint,                 -- indexed so far
     lines bigint,                 -- indexed so far
     modified bigint,              -- the file's time when it was indexed, nanoseconds since 1970
-    head varchar                  -- sha256 of the first line
+    head varchar,                 -- sha256 of the first line
+    owner varchar,
+    shared boolean,               -- of the run that this journal is about
+    recording boolean default false, -- whether it came with the app
+    study varchar,                -- '' where it was made for none
+    forked_from varchar           -- the run of which a person edited an answer
 );
 create table cases (
     run varchar, "case" varchar, lab varchar, number bigint, "of" bigint, title varchar, model varchar,
@@ -45,6 +50,7 @@ create table trials (             -- an expectation and what came of it; "paper"
     expected_repaired varchar, observed_repaired varchar, outcome_repaired varchar, counts_repaired boolean,
     reason_repaired varchar,
     calls json, "at" timestamp,
+    doubt_repaired varchar,       -- why what counts is no verdict all the same; '' or null where it is one
     primary key (run, "case", trial)
 );
 create table calls (
@@ -54,6 +60,12 @@ create table calls (
     tool_calls json,              -- what it asked for
     text varchar, seconds double, first_token_seconds double, cached boolean, prompt_tokens bigint,
     completion_tokens bigint, finish_reason varchar, error varchar, message varchar, hint varchar, "at" timestamp,
+    ended varchar,                -- complete | cut | unknown
+    thinking varchar,             -- raw | summary | hidden; null where the model did not think
+    thinking_tokens bigint,       -- part of completion_tokens
+    sent json,                    -- the parameters as they went out
+    served_model varchar,         -- in the server's own words
+    served_fingerprint varchar,
     primary key (run, call)
 );
 create table scores (
@@ -79,4 +91,29 @@ create table records (            -- of types that no lab declares
 create table faults (             -- lines of a journal that hold no event
     run varchar, line bigint, reason varchar,
     primary key (run, line)
+);
+create table items (             -- what a list of results has a row for (core/store/items.py)
+    run varchar, "case" varchar,  -- '' where a run has no case
+    trial varchar,                -- '' where the row is the case's own
+    lab varchar, number bigint,   -- of the case, in its run
+    "at" timestamp,               -- the run's
+    title varchar, about varchar, expected varchar, observed varchar, model varchar,
+    outcome varchar, outcome_paper varchar, differ boolean,
+    reason varchar,               -- why it does not count; '' where it does
+    error varchar,                -- class of a call of it that failed; '' where none did
+    how varchar, task varchar, dataset varchar, category varchar, difficulty varchar, wording varchar,
+    counts boolean,               -- by repaired rules; a case's own row always does
+    counts_paper boolean, observed_paper varchar, doubt varchar
+);
+create table roles (              -- which models a run asked, and as what
+    run varchar, role varchar, model varchar
+);
+create table labels (            -- what people say of a run, one row a word of theirs (core/store/items.py)
+    run varchar,                  -- the journal
+    about varchar, "case" varchar, -- '' for the run itself
+    trial varchar,                -- '' for the case itself
+    who varchar,
+    kind varchar,                 -- verdict | should | tag | note; of a run title | hidden
+    value varchar,                -- of a verdict, and of what should be: "what is judged: word"
+    "at" timestamp
 );

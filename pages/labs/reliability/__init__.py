@@ -1,1 +1,0 @@
-"""What the lab's page draws by hand."""
