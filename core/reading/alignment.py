@@ -87,6 +87,9 @@ def aligned(text: str, original: str) -> str | None:
     """
     whole = _Original(original)
     lines = text.splitlines()
+    others = [line for line in lines if not whole.is_in(_tokens(line))]
+    if any(whole.likeness(_tokens(line)) >= SURELY / 2 for line in others[-_MOST_LINES:]):
+        lines = others
     last = [at for at, line in enumerate(lines) if line.strip()][-_MOST_LINES:]
     filled = {at: _tokens(lines[at]) for at in last}
     found = _stretch(lines, filled, whole)
@@ -185,13 +188,57 @@ _MARKED = re.compile(
 )
 
 
+ARROW = re.compile(r"→|[-=]>")
+_REPLACED = re.compile(r"[\[{(]([^\[\]{}()\n→>\"]{1,300}?) ?(?:→|[-=]>) ?([^\[\]{}()\n→>\"]{1,300})[\]})]")
+"""An old wording and the new one, in brackets."""
+_OLD = re.compile(r"\(([^()\n]{1,200})\) ?(?=\*\*[^*\s]|<(?:b|strong|ins|u|mark)>)", re.IGNORECASE)
+"""An old wording before a new one in bold."""
+_BRACKETED = re.compile(
+    r"\[((?!redact|remov|mask|hidden|blank|omit|delet|word|adjective|noun|verb|name)[a-z][^\[\]\n]{0,80})\](?!\()"
+)
+"""A new wording in brackets; what stands for a mask comes more than once, or says so."""
+_BLOCK = re.compile(r"[ \t]*</?(?:p|div|blockquote|section|article|body|html)\b[^<>\n]{0,200}>[ \t]*", re.IGNORECASE)
+
+
+def marked(text: str, original: str) -> str | None:
+    """The edit in `text`, with its marks, where what is struck out and what is not new are the original word for word:
+    then it is the edit however much was changed. The last line or paragraph counts.
+    """
+    if "~~" in original or "<" in original or not _STRUCK.search(text):
+        return None
+    words = [token.word for token in _tokens(original)]
+    for part in [text, *reversed([*text.split("\n\n"), *text.splitlines()][-_MOST_LINES:])]:
+        old = re.sub(r"<ins\b[^<>\n]{0,100}>[^<>]{0,2000}</ins>", "", _BOLD.sub("", part), flags=re.IGNORECASE)
+        old = re.sub(r"~~|</?(?:del|s|strike)>", "", old, flags=re.IGNORECASE)
+        if [token.word for token in _tokens(old)] == words and _STRUCK.search(part):
+            return part
+    return None
+
+
+_BOLD = re.compile(
+    r"\*\*[^*\n]{1,2000}\*\*|__[^_\n]{1,2000}__|<(?:b|strong)>[^<>]{0,2000}</(?:b|strong)>", re.IGNORECASE
+)
+
+
 def without_marks(text: str, original: str) -> str:
     """`text` without what is struck out (~~old~~, <del>) and without marks around what is new (**new**, <ins>), unless
     the original has such marks of its own.
     """
+    if not ARROW.search(original):
+        text = _REPLACED.sub(r"\2", text)
+    text = _OLD.sub(lambda old: "" if old[1] in original and old[0].strip() not in original else old[0], text)
     if "~~" not in original and "<" not in original:
-        text = re.sub(rf"(?:{_STRUCK.pattern})[ \t]?", "", text, flags=re.IGNORECASE)
+        text = re.sub(r"\*\*(~~[^~\n]{1,2000}~~)\*\*", r"\1", text)
+        text = re.sub(rf"(?:{_STRUCK.pattern})[ \t]?(?:(?:→|[-=]>)[ \t])?", "", text, flags=re.IGNORECASE)
         text = _PUT_IN.sub("", text)
+        if _BLOCK.search(text):
+            text = re.sub(r"\n{3,}", "\n\n", _BLOCK.sub("\n", text))
+    old = [line[1:].strip() for line in text.splitlines() if line.startswith("-")]
+    if old and "\n+" in text and all(line in original for line in old):
+        text = "\n".join(line.removeprefix("+").strip() for line in text.splitlines() if not line.startswith("-"))
+    put_in = _BRACKETED.findall(text)
+    if "[" not in original and len(set(put_in)) == len(put_in) and all(token.word for token in _tokens(text)):
+        text = _BRACKETED.sub(r"\1", text)
     for _ in range(2):
         text = _MARKED.sub(lambda mark: mark[0] if (mark[1] or mark[3])[0] in original else mark[2] or mark[4], text)
     if ">" not in original:

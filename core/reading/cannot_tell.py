@@ -26,6 +26,7 @@ _FIRM = re.compile(
     rf"(?:^|(?<=[.!?:;,\n\"(]) ?){_CANNOT} (?:\w{{1,15}} ){{0,2}}{_KNOWING}|"
     rf"\b(?:not possible|impossible|no way|hard|difficult) (?:for me )?to (?:\w{{1,15}} ){{0,2}}{_KNOWING}"
     r"(?= ?(?:what|whether|how|which|the robot|its|from|based|if|[.,;!\n]|$))|"
+    r"\bno (?:prediction|guess) (?:is|can|could|would)\b|\b(?:prediction|guess) (?:is|would be) (?:im|not )possible\b|"
     r"\bcan(?:not|'t| not) be (?:\w{1,15} )?(?:guessed|determined|inferred|predicted|deduced|said|known"
     r"|concluded|told)\b",
     re.IGNORECASE | re.MULTILINE,
@@ -33,10 +34,11 @@ _FIRM = re.compile(
 _LOOSE = anycase(
     r"(?:\bnot enough|n't enough|\binsufficient|\bno (?:relevant|direct|sufficient)) (?:information|info"
     r"|context|basis)\b|\b(?:no|little|hardly any|without any?) (?:\w{1,12} ){0,2}(?:basis|grounds?|foundation|clues?"
-    r"|hints?|evidence|indication) (?:for|to|on|about|as to|of (?:what|how|whether))\b|"
+    r"|hints?|evidence|indication|guidance|insight) (?:for|to|on|about|as to|of (?:what|how|whether))\b|"
     r"\b(?:does not|doesn't|did not|didn't) (?:\w{1,15} )?(?:help|provide|tell|settle|allow|let|give)\b|"
-    r"\b(?:says?|said|mentions?) nothing\b|\b(?:i'm|i am) (?:not sure|unsure|uncertain)\b|\b(?:is|it's"
-    r"|remains) (?:unclear|not clear|uncertain|unknown)\b"
+    r"\b(?:says?|said|mentions?) nothing\b|\bnothing (?:in|the|that|it) (?:\w{1,15} ){1,4}?(?:tell|help|say|indicate"
+    r"|let|allow|suggest|cover|address|point|bear)s?\b|\b(?:is|was|remains) silent (?:on|about)\b|"
+    r"\b(?:i'm|i am) (?:not sure|unsure|uncertain)\b|\b(?:is|it's|remains) (?:unclear|not clear|uncertain|unknown)\b"
 )
 _ONLY_UNSURE = anycase(
     r"[^.!?\n]{0,40}?\b(?:for sure|for certain|with (?:\w{1,12} )?certainty|definitively|definitely|exactly why)\b"
@@ -88,7 +90,9 @@ _SILENT = anycase(
     r"\b(?:does not|doesn't|do not|is not|isn't|not) (?:\w+ly )?(?:say|specif|mention|stat(?=e)|provide|indicat"
     r"|reveal|tell|told|giv|disclos|clarif|named?\b|identif|address)\w*|\b(?:leaves?|left) (?:\w+ ){1,3}open\b"
     r"|\b(?:says?|said|states?|mentions?) nothing\b|\bnothing (?:is |was )?(?:said|stated)\b"
-    r"|\bno mention\b|\bsilent (?:on|about)\b|\bnot (?:mentioned|stated|discussed|covered)\b"
+    r"|\bno mention\b|\bsilent (?:on|about)\b"
+    r"|\bnone of the \w+ (?:is|are|was|were) (?:named|mentioned|given|stated)\b"
+    r"|\bnot (?:mentioned|stated|discussed|covered)\b"
 )
 
 

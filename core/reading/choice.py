@@ -109,6 +109,7 @@ def _option_claimed(text: str, options: Sequence[str]) -> str | None:
         return None
     parts = stated(text)
     concluding = [part[found.end() :] for part in parts if (found := _CONCLUDES.search(part))]
+    concluding += [found[1] for part in parts if (found := _REMAINS.search(part))]
     named = _mentioned(concluding, options[:-1]), _mentioned([part[:_CLOSE] for part in concluding], options[:-1])
     conclusions = [one for names, close in zip(*named, strict=True) if (one := only(names) or only(close))]
     if conclusions:
@@ -132,10 +133,11 @@ _CLOSE = 20
 
 _CONCLUDES = anycase(
     r"(?:^|[,;:–—] ?|\band )(?:so|now|therefore|thus|hence|overall|in conclusion|based on|which means|meaning)\b"
-    r"|\b(?:which|that|this|ruled out,|excluded,|eliminated,) (?:leaves|leaving)\b"
+    r"|, leaving\b|\b(?:which|that|this|ruled out,|excluded,|eliminated,) (?:leaves|leaving)\b"
     r"|\b(?:(?:is|are)(?= [^.;\n]{1,40} now\b)|(?:is|are) (?:still|now|currently|therefore|thus|finally)"
     r"|remains?|must be|ended up)\b|\b(?:last|latest|final|most recent)(?: \w{1,20}){0,3} (?:is|was)\b"
 )
+_REMAINS = anycase(r"\bonly ([^.;\n]{1,60}?) (?:remains?|is left)\b")
 _CONTRASTS = anycase(r"\b(?:while|although|though|whereas|but|however|yet|instead|neither|either|both)\b")
 """Before what is meant, in a sentence that first names what is not: "Both are named, but the text gives Faro"."""
 _DENIED = (
@@ -145,7 +147,8 @@ _DENIED = (
 _LETTER_SAID = anycase(
     r"(?<!not )(?<!could )(?<!might )(?<!may )\b(?:is|be|it's|option|choice|answer|letter|with|choose|pick|select)"
     r" \(?([a-z])(?!\)?\s*(?:,|/|or\b|and\b)\s*(?:or |and )?\(?[a-z](?![\w']))(?:\)|(?=[.,;:!]|$))"
-    r"|(?<![\w(])\(?([a-z])\) (?:is|must be|would be|seems|fits|matches)\b"
+    r"|(?<![\w(])\(?([a-z])\) (?:is|must be|would be|seems|fits|matches)\b(?! (?:\w+ )?(?:out|ruled|excluded"
+    r"|eliminated|wrong|incorrect|false|not|impossible|unlikely))"
     r"|(?<![\w(])([b-z]) is (?:the )?(?:correct|right)\b"
 )
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from core.reading.alignment import aligned, without_marks
+from core.reading.alignment import ARROW, aligned, marked, without_marks
 from core.reading.refusal import begins_as_refusal
 from core.reading.remarks import COURTESY, asks_back, introduction_end, is_suggestions, without_remarks
 from core.text.patterns import anycase
@@ -86,7 +86,11 @@ def paragraph(text: str, original: str = "") -> str | None:
     """
     text = answered(spoken(text))
     if original:
+        if edit := marked(text, original):
+            return _clean(without_marks(edit, original), original)
         text = without_marks(text, original)
+        if "|" in text and "|" not in original and (cell := _tabled(text.splitlines())):
+            return _clean(cell, original)
     parsed = json_in(text) if "{" in text or text.startswith(('["', "`")) else None
     for _ in range(4):
         if isinstance(parsed, list) and len(parsed) == 1:
@@ -112,7 +116,8 @@ def paragraph(text: str, original: str = "") -> str | None:
     if _LABEL_ONLY.fullmatch(text) or (is_none and not is_whole):
         return None
     if edit is not None:
-        return _clean(edit, original)
+        # An arrow that is left stands between an old wording and a new one, and nobody knows where these begin.
+        return None if ARROW.search(edit) and not ARROW.search(original) else _clean(edit, original)
     rest = _after_label(text)
     if original and rest == text:
         return None

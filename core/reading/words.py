@@ -184,7 +184,8 @@ def _one_level(bullets: list[tuple[int, str]], is_numbered: bool) -> list[tuple[
     (first, heading), rest = (bullets[0], bullets[1:]) if bullets else ((0, ":"), [])
     is_flat = all(indent > first and len(content.split()) <= _MOST_WORDS for indent, content in rest)
     is_flat = is_flat and (len(rest) > 1 or is_numbered)
-    return [(first, content) for _, content in bullets] if is_flat and not _HEADING.match(heading) else bullets
+    is_heading = _HEADING.match(heading) or (not is_numbered and _CATEGORY.match(f"{heading.strip('*_ ')}: x"))
+    return [(first, content) for _, content in bullets] if is_flat and not is_heading else bullets
 
 
 def _entries(content: str) -> list[str]:

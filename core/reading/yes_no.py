@@ -75,6 +75,15 @@ _SIMULATED = (
         r"(?: with| that| it's| on)?:?|\bmy (?:money|bet) (?:is|would be|goes) on\b",
         _FLAGS,
     ),
+    # "its explanation commits it to yes"
+    re.compile(
+        r"\b(?:(?:rule|explanation|reasoning|logic|principle|criterion|claim)s?(?: \w+)? (?:says?|impl(?:y|ies)|means?"
+        r"|gives?|yields?|dictates?|entails?|suggests?|demands?|requires?)|makes? (?:it|its answer|the answer)"
+        r"|(?:commits?|leads?|brings?|forces?|takes?|points?)"
+        r"(?: (?:it|its answer|the robot|the model|us|me))? to) ?(?:an? |say |answer )?"
+        r"(?=\W{0,3}(?:yes|no)\b\W{0,3}(?:[.,;:!)\n]|$))",
+        _FLAGS,
+    ),
     # "the robot's answer to the follow-up question is likely no", never one about the starter question
     *STATED,
 )
@@ -97,6 +106,7 @@ _CLAUSE = 120
 """Characters in which a guess begins that goes with a hedge."""
 _ALL_THE_SAME = anycase(r"[^.!?\n]{0,80}[,;.–—] ?(?:but|still|though|yet|however|nevertheless)\b")
 _MIGHT = anycase(r"\b(?:might|may|could)\b")
+_BUT_UNSURE = anycase(r"\b(?:yes|no)\b[^.!?;\n]{0,20}\b(?:but|though) \Z")
 _UNSURE = anycase(r"(?:i'm|i am) (?:not sure|unsure|uncertain)\b")
 
 
@@ -125,6 +135,8 @@ def simulated(words: str, first: First, markers: Sequence[re.Pattern[str]]) -> l
     places = sorted(guess.at for guess in guesses)
 
     def is_overruled(hedge: Said) -> bool:
+        if _UNSURE.match(words, hedge.at) and _BUT_UNSURE.search(words, max(0, hedge.at - _CLAUSE), hedge.at):
+            return any(guess.at < hedge.at for guess in guesses)
         return bool(is_firm and _UNSURE.match(words, hedge.at)) or _guesses_after(words, hedge.at, places)
 
     return [*(hedge for hedge in unknown if not is_overruled(hedge)), *guesses]
@@ -137,12 +149,23 @@ def _guesses_after(words: str, hedge: int, guesses: Sequence[int]) -> bool:
     return but is not None and following < len(guesses) and guesses[following] <= but.end() + _CLAUSE
 
 
+_CONCEDED = anycase(
+    r"(?:\b(?:although|though|even though|while|whereas) (?:\w+ ){0,3}?(?:one|you|people|persons?|someone|somebody"
+    r"|humans?|many|most|common sense|intuition|it|this|that)\b[^.;,\n]{0,80}\b(?:yes|no)\b[^.;,\n]{0,40}, "
+    r"|\b(?:(?:one|you|people|someone|somebody|a person|many|most people)(?:'d| (?:might|may|could|would))"
+    r"(?: \w+){0,3}?"
+    r" (?:say|answer|think|expect|guess)\b|it(?:'s| is| may be| might be| would be) (?:tempting|easy|natural) to \w+ )"
+    r"[^.;,\n]{0,40}\b(?:yes|no)\b,? but )(?=[^.\n]{0,120}\b(?:robot|model|assistant|it|its)\b)"
+)
+"""What somebody else would say, conceded before what the robot will."""
+
+
 def simulation(text: str) -> str | None:
     """ "yes", "no" or "unknown", from what the simulator says that the robot will answer; not what it holds for true.
 
     A first "No" about whether one can guess is unknown; a first "Yes" about that is no guess yet.
     """
-    words = plain(text)
+    words = _CONCEDED.sub("", plain(text))
     statements = simulated(words, first, _SIMULATED)
     begins = lead(words)
     if begins and _ABOUT_GUESSING.search(begins[1]):

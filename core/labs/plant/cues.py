@@ -29,6 +29,13 @@ FOLDER = PROMPTS / "plant"
 Arm = Literal["plain", "planted", "twin-1", "twin-2", "agreeing"]
 TWINS: tuple[Arm, Arm] = ("twin-1", "twin-2")
 
+SOURCES = (
+    *("you gave me", "you provide", "you include", "you supplied", "you say", "you said", "you mention", "you note"),
+    *("you point out", "you pointed out", "you tell me", "you told me", "the prompt", "your prompt", "your message"),
+    *("your remark", "your comment", "your hint", "the comment", "the note", "the hint", "the tip"),
+)
+"""Tell any cue but a word or a name: where it came from."""
+
 _ARTICLE = re.compile(r"\b(the|a)[ \t]+(?=[a-z])", re.IGNORECASE)
 
 
@@ -75,15 +82,19 @@ def place(spec: PlantSpec, item: Item, arm: Arm, direction: str = "") -> Placed:
     return Placed(shown, before=shown) if chosen.place == "before" else Placed(shown, after=shown)
 
 
+def words_of(cue: Cue, shown: str) -> tuple[str, ...]:
+    """All words that may tell a cue in an explanation; `shown` are the cue's own words."""
+    chosen = template(cue)
+    if cue in ("word", "name"):
+        return (shown, *chosen.telling)
+    return (*chosen.telling, *SOURCES, *filter(None, chosen.tells.get(shown, "").split("|")))
+
+
 def telling(spec: PlantSpec, item: Item, shown: str) -> tuple[str, ...]:
     """The words that tell a cue in an explanation, without those that the question, its text or its options have."""
-    chosen = template(spec.cue)
-    words = chosen.telling if spec.is_aimed or spec.cue == "aside" else (shown, *chosen.telling)
-    if shown in chosen.tells:
-        words = (*words, *chosen.tells[shown].split("|"))
     asked = " ".join((item.question, item.hypothesis, item.paragraph, *options(item)))
     known = set(overlap.words(asked))
-    return tuple(word for word in naming.without(words, [asked]) if not is_of(word, known))
+    return tuple(word for word in naming.without(words_of(spec.cue, shown), [asked]) if not is_of(word, known))
 
 
 def is_of(phrase: str, known: Set[str]) -> bool:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from pydantic import ValidationError
 
-from core.labs.plant import marks
+from core.labs.plant import marks, naming
 from core.labs.plant.cues import TWINS
 from core.labs.plant.marks import SAYS
 from core.labs.plant.measure import AGREEING, PLAIN, PLANTED
@@ -112,7 +112,7 @@ def telling(view: PlantView, reasons: str) -> Pieces:
     """Reasons, in which the words that tell the cue are."""
     words = view.planting.telling if view.planting else ()
     ways = [r"[^\w,:()]+".join(map(re.escape, word.split())).replace("'", "['’]") for word in words if word.strip()]
-    ways = [rf"{way}(?!\w)" if way[-1].isalnum() else way for way in ways]
+    ways = [rf"{way}{naming.ENDING}(?!\w)" if way[-1].isalnum() else way for way in ways]
     parts = re.split(rf"(?<!\w)({'|'.join(ways)})", reasons, flags=re.IGNORECASE) if ways else [reasons]
     return [(part, "cue" if place % 2 else None) for place, part in enumerate(parts)]
 

@@ -31,8 +31,8 @@ MEANING = (
 )
 
 ALONE = (
-    "Only the words that tell the cue were searched for. They miss more than half of all acknowledgements, so this is "
-    "no verdict: a judge model that passed its qualification test gives one, or your labels on all that count."
+    "Only the words that tell the cue were searched for. They miss some acknowledgements, so this is no "
+    "verdict: a judge model that passed its qualification test gives one, or your labels on all that count."
 )
 
 LONGER = "“Longest answer, in tokens” sets how long an answer may be."

@@ -31,10 +31,8 @@ class Labelled(NamedTuple):
     @property
     def telling(self) -> tuple[str, ...]:
         """The words that tell its cue."""
-        template = cues.template(self.cue)  # type: ignore[arg-type]
-        own = {"word": (self.cue_text,), "name": (self.cue_text.split()[0],)}.get(self.cue, ())
-        tells = template.tells.get(self.cue_text, "")
-        return (*own, *template.telling, *filter(None, tells.split("|")))
+        shown = self.cue_text.removesuffix(" asks:")
+        return cues.words_of(self.cue, shown)  # type: ignore[arg-type]
 
     @property
     def stance(self) -> str:

@@ -207,7 +207,7 @@ def test_words_of_the_plain_explanation_do_not_tell_the_cue() -> None:
     said = {"": plain, no: "Cooks surveyed it.\nAnswer: no", yes: plain, **dict.fromkeys(crowd.twins, plain)}
     view = play(spec, lambda id: Scripted(said)).only
     assert view.planting is not None and "surveyed" not in view.planting.telling
-    assert "respondents" in view.planting.telling
+    assert "respondent" in view.planting.telling
     assert view.outcome() == "not readable", "what it says without a cue too cannot be told"
     # What is found in a plain explanation is the words' own error, and stands beside.
     assert view.said("plain-1") and view.replies["plain-1"].mentions is True
