@@ -18,7 +18,7 @@ from starlette.middleware import Middleware
 from streamlit.web.server import server_util
 
 from core import entry, home, policy
-from core.people import allowance, hosting, roles
+from core.people import allowance, instance, roles
 from core.runs import bundle
 from core.store.store import StoreError
 from pages import connections, logs, opening, shell
@@ -42,12 +42,12 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     port = int(st.get_option("server.port"))
     url = server_util.get_url(server_util.get_display_address(st.get_option("server.address") or "0.0.0.0"))  # noqa: S104
     opening.announce(url, port, OPEN in sys.argv)
-    beside = [asyncio.create_task(forget()), asyncio.create_task(obey())]
+    forgetting = asyncio.create_task(forget())
     yield
-    for task in beside:
-        task.cancel()
+    forgetting.cancel()
     opening.forget(port)
     entry.close()
+    instance.release()
 
 
 async def forget() -> None:
@@ -63,22 +63,13 @@ async def forget() -> None:
         await asyncio.sleep(3600)
 
 
-async def obey() -> None:
-    """Stop every second those runs that the host wants stopped, whichever process the host's page is in."""
-    while True:
-        if entry.jobs.cache_info().currsize:
-            # Where the folder is gone nobody can have left word.
-            with suppress(home.HomeUnusable, OSError):
-                await asyncio.to_thread(hosting.obey, entry.jobs())
-        await asyncio.sleep(1)
-
-
 # What is kept of people's questions and answers is for the eyes of whoever runs the app.
 os.umask(0o077)
 try:
     home.journals()
-except home.HomeUnusable as error:
-    # Nothing works without it: say so in a line, before the server starts.
+    instance.claim(f"http://127.0.0.1:{st.get_option('server.port')}")
+except (home.HomeUnusable, instance.AlreadyServed) as error:
+    # Say so in a line, before the server starts.
     sys.exit(str(error))
 
 if faults := policy.faults():

@@ -33,16 +33,14 @@ from core.people.visit import Visit
 from core.runs import verify as verifying
 from core.runs.bundle import Taken
 from core.runs.verify import Verified
+from core.store import sql
 from core.store.keeper import Keeper
 from core.store.schema import record_tables
-from core.store.store import Store, StoreBusy
+from core.store.store import Store
 from core.study.background import Studies
 
 LABS: tuple[Lab, ...] = (ask.LAB, check.LAB, probe.LAB, plant.LAB, reliability.LAB, exam.LAB, reading_exam.LAB)
 """A lab is registered by one entry here; everything else it declares itself."""
-
-STORES = ("store.duckdb", "store.second.duckdb", "store.third.duckdb", "store.fourth.duckdb")
-"""One for each process on a home."""
 
 
 @cache
@@ -101,19 +99,18 @@ def dataset_fetches() -> Fetches[Source]:
 
 @cache
 def keeper() -> Keeper:
-    """The process's store, kept up to date. Where another process has the home's open, this one keeps its own, of the
-    same journals, and `Keeper.beside` is the other. Raises StoreError where none can be had, as for a fifth process.
+    """The app's store, kept up to date. Raises StoreError where none can be had, as while a command has it open."""
+    return Keeper(Store(home.index("store.duckdb"), labs()), home.journals(), recordings=home.recordings())
+
+
+def lent_index() -> Path:
+    """A copy of the app's index, with all that the journals hold now, for the command line. Raises StoreError and
+    QueryRefused where there is none.
     """
-    beside = None
-    for name in STORES:
-        try:
-            store = Store(home.index(name), labs())
-        except StoreBusy as busy:
-            beside = beside or busy
-        else:
-            return Keeper(store, home.journals(), recordings=home.recordings(), beside=beside)
-    assert beside is not None
-    raise beside
+    index = keeper()
+    index.looked.wait()
+    index.look()
+    return sql.copied(index.store)
 
 
 @cache

@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from core import policy
 from core.home import HomeUnusable
-from core.people import access, counted, roles
+from core.people import access, counted, instance, roles
 from core.people.places import NoPlace, Places, Rate, network_of
 from core.people.visit import code_in, cookie_of, name_of_visitor
 from pages.connections import CONNECTIONS, FILES_OF_TAB, end_of
@@ -249,7 +249,7 @@ async def _has_access(scope: Scope, receive: Receive, send: Send) -> bool:
     """Whether the request may go on. Otherwise it is answered: one with the right token gets the cookie and is sent to
     the same address without the token, which so stays out of links and histories.
     """
-    if not access.is_required() or scope["path"] == _HEALTH:
+    if not access.is_required() or scope["path"] in (_HEALTH, instance.ROUTE):
         return True
     may = access.is_cookie(_cookie(scope, name := f"{ACCESS}_{_port(scope)}"))
     asked = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)

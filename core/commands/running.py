@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 import os
 import shlex
+import shutil
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -21,6 +23,7 @@ from core.datasets.items import Loaded
 from core.events import Event, Failed, Recorded, Scored, Started, Token
 from core.journal import Journal, JournalFull, JournalInUse
 from core.lab.lab import Lab, counted
+from core.people import instance
 from core.people.looking import NoSuchRun, of_today
 from core.runs.driver import Driver
 from core.runs.engine import Going
@@ -179,17 +182,21 @@ def heed_ctrl_c() -> None:
 
 @contextlib.contextmanager
 def index_of_all() -> Iterator[Store]:
-    """An index that is up to date: the app's, or one of the command line's own while the app holds that."""
-    path = home.index("store.duckdb")
-    try:
-        store = Store(path, entry.labs())
-    except StoreBusy:
-        # This one is made of the same journals, and kept for the next time.
-        print("The app has the index open: asking one of the command line's own.", file=sys.stderr)
-        store = Store(home.index("store.commands.duckdb"), entry.labs())
-    with store:
-        index(store, home.journals())
-        index(store, home.recordings(), recordings=True)
+    """An index that is up to date: while the app is running, a copy of the app's. Raises StoreBusy."""
+    with contextlib.ExitStack() as stack:
+        try:
+            store = stack.enter_context(Store(home.index("store.duckdb"), entry.labs()))
+        except StoreBusy as busy:
+            try:
+                lent = instance.borrow()
+                copy = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "store.duckdb"
+                shutil.copyfile(lent, copy)
+            except (instance.NotLent, OSError) as error:
+                raise StoreBusy(f"{busy} {error}", busy.pid) from None
+            store = stack.enter_context(Store(copy, entry.labs()))
+        else:
+            index(store, home.journals())
+            index(store, home.recordings(), recordings=True)
         yield store
 
 

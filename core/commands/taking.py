@@ -55,8 +55,9 @@ def _query(query: str, as_json: bool) -> int:
 def _asked(query: str) -> Found:
     """What SQL finds, in an index that is up to date."""
     with index_of_all() as store:
-        path = store.path
-    return sql.ask_file(path, query)
+        # A process of the query's own opens the file.
+        store.close()
+        return sql.ask_file(store.path, query)
 
 
 def _all_of(query: str) -> list[dict[str, Any]]:

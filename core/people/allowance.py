@@ -66,18 +66,16 @@ _COUNTED = (
     *("runs_at_once", "runs_of_all", "runs_in_line"),
     *("calls_a_day", "calls_of_all_a_day", "cents_a_day", "cents_of_all_a_day"),
 )
-"""Limits of what all processes of a home count together."""
+"""Limits of what the app counts while it runs."""
 
 
 def is_counted() -> bool:
-    """Whether there is a limit here of what all processes count together: where there is none, nothing is counted."""
+    """Whether there is such a limit here: where there is none, nothing is counted."""
     return any(policy.limit(name) is not None for name in _COUNTED)
 
 
 class Allowance:
-    """What the runs of `folder` have taken, and whether there is room for one more. May be used from any thread, beside
-    other processes.
-    """
+    """What the runs of `folder` have taken, and whether there is room for one more. May be used from any thread."""
 
     def __init__(self, folder: Path, charge: Charge = free_of_charge) -> None:
         self.today = CallsToday(folder, charge)
@@ -85,28 +83,28 @@ class Allowance:
         self._charge = charge
 
     def begin(self, run: str, owner: str, calls: int | None) -> int | None:
-        """Count one more run, of so many calls at most, or none that counts (None). Its number among those of all
-        processes; None where nothing is counted. Raises TooMuch where there is no room for it beside those that go on
+        """Count one more run, of so many calls at most, or none that counts (None). Its number; None
+        where nothing is counted. Raises TooMuch where there is no room for it beside those that go on
         or wait in line, or the day has none for its calls beside those that are on their way.
         """
         try:
             home.must_write(self._folder)
-            self._check_stored()
-            if not is_counted():
-                return None
-            self.today.look()
-            with self.today.counted.at_once():
-                self._check_room(owner)
-                if calls is not None:
-                    self._check_day(owner, calls)
-                number = self.today.counted.begin(run, owner, calls or 0)
-                self.hand_out()
-                return number
         except home.HomeUnusable as error:
             raise TooMuch(str(error)) from None
+        self._check_stored()
+        if not is_counted():
+            return None
+        self.today.look()
+        with self.today.counted.at_once():
+            self._check_room(owner)
+            if calls is not None:
+                self._check_day(owner, calls)
+            number = self.today.counted.begin(run, owner, calls or 0)
+            self.hand_out()
+            return number
 
     def hand_out(self) -> set[int]:
-        """Give the places that are free to runs in line; the numbers of those that wait on. Raises HomeUnusable."""
+        """Give the places that are free to runs in line; the numbers of those that wait on."""
         return self.today.counted.hand_out(policy.limit("runs_of_all"))
 
     def admit(self, owner: str, event: Event, number: int | None) -> None:
@@ -117,19 +115,14 @@ class Allowance:
             return
         if not is_counted():
             return
-        try:
-            self.today.look()
-            with self.today.counted.at_once():
-                if isinstance(event, Asked):
-                    if words := self._spent(owner):
-                        raise _out_of_reach(words)
-                    if number is not None:
-                        self.today.counted.asked(number)
-                _count(self.today.counted, self._charge, owner, event)
-        except home.HomeUnusable as error:
+        self.today.look()
+        with self.today.counted.at_once():
             if isinstance(event, Asked):
-                raise _out_of_reach(str(error)) from None
-            log.warning("A call counts with the most that it may have taken: %s", error)
+                if words := self._spent(owner):
+                    raise _out_of_reach(words)
+                if number is not None:
+                    self.today.counted.asked(number)
+            _count(self.today.counted, self._charge, owner, event)
 
     def _check_stored(self) -> None:
         most = policy.limit("stored_mb")
@@ -244,10 +237,9 @@ def _bounded(tokens: int) -> int:
 
 class CallsToday:
     """What calls the runs of `folder` have made since midnight (UTC), and what these took, by the name of whose they
-    are, counted by all processes of this home.
+    are.
 
-    What stands in journals is counted once; from then on `Allowance.admit` counts. May be used from any thread;
-    everything raises HomeUnusable.
+    What stands in journals is counted once; from then on `Allowance.admit` counts. May be used from any thread.
     """
 
     def __init__(self, folder: Path, charge: Charge = free_of_charge) -> None:
@@ -278,7 +270,7 @@ class CallsToday:
         return self.counted.each()
 
     def look(self) -> None:
-        """Count what journals tell of this day, unless a process did. Not within one step: it takes its time."""
+        """Count what journals tell of this day, unless that was done. Not within one step: it takes its time."""
         if self._day == _today():
             return
         with self._looking:
@@ -286,7 +278,7 @@ class CallsToday:
                 day = _today()
                 is_read = self.counted.is_read(day)
             if not is_read:
-                # No process counts a call of that day before its journals are read, by whichever is first.
+                # No call of that day is counted before its journals are read.
                 self.counted.read(day, of_journals(self._folder, day, self._charge))
             self._day = day
 

@@ -1,29 +1,19 @@
-"""What all processes of a home count together, in one small database in it: what a day's calls took, runs and their
-places, wrong codes, tabs.
+"""What the app counts while it runs: what a day's calls took, runs and their places, wrong codes, tabs.
+
+One app serves a home, so all of it is in memory. What a day's calls took is read from the journals at the start.
 """
 
 from __future__ import annotations
 
-import secrets
-import sqlite3
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 from core import home
-from core.lease import Lease, is_held
-
-_FORM = 4
-"""The number of the tables' form. A file of another one is begun anew: what it holds is of this day, or in journals."""
-
-_PATIENCE = 5.0
-"""Seconds to wait for another process that counts."""
-
-_TABLES = Path(__file__).with_name("counted.sql").read_text(encoding="utf-8")
 
 _FREE, _LONGEST = 5, 900.0
 """Wrong codes that cost one address nothing; from then on each doubles the wait, from 1 second to so many."""
@@ -75,280 +65,186 @@ class Tally:
             self.under_way[call] = most
 
 
+@dataclass
+class _Run:
+    """A run that goes on or waits. `whose`: its owner, else the run itself. `ahead`: calls it may still make."""
+
+    run: str
+    owner: str
+    whose: str
+    ahead: int
+    has_place: bool = False
+
+
 class Counted:
-    """The counts in the database at `path`, made when something is first counted. May be used from any thread, beside
-    other processes. Everything raises HomeUnusable where nothing can be counted.
+    """The counts of one app. May be used from any thread."""
 
-    What belongs to a process (a run's place, a tab) goes with it, however it ended: it holds a lease beside the
-    database.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self) -> None:
         self._turn = threading.RLock()
-        self._database: sqlite3.Connection | None = None
-        self._lease: Lease | None = None
+        self._day = ""
+        self._is_read = False
+        self._tally = Tally()
+        self._numbers = count(1)
+        self._runs: dict[int, _Run] = {}
+        self._line: list[int] = []
+        """The numbers of the runs without a place, in the order in which they come next."""
+        self._wrong: dict[str, tuple[int, float]] = {}
+        """How many wrong codes, and when the last one, by address."""
+        self._tabs: dict[str, list[str]] = {}
 
-    @contextmanager
-    def at_once(self) -> Iterator[sqlite3.Connection]:
-        """All that is looked up and counted within is one step, between which no other process or thread counts."""
-        with self._turn:
-            if self._database is not None and self._database.in_transaction:
-                yield self._database
-                return
-            try:
-                database = self._open()
-                database.execute("begin immediate")
-                with database:
-                    yield database
-            except (sqlite3.Error, OSError) as error:
-                home.must_write(self.path.parent)
-                raise home.HomeUnusable(
-                    f"What people may use cannot be counted in {self.path} ({error}). Make room on the disk, or stop "
-                    "the app and delete that file: it is made again."
-                ) from None
+    def at_once(self) -> threading.RLock:
+        """To be used with `with`: all that is looked up and counted within is one step, in which no other thread
+        counts.
+        """
+        return self._turn
 
     def is_read(self, day: str) -> bool:
         """Whether what journals tell of that day is counted. Of another day than the last one nothing is."""
-        with self.at_once() as database:
-            if (row := database.execute("select day, is_read from day").fetchone()) and row[0] == day:
-                return bool(row[1])
-            for table in ("day", "taken", "under_way"):
-                database.execute(f"delete from {table}")  # noqa: S608  our own words
-            database.execute("insert into day values (?, 0)", (day,))
-            return False
+        with self._turn:
+            if day != self._day:
+                self._day, self._is_read, self._tally = day, False, Tally()
+            return self._is_read
 
     def read(self, day: str, tally: Tally) -> None:
-        """Add what journals tell of that day, unless that was done already or the day is over."""
-        with self.at_once() as database:
-            if database.execute("update day set is_read = 1 where day = ? and not is_read", (day,)).rowcount:
-                for owner, taken in tally.of.items():
-                    self._take(database, owner, taken)
-                rows = [(*call, *most) for call, most in tally.under_way.items()]
-                database.executemany("insert or ignore into under_way values (?, ?, ?, ?)", rows)
+        """Take over what journals tell of that day, unless that was done already or the day is over."""
+        with self._turn:
+            if day == self._day and not self._is_read:
+                self._tally, self._is_read = tally, True
 
     def most(self, call: tuple[str, str]) -> tuple[int, int]:
         """As of `Tally`."""
-        with self.at_once() as database:
-            words = "select prompt, completion from under_way where run = ? and call = ?"
-            return database.execute(words, call).fetchone() or (0, 0)
+        with self._turn:
+            return self._tally.most(call)
 
     def take(self, owner: str, call: tuple[str, str], taken: Taken, most: tuple[int, int] | None) -> None:
         """As of `Tally`."""
-        with self.at_once() as database:
-            self._take(database, owner, taken)
-            if most is None:
-                database.execute("delete from under_way where run = ? and call = ?", call)
-            else:
-                database.execute("insert or replace into under_way values (?, ?, ?, ?)", (*call, *most))
+        with self._turn:
+            self._tally.take(owner, call, taken, most)
 
     def taken(self, owner: str | None) -> Taken:
         """What the day's calls of that person's runs took; of everybody's for None."""
-        with self.at_once() as database:
-            who = _ALL if owner is None else owner
-            row = database.execute("select calls, cents from taken where who = ?", (who,)).fetchone()
-        return Taken(*row) if row else Taken()
+        with self._turn:
+            if owner is not None:
+                return self._tally.of.get(owner, Taken())
+            of_all = self._tally.of.values()
+            return Taken(sum(one.calls for one in of_all), sum(one.cents for one in of_all))
 
     def each(self) -> dict[str, Taken]:
         """What the day's calls of each person's runs took, by the name of whose they are."""
-        with self.at_once() as database:
-            rows = database.execute("select who, calls, cents from taken where who <> ?", (_ALL,)).fetchall()
-        return {who: Taken(*taken) for who, *taken in rows}
+        with self._turn:
+            return dict(self._tally.of)
 
     def going_on(self, owner: str | None) -> GoingOn:
         """That person's runs; everybody's for None."""
-        with self.at_once() as database:
-            self._forget_dead(database)
-            words = "select count(*), coalesce(sum(ahead), 0) from run where ?1 is null or owner = ?1"
-            return GoingOn(*database.execute(words, (owner,)).fetchone())
+        with self._turn:
+            runs = [one for one in self._runs.values() if owner is None or one.owner == owner]
+            return GoingOn(len(runs), sum(one.ahead for one in runs))
 
     def begin(self, run: str, owner: str, calls: int) -> int:
-        """Put a run of this process, which may make so many calls, at the end of the line. Its number."""
-        with self.at_once() as database:
-            number = database.execute(
-                "insert into run (run, owner, whose, ahead, line, process) "
-                "values (?, ?, ?, ?, (select coalesce(max(line), 0) + 1 from run), ?)",
-                (run, owner, owner or run, calls, self._process(database)),
-            ).lastrowid
-        assert number is not None
-        return number
+        """Put a run, which may make so many calls, at the end of the line. Its number."""
+        with self._turn:
+            number = next(self._numbers)
+            self._runs[number] = _Run(run, owner, owner or run, calls)
+            self._line.append(number)
+            return number
 
     def asked(self, number: int) -> None:
         """One of the calls that the run may make is made."""
-        with self.at_once() as database:
-            database.execute("update run set ahead = max(ahead - 1, 0) where number = ?", (number,))
+        with self._turn:
+            if one := self._runs.get(number):
+                one.ahead = max(one.ahead - 1, 0)
 
     def over(self, number: int) -> None:
         """The run goes on no more, and gives its place back."""
-        with self.at_once() as database:
-            database.execute("delete from run where number = ?", (number,))
+        with self._turn:
+            self._runs.pop(number, None)
+            if number in self._line:
+                self._line.remove(number)
 
     def hand_out(self, places: int | None) -> set[int]:
-        """Let so many runs of all processes have a place, any number for None: of those in line one of each owner in
-        turn. Nobody loses theirs. The numbers of the runs that are still in line.
+        """Let so many runs have a place, any number for None: of those in line one of each owner in turn. Nobody loses
+        theirs. The numbers of the runs that are still in line.
         """
-        with self.at_once() as database:
-            self._forget_dead(database)
-            [(taken, waiting)] = database.execute("select total(has_place), total(not has_place) from run")
-            for _ in range(int(waiting if places is None else min(waiting, places - taken))):
-                self._hand_out(database)
-            return {number for (number,) in database.execute("select number from run where not has_place")}
+        with self._turn:
+            free = len(self._line) if places is None else places - (len(self._runs) - len(self._line))
+            while self._line and free > 0:
+                first = self._runs[self._line.pop(0)]
+                first.has_place = True
+                # The others of its owner go to the end, in their order.
+                self._line.sort(key=lambda number: self._runs[number].whose == first.whose)
+                free -= 1
+            return set(self._line)
 
     def before(self, run: str) -> int | None:
-        """How many other people come before the run, of whatever process it is; None where it is not in line."""
-        with self.at_once() as database:
-            words = "select whose from run where run = ? and not has_place"
-            if (row := database.execute(words, (run,)).fetchone()) is None:
-                return None
-            [(number,)] = database.execute(
-                "select count(distinct whose) from run where not has_place and "
-                "line < (select min(line) from run where whose = ? and not has_place)",
-                row,
-            )
-            return int(number)
+        """How many other people come before the run; None where it is not in line."""
+        with self._turn:
+            line = list(dict.fromkeys(self._runs[number].whose for number in self._line))
+            waiting = (self._runs[number] for number in self._line)
+            one = next((one for one in waiting if one.run == run), None)
+            return line.index(one.whose) if one else None
 
     def wrong(self, who: str) -> float:
         """Count a wrong code of `who`, a network address. Seconds until a code of theirs is looked at again: where it
         is more than 0 this one was not looked at, and does not count.
         """
-        with self.at_once() as database:
+        with self._turn:
             if seconds := self.wait(who):
                 return seconds
             for one in (who, _ALL):
-                database.execute(
-                    "insert into wrong values (?, 1, ?) on conflict do update set times = times + 1, at = excluded.at",
-                    (one, time.time()),
-                )
+                self._wrong[one] = self._wrong.get(one, (0, 0.0))[0] + 1, time.time()
             return 0.0
 
     def right(self, who: str) -> float:
         """Forget the wrong codes of `who`, who typed a right one. The seconds are those of `wrong`: where they are more
         than 0 it was not looked at. What all addresses typed stands, so that no right code helps to guess another.
         """
-        with self.at_once() as database:
+        with self._turn:
             if seconds := self.wait(who):
                 return seconds
-            database.execute("delete from wrong where who = ?", (who,))
+            self._wrong.pop(who, None)
             return 0.0
 
     def wait(self, who: str) -> float:
         """Seconds until a code of `who` is looked at; 0 where it is now."""
-        with self.at_once() as database:
+        with self._turn:
             now = time.time()
             # The clock was set back: they are of this moment, so that no wait is longer than it can be.
-            database.execute("update wrong set at = ? where at > ?", (now, now))
-            database.execute("delete from wrong where at <= ?", (now - _FORGOTTEN,))
-            rows = database.execute("select who, times, at from wrong where who in (?, ?)", (who, _ALL)).fetchall()
-        return float(max((max(_wait(one, times) - (now - at), 0) for one, times, at in rows), default=0))
+            known = {one: (times, min(at, now)) for one, (times, at) in self._wrong.items()}
+            self._wrong = {one: (times, at) for one, (times, at) in known.items() if at > now - _FORGOTTEN}
+            mine = ((one, *self._wrong[one]) for one in (who, _ALL) if one in self._wrong)
+            return float(max((max(_wait(one, times) - (now - at), 0) for one, times, at in mine), default=0))
 
     def tab_opened(self, visitor: str, tab: str) -> int:
         """Count a tab of the visitor's; one that is known is counted once. Which of their open tabs it is, in the order
         in which they were opened, from 1.
         """
-        with self.at_once() as database:
-            self._forget_dead(database)
-            database.execute(
-                "insert or ignore into tab (visitor, tab, process) values (?, ?, ?)",
-                (visitor, tab, self._process(database)),
-            )
-            [(number,)] = database.execute(
-                "select count(*) from tab where visitor = ?1 and "
-                "number <= (select number from tab where visitor = ?1 and tab = ?2)",
-                (visitor, tab),
-            )
-            return int(number)
+        with self._turn:
+            tabs = self._tabs.setdefault(visitor, [])
+            if tab not in tabs:
+                tabs.append(tab)
+            return tabs.index(tab) + 1
 
     def tab_closed(self, visitor: str, tab: str) -> None:
         """Count it no more; nothing where it is not known."""
-        with self.at_once() as database:
-            database.execute("delete from tab where visitor = ? and tab = ?", (visitor, tab))
+        with self._turn:
+            left = [one for one in self._tabs.pop(visitor, []) if one != tab]
+            if left:
+                self._tabs[visitor] = left
 
     def tabs(self, visitor: str) -> int:
         """How many tabs the visitor has open."""
-        with self.at_once() as database:
-            self._forget_dead(database)
-            [(number,)] = database.execute("select count(*) from tab where visitor = ?", (visitor,))
-            return int(number)
-
-    def _take(self, database: sqlite3.Connection, owner: str, taken: Taken) -> None:
-        for who in {owner, _ALL}:
-            database.execute(
-                "insert into taken values (?, ?, ?) on conflict do update set calls = calls + excluded.calls, "
-                "cents = cents + excluded.cents",
-                (who, *taken),
-            )
-
-    def _hand_out(self, database: sqlite3.Connection) -> None:
-        """Give a place to the first in line; the others of its owner go to the end, in their order."""
-        words = "select number, whose from run where not has_place order by line limit 1"
-        number, whose = database.execute(words).fetchone()
-        database.execute("update run set has_place = 1 where number = ?", (number,))
-        others = "whose = ? and not has_place"
-        [(first,)] = database.execute(f"select min(line) from run where {others}", (whose,))  # noqa: S608  our own words
-        [(last,)] = database.execute("select max(line) from run")
-        if first is not None:
-            database.execute(f"update run set line = line + ? where {others}", (last + 1 - first, whose))  # noqa: S608
-
-    def _open(self) -> sqlite3.Connection:
-        if self._database is None:
-            database = sqlite3.connect(self.path, _PATIENCE, isolation_level=None, check_same_thread=False)
-            try:
-                # Another process may be about the same at this moment, and it is done once for all.
-                with suppress(sqlite3.OperationalError):
-                    database.execute("pragma journal_mode = wal")
-                # A crash of the machine may lose the last counts, a killed process none.
-                database.execute("pragma synchronous = normal")
-                database.execute("pragma foreign_keys = on")
-                database.execute("begin immediate")
-                with database:
-                    _made(database)
-            except BaseException:
-                database.close()
-                raise
-            self._database = database
-        return self._database
-
-    def _process(self, database: sqlite3.Connection) -> str:
-        """This process's name in the tables, which stands there now."""
-        if self._lease is None or self._lease.lost:
-            self._lease = Lease(self._lease_of(secrets.token_hex(8)))
-        name = self._lease.path.suffix[1:]
-        database.execute("insert or ignore into process values (?)", (name,))
-        return name
-
-    def _lease_of(self, process: str) -> Path:
-        return self.path.with_name(f".{self.path.stem}.{process}")
-
-    def _forget_dead(self, database: sqlite3.Connection) -> None:
-        """Take what belonged to processes that are gone out of the tables."""
-        for (process,) in database.execute("select id from process").fetchall():
-            path = self._lease_of(process)
-            if not (self._lease and self._lease.path == path) and not is_held(path):
-                database.execute("delete from process where id = ?", (process,))
-                path.unlink(missing_ok=True)
+        with self._turn:
+            return len(self._tabs.get(visitor, ()))
 
 
 @cache
 def _counted(path: Path) -> Counted:
-    return Counted(path)
+    return Counted()
 
 
 def of_home() -> Counted:
-    """The counts of this home. Raises HomeUnusable."""
-    return _counted(home.home() / "counted.sqlite")
-
-
-def _made(database: sqlite3.Connection) -> None:
-    """The tables, empty where there are none of this form."""
-    if database.execute("pragma user_version").fetchone() == (_FORM,):
-        return
-    # What points to others goes before them.
-    words = "select name from sqlite_schema where type = 'table' and name not like 'sqlite%' order by rowid desc"
-    for (table,) in database.execute(words).fetchall():
-        database.execute(f"drop table {table}")
-    for statement in filter(str.strip, _TABLES.split(";")):
-        database.execute(statement)
-    database.execute(f"pragma user_version = {_FORM}")
+    """The counts of the app on this home. Raises HomeUnusable."""
+    return _counted(home.home())
 
 
 def _wait(who: str, times: int) -> float:

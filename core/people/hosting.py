@@ -1,10 +1,7 @@
-"""What whoever hosts the app sees of all processes on a home, and says to all of them: who runs what, a line to
-everybody, and which runs are to stop.
-"""
+"""What whoever hosts the app sees of it, and says to everybody: who runs what, and a line."""
 
 from __future__ import annotations
 
-import os
 import unicodedata
 from contextlib import suppress
 from datetime import datetime
@@ -25,8 +22,7 @@ _ASKED = b'"kind":"asked"'
 
 class GoingOn(NamedTuple):
     """A run that somebody's process is writing now. `owner` is the name of whose it is, empty for one of the command
-    line or of a study; `is_here`: it goes on in this process. `is_in_line`: it waits for a place.
-    `stop_since`: when it was asked to stop, in seconds of the epoch, if it was.
+    line or of a study; `is_here`: it goes on in the app, which can stop it. `is_in_line`: it waits for a place.
     """
 
     run: str
@@ -38,17 +34,15 @@ class GoingOn(NamedTuple):
     since: datetime | None
     is_here: bool
     is_in_line: bool
-    stop_since: float | None
 
 
 def going_on(jobs: Jobs) -> list[GoingOn]:
-    """The runs that go on in all processes on the home, those of the longest first."""
-    stops = _stops()
-    found = [_seen(jobs, run, stops.get(run)) for run in journal.written(jobs.folder)]
+    """The runs that go on in the home, those of the longest first."""
+    found = [_seen(jobs, run) for run in journal.written(jobs.folder)]
     return sorted((one for one in found if one), key=lambda one: (one.since is None, one.since, one.run))
 
 
-def _seen(jobs: Jobs, run: str, stop_since: float | None) -> GoingOn | None:
+def _seen(jobs: Jobs, run: str) -> GoingOn | None:
     path = jobs.folder / f"{run}.jsonl"
     models: tuple[str, ...] = ()
     # Another process may end it, or delete it, between two looks.
@@ -69,29 +63,7 @@ def _seen(jobs: Jobs, run: str, stop_since: float | None) -> GoingOn | None:
         since=begun.at if begun else None,
         is_here=jobs.here(run),
         is_in_line=jobs.in_line(run) is not None,
-        stop_since=stop_since,
     )
-
-
-def ask_to_stop(jobs: Jobs, run: str) -> None:
-    """Stop a run that goes on in this process, and leave word in the home for the process in which it does otherwise.
-    Raises HomeUnusable where nothing can be kept.
-    """
-    if jobs.here(run):
-        jobs.cancel(run)
-        return
-    home.must_write(home.home())
-    _folder().mkdir(exist_ok=True)
-    (_folder() / run).touch()
-
-
-def obey(jobs: Jobs) -> None:
-    """Stop the runs of this process that are to stop, and forget those that are over. To be called every second."""
-    for run in _stops():
-        if jobs.here(run):
-            jobs.cancel(run)
-        if not journal.is_written(jobs.folder / f"{run}.jsonl"):
-            (_folder() / run).unlink(missing_ok=True)
 
 
 def line() -> str:
@@ -116,21 +88,6 @@ def _on_one_line(words: str) -> str:
     """The words without what is no letter, such as marks that turn the direction of writing."""
     seen = "".join(" " if unicodedata.category(letter)[0] in "CZ" else letter for letter in words)
     return " ".join(seen.split())[:LONGEST_LINE]
-
-
-def _stops() -> dict[str, float]:
-    """The runs that are to stop, and since when, in seconds of the epoch."""
-    found = {}
-    with suppress(FileNotFoundError), os.scandir(_folder()) as entries:
-        for entry in entries:
-            # Another process may have obeyed meanwhile.
-            with suppress(OSError):
-                found[entry.name] = entry.stat(follow_symlinks=False).st_mtime
-    return found
-
-
-def _folder() -> Path:
-    return home.home() / "to-stop"
 
 
 def _line() -> Path:

@@ -64,7 +64,7 @@ def _stop_idle(loop: asyncio.AbstractEventLoop) -> None:
 @dataclass(eq=False)
 class Job:
     """One run going on in this process, for its owner. `partial` holds the unfinished answers by call, `prior` the run
-    that is made first, while it goes on. `number` is that under which it counts among the runs of all processes; None
+    that is made first, while it goes on. `number` is that under which it is counted; None
     where it does not.
     """
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from core.store.index import Index, index
-from core.store.store import Store, StoreBusy
+from core.store.store import Store
 
 log = logging.getLogger(__name__)
 
@@ -28,14 +28,11 @@ class Keeper:
     """Indexes the folder's journals every few seconds, less often where there are so many that a look takes long, and
     at once after `wake`. `changes` counts what was new.
 
-    What lies in the folder `recordings` never changes, and is looked at once. `beside` tells of another process that
-    keeps an index of the same journals.
+    What lies in the folder `recordings` never changes, and is looked at once.
     """
 
-    def __init__(self, store: Store, journals: Path, every: float = 2.0, recordings: Path | None = None,
-                 beside: StoreBusy | None = None) -> None:  # fmt: skip
+    def __init__(self, store: Store, journals: Path, every: float = 2.0, recordings: Path | None = None) -> None:
         self.store = store
-        self.beside = beside
         self.changes = 0
         self.looked = threading.Event()
         """Set once everything that lay there at the start is indexed."""
@@ -51,6 +48,11 @@ class Keeper:
     def wake(self) -> None:
         """Look now; a run has ended."""
         self._woken.set()
+
+    def look(self) -> None:
+        """Look at once, and come back when that is done."""
+        if self._index.look():
+            self.changes += 1
 
     def close(self) -> None:
         """End the thread, waiting 5 seconds for it at most, and close the store."""

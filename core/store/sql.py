@@ -90,7 +90,7 @@ def ask(store: Store, sql: str, viewer: str | None = None) -> Found:
     owner = WHOSE.set(viewer or WHOSE.get())
     try:
         with _turns.take():
-            return ask_file(_copied(store), sql, viewer)
+            return ask_file(copied(store), sql, viewer)
     finally:
         WHOSE.reset(owner)
 
@@ -220,7 +220,7 @@ def _kind(error: str) -> str:
     return error
 
 
-def _copied(store: Store) -> Path:
+def copied(store: Store) -> Path:
     """A read-only copy of the store as it is now. Raises QueryRefused where there is no room for it."""
     path = store.copy
     with _copying, store.writer as writer:

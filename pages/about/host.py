@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
 
 import pandas as pd
@@ -26,9 +25,6 @@ _EVERY = 3.0
 
 _MOST = 50
 """Rows that are drawn; a click on *Stop all* stops the others too."""
-
-_HEARD = 10.0
-"""Seconds in which every app on the home has looked whether one of its runs is to stop."""
 
 
 def line() -> None:
@@ -85,7 +81,7 @@ def _row(one: GoingOn) -> None:
                 if lab is not None:
                     _look(lab, one.run)
                 st.button("Stop", icon=":material/stop_circle:", type="tertiary", key=f"stop-{one.run}",
-                          on_click=_stop, args=[[one.run]], disabled=one.stop_since is not None)  # fmt: skip
+                          on_click=_stop, args=[[one.run]], disabled=not one.is_here)  # fmt: skip
         st.caption(" · ".join(_words(one)))
 
 
@@ -94,14 +90,7 @@ def _words(one: GoingOn) -> list[str]:
     if one.since is not None:
         words.append(f"since {one.since:%H:%M} UTC")
     if not one.is_here:
-        words.append("in another process")
-    if one.stop_since is not None:
-        is_heard = time.time() - one.stop_since < _HEARD
-        words.append(
-            "is asked to stop"
-            if is_heard
-            else "no app stops it: it was begun by a study or on a command line, and is stopped there"
-        )
+        words.append("begun on a command line, and stopped there")
     return words
 
 
@@ -115,11 +104,8 @@ def _stop(runs: list[str]) -> None:
     if not session.visitor().is_host:
         return
     for run in runs:
-        try:
-            hosting.ask_to_stop(entry.jobs(), run)
-        except HomeUnusable as error:
-            st.warning(plain(str(error)), icon=":material/edit_off:")
-            return
+        if entry.jobs().here(run):
+            entry.jobs().cancel(run)
 
 
 def _whose(owner: str, study: str = "") -> str:

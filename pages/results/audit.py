@@ -18,7 +18,7 @@ from core.store.audits import UNREAD, Audit, Drawn
 from core.store.listing import Place
 from core.store.store import Store
 from core.text.visible import directed
-from pages.parts import reader_accuracy, rooms, second, session
+from pages.parts import index_status, reader_accuracy, rooms, session
 from pages.parts.text import plain, shortened
 from pages.parts.throttle import waits
 from pages.results import address, facets, runs_list
@@ -43,7 +43,7 @@ def main() -> None:
         "alone** (where reasons are judged, these alone beside what they may mention) and say what it says; only then "
         "you see what was read. Rare kinds are drawn more often than they come, and are weighted back."
     )
-    keeper = second.opened()
+    keeper = index_status.opened()
     labs = {name: lab for name, lab in entry.labs().items() if judged_of(lab) and not lab.hidden}
     named = (address.wanted().chosen.get("lab") or ("",))[0]
     st.session_state["audit-lab"] = named if named in labs else next(iter(labs))

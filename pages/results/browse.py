@@ -9,7 +9,7 @@ from core.store import listing
 from core.store.filters import Filter
 from core.store.listing import Listed, Place
 from pages import addresses
-from pages.parts import keep, recording, second, session
+from pages.parts import index_status, keep, recording, session
 from pages.parts.text import plain
 from pages.parts.throttle import PACE
 from pages.parts.upload import upload
@@ -107,7 +107,7 @@ def nothing_yet() -> None:
 
 def main() -> None:
     """The page."""
-    keeper = second.opened()
+    keeper = index_status.opened()
     seen = keeper.changes
     looked = Looked(keeper.store, session.viewer(), listing.interrupted(keeper.store, runs_list.alive))
     wanted = address.wanted()
@@ -120,7 +120,6 @@ def main() -> None:
     with st.sidebar:
         facets.draw(looked, wanted)
     head()
-    second.note(keeper)
     if looked.viewer is not None:
         st.caption("Your runs, and those that are shared.")
     if wanted.hidden:

@@ -23,7 +23,7 @@ from core.store.matching import NO_VERDICT, Asked, Match, NotComparable
 from core.store.store import QueryRefused, Store
 from core.telling import compared_in_words
 from pages import addresses
-from pages.parts import rooms, second, session, tables
+from pages.parts import index_status, rooms, session, tables
 from pages.parts.models import short
 from pages.parts.side_by_side import told_apart
 from pages.parts.text import plain, shortened
@@ -304,7 +304,7 @@ def _found(
 def main() -> None:
     """The page."""
     st.title("Compare", anchor=False)
-    keeper = second.opened()
+    keeper = index_status.opened()
     store, viewer = keeper.store, session.viewer()
     looked = Looked(store, viewer, listing.interrupted(store, runs_list.alive))
     # What is open beside the comparison does not change it.

@@ -8,7 +8,7 @@ from core.charts import rows as rows_of
 from core.store import sql
 from core.store.sql import Found
 from core.store.store import QueryRefused
-from pages.parts import second, session, tables
+from pages.parts import index_status, session, tables
 from pages.parts.pictures import PLAIN
 from pages.parts.text import plain
 from pages.parts.throttle import waits
@@ -24,8 +24,7 @@ st.markdown(
     f"{sql.most('query_rows'):,} rows at most, and may take {sql.most('query_seconds')} seconds."
 )
 
-keeper = second.opened()
-second.note(keeper)
+keeper = index_status.opened()
 
 
 def chosen(query: str) -> None:

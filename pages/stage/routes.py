@@ -19,12 +19,14 @@ from starlette.routing import BaseRoute, Route
 from core import entry, home
 from core.events import Frozen
 from core.lab.lab import Lab
+from core.people import instance
 from core.people.allowance import TooMuch
 from core.people.looking import NoSuchRun
 from core.people.places import Rate
 from core.people.played import Played
 from core.people.visit import CookiesNeeded, Visit, visitor_with
 from core.scene import Scene, as_json
+from core.store.store import QueryRefused, StoreError
 from core.telling.game import page as game
 from core.telling.game.pack import MOST_CARDS, BadPack, named
 from core.telling.sealed import evidence_for, scene_for, state_of
@@ -269,7 +271,18 @@ async def _game(request: Request) -> Response:
     return Response(body, media_type="text/html", headers=_FRESH)
 
 
+async def _lend_index(request: Request) -> Response:
+    """Where a copy of the index lies, for a command that can read the home's key."""
+    if not instance.is_key(request.headers.get(instance.HEADER, "")):
+        return Response("The key of this home is missing or wrong.", status_code=403)
+    try:
+        return Response(str(await run_in_threadpool(entry.lent_index)))
+    except (StoreError, QueryRefused) as error:
+        return Response(str(error), status_code=503)
+
+
 ROUTES: list[BaseRoute] = [
+    Route(instance.ROUTE, _lend_index),
     Route("/play", _game),
     Route("/stage/{name}", _file),
     # The modules import one another: the version stands before their names.

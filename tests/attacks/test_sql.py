@@ -151,7 +151,7 @@ def test_what_reads_elsewhere_or_writes_is_refused_or_harmless(
 ) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text(SECRET)
-    copy = sql._copied(store)
+    copy = sql.copied(store)
     monkeypatch.chdir(tmp_path)
     there, before = files(tmp_path) | files(copy.parent), copy.read_bytes()
     assert len(READS) + len(WRITES) >= 50

@@ -21,13 +21,23 @@ from tests.waiting import PATIENCE, until
 RECORDED = next(path.stem for path in sorted(home.recordings().glob("*-simulatability-*.jsonl")))
 
 
+LEFT = ("incoming-0123456789abcdef", "journals/20261126-070000-find-0123456789abcdef.jsonl")
+"""What an import and a run left that were killed before the app starts."""
+
+
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    server = Server(
-        tmp_path_factory.mktemp("staged") / "home", PYTHONPATH=WITHOUT_ENCODER, EXPLAIN_HOSTS="class.example.org"
-    )
+    folder = tmp_path_factory.mktemp("staged") / "home"
+    (folder / LEFT[0]).mkdir(parents=True)
+    (folder / "journals").mkdir()
+    (folder / LEFT[1]).touch()
+    server = Server(folder, PYTHONPATH=WITHOUT_ENCODER, EXPLAIN_HOSTS="class.example.org")
     yield server
     server.stop()
+
+
+def test_what_was_left_by_what_was_killed_is_removed_at_the_start(app: Server) -> None:
+    until(lambda: not any((app.log.with_suffix("") / left).exists() for left in LEFT))
 
 
 @pytest.fixture(scope="module")

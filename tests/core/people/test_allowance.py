@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from core import journal, packs, policy
-from core.events import SCHEMA, Asked, OutOfReach, Sampling, Started
-from core.people import allowance
+from core.events import SCHEMA, Asked, Sampling, Started
+from core.people import allowance, counted
 from core.people.allowance import Allowance, CallsToday, TooMuch, forget, stored
 from core.people.running import Jobs
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
@@ -54,7 +54,7 @@ def test_calls_of_today_are_counted_from_the_journals_and_then_as_they_are_made(
     assert [calls.taken(of).calls for of in ("ann", "bob", None)] == [before, 0, before]
     Allowance(tmp_path).admit("bob", call(), None)
     assert [calls.taken(of).calls for of in ("ann", "bob", None)] == [before, 1, before + 1]
-    assert CallsToday(tmp_path).taken(None).calls == before + 1, "as any other process counts"
+    assert CallsToday(tmp_path).taken(None).calls == before + 1
 
 
 def test_a_new_day_begins_at_nothing(jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,24 +70,9 @@ def test_a_new_day_begins_at_nothing(jobs: Jobs, tmp_path: Path, monkeypatch: py
     assert calls.taken("ann").calls == asked(jobs, run), "the clock was set back: the journals tell"
 
 
-def test_where_nothing_can_be_counted_no_run_begins_and_no_call_leaves(
-    jobs: Jobs, tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own_home.mkdir()
-    (own_home / "counted.sqlite").write_text("no database " * 1000)
-    monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", "1000000")
-    with pytest.raises(TooMuch, match=r"counted\.sqlite"):
-        jobs.start("echo", TWO, owner="ann")
-    with pytest.raises(OutOfReach, match=r"counted\.sqlite"):
-        Allowance(tmp_path).admit("ann", call(), None)
-    assert jobs.in_line("some run") is None, "whoever looks is not stopped"
-    monkeypatch.delenv("EXPLAIN_CALLS_A_DAY")
-    ran(jobs, "ann")
-
-
 def test_nothing_is_counted_where_nothing_is_limited(jobs: Jobs, own_home: Path) -> None:
     assert jobs.in_line(ran(jobs, "ann")) is None
-    assert not list(own_home.glob("counted*"))
+    assert counted.of_home().going_on(None) == (0, 0) and not counted.of_home()._day
 
 
 def test_words_of_a_prompt_are_no_calls(jobs: Jobs, tmp_path: Path) -> None:

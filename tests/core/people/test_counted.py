@@ -1,24 +1,14 @@
-"""What all processes of a home count together: wrong codes and tabs."""
+"""What the app counts while it runs: a day's calls, runs and their line, wrong codes and tabs."""
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import sqlite3
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-from core import home
 from core.people import counted
 from core.people.counted import Counted, Taken
-from tests.waiting import until
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 class Clock:
@@ -38,8 +28,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Counted:
-    return Counted(tmp_path / "counted.sqlite")
+def here() -> Counted:
+    return Counted()
 
 
 def test_five_wrong_codes_are_free_and_then_each_doubles_the_wait(here: Counted, clock: Clock) -> None:
@@ -88,95 +78,24 @@ def test_a_visitor_s_tabs_are_numbered_as_they_were_opened(here: Counted) -> Non
     assert here.tab_opened("ann", "c") == 2 == here.tabs("ann") and here.tabs("cy") == 0
 
 
-OPENED = """
-import sys
-from pathlib import Path
-from core.people.counted import Counted, Taken
-print(Counted(Path(sys.argv[1])).tab_opened("ann", sys.argv[2]), flush=True)
-sys.stdin.read()
-"""
+def test_threads_that_count_at_once_lose_no_count(here: Counted) -> None:
+    def counting(owner: str) -> None:
+        for number in range(200):
+            here.take(owner, (owner, str(number)), Taken(1, 0.5), None)
 
-
-def test_tabs_of_a_killed_process_are_closed(here: Counted) -> None:
-    assert here.tab_opened("ann", "here") == 1
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", OPENED, here.path, name],
-            cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )
-        for name in ("second", "third")
-    ]  # fmt: skip
-    try:
-        assert sorted(one.stdout.readline() for one in processes if one.stdout) == ["2\n", "3\n"]
-        assert here.tabs("ann") == 3
-        processes[0].send_signal(signal.SIGKILL)
-        until(lambda: here.tabs("ann") == 2)
-        processes[1].communicate("")
-        until(lambda: here.tab_opened("ann", "new") == 2)
-        held = {one.name for one in here.path.parent.glob(".counted.*")}
-        assert len(held) == 1, "a process that is gone leaves nothing behind"
-    finally:
-        for process in processes:
-            process.kill()
-            process.communicate()
-
-
-def test_processes_and_threads_that_begin_at_once_lose_no_count(here: Counted) -> None:
-    context = multiprocessing.get_context("spawn")
-    others = [context.Process(target=counting, args=(here.path, number)) for number in range(3)]
-    threads = [threading.Thread(target=counting, args=(here.path, number)) for number in range(3, 6)]
-    for one in (*others, *threads):
+    threads = [threading.Thread(target=counting, args=(owner,)) for owner in "abcabc"]
+    for one in threads:
         one.start()
-    for one in (*others, *threads):
+    for one in threads:
         one.join(120)
-    assert [one.exitcode for one in others] == [0, 0, 0]
-    with here.at_once() as database:
-        assert database.execute("select who, times from wrong").fetchall() == [("", 120)]
+    assert here.each() == {owner: (400, 200.0) for owner in "abc"} and here.taken(None) == (1200, 600.0)
 
 
-def counting(path: Path, number: int) -> None:
-    here = Counted(path)
-    for _ in range(20):
-        with here.at_once() as database:
-            database.execute("insert or ignore into wrong values ('', 0, 0)")
-            [(times,)] = database.execute("select times from wrong")
-            database.execute("update wrong set times = ?", (times + 1,))
-
-
-def test_what_fails_within_one_step_counts_nothing(here: Counted) -> None:
-    with pytest.raises(ZeroDivisionError), here.at_once():
-        here.tab_opened("ann", "a")
-        1 / 0
-    assert here.tabs("ann") == 0
-
-
-def test_where_nothing_can_be_written_or_read_it_says_so(here: Counted) -> None:
-    here.path.write_text("no database, but long enough to be one " * 100)
-    with pytest.raises(home.HomeUnusable, match=r"counted in .*counted\.sqlite .*delete that file"):
-        here.wrong("10.0.0.1")
-    here.path.unlink()
-    assert here.wrong("10.0.0.1") == 0
-    folder = here.path.parent / "of another"
-    folder.mkdir(mode=0o500)
-    if os.access(folder, os.W_OK):
-        folder.rmdir()  # Whoever is root may write everywhere but where nothing is.
-    with pytest.raises(home.HomeUnusable):
-        Counted(folder / "counted.sqlite").wrong("10.0.0.1")
-
-
-def test_tables_of_another_form_are_begun_anew(here: Counted) -> None:
-    here.tab_opened("ann", "a")
-    other = sqlite3.connect(here.path)
-    other.execute("pragma user_version = 99")
-    other.close()
-    again = Counted(here.path)
-    assert again.tabs("ann") == 0 and again.tab_opened("ann", "a") == 1
-    assert here.tab_opened("ann", "b") == 2, "whoever had it open goes on"
-
-
-def test_a_home_has_one(own_home: Path) -> None:
-    assert counted.of_home() is counted.of_home()
-    assert counted.of_home().path == own_home / "counted.sqlite" and not counted.of_home().path.exists()
+def test_a_home_has_one(own_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    first = counted.of_home()
+    assert counted.of_home() is first
+    monkeypatch.setenv("EXPLAIN_HOME", str(tmp_path / "another"))
+    assert counted.of_home() is not first
 
 
 def test_of_those_in_line_one_of_each_owner_comes_in_turn(here: Counted) -> None:

@@ -1,4 +1,4 @@
-"""What whoever hosts the app sees of all processes on a home, and says to them."""
+"""What whoever hosts the app sees of it, and says to everybody."""
 
 from __future__ import annotations
 
@@ -16,22 +16,19 @@ from core.journal import Journal
 from core.people import hosting
 from core.people.running import Jobs
 from tests.small_lab import LAB, Echoing, EchoSpec
-from tests.waiting import PATIENCE, until
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
 
 OTHER = """
 import time
 from core import home
-from core.people import hosting
 from core.people.running import Jobs
 from tests.small_lab import LAB, Echoing, EchoSpec
 jobs = Jobs(home.journals(), {"echo": LAB}, lambda id: Echoing(wait=600))
 run = jobs.start("echo", EchoSpec(), owner="b" * 16)
 print(run, flush=True)
-while jobs.here(run):
-    hosting.obey(jobs)
-    time.sleep(0.05)
+time.sleep(600)
 """
 """Another app on the home, of which each run would take ten minutes."""
 
@@ -57,45 +54,22 @@ def test_who_runs_what_is_told_of_every_run_that_goes_on(jobs: Jobs, monkeypatch
     until(lambda: hosting.going_on(jobs)[0].calls and hosting.going_on(jobs)[1].owner)
     going, waiting = hosting.going_on(jobs)
     assert (going.run, going.owner, going.lab, going.models) == (first, "ann", "echo", ("control/echo",))
-    assert going.is_here and not going.is_in_line and going.since is not None and going.stop_since is None
+    assert going.is_here and not going.is_in_line and going.since is not None
     assert (waiting.run, waiting.owner, waiting.is_in_line, waiting.calls) == (second, "bob", True, 0)
     jobs.keeping.say(first, "labels-x", "", EchoSpec(), "")
     assert len(hosting.going_on(jobs)) == 2, "what is said of a run is none"
-    hosting.ask_to_stop(jobs, first)
-    hosting.ask_to_stop(jobs, second)
+    jobs.cancel(first)
+    jobs.cancel(second)
     assert hosting.going_on(jobs) == []
 
 
-def test_a_run_of_another_process_stops_where_it_goes_on(jobs: Jobs) -> None:
-    other = subprocess.Popen([sys.executable, "-c", OTHER], cwd=ROOT, env=os.environ, stdout=subprocess.PIPE, text=True)
-    try:
-        assert other.stdout is not None
-        run = other.stdout.readline().strip()
-        asked(jobs)
-        [there] = hosting.going_on(jobs)
-        assert (there.run, there.owner, there.is_here) == (run, "b" * 16, False)
-        mine = jobs.start("echo", EchoSpec())
-        hosting.ask_to_stop(jobs, run)
-        assert other.wait(PATIENCE) == 0
-    finally:
-        other.kill()
-        other.communicate()
-    assert [event.status for event in jobs.events(run) if event.kind == "finished"] == ["cancelled"]
-    assert [(one.run, one.stop_since) for one in hosting.going_on(jobs)] == [(mine, None)], "no other is stopped"
-    hosting.obey(jobs)
-    assert list((home.home() / "to-stop").iterdir()) == []
-
-
-def test_what_is_no_app_s_run_says_since_when_it_is_asked(jobs: Jobs) -> None:
+def test_a_run_of_a_command_is_shown(jobs: Jobs) -> None:
     with Journal(jobs.folder / "by-hand.jsonl", new=True) as written:
         written.append(Started(run="by-hand", lab="no-such-lab", spec={}, seed=0, study="large"))
-        hosting.ask_to_stop(jobs, "by-hand")
-        hosting.obey(jobs)
         [one] = hosting.going_on(jobs)
-        assert one.stop_since is not None and not one.is_here
+        assert not one.is_here
         assert (one.owner, one.lab, one.study, one.models) == ("", "no-such-lab", "large", ())
-    hosting.obey(jobs)
-    assert hosting.going_on(jobs) == [] and not list((home.home() / "to-stop").iterdir())
+    assert hosting.going_on(jobs) == []
 
 
 def test_a_run_whose_process_died_does_not_go_on(jobs: Jobs) -> None:

@@ -63,7 +63,7 @@ def test_only_what_depends_on_the_edit_leaves_for_the_model(tmp_path: Path, role
         model = "stub/stub-model"
         fields = {"generators": (model,), "simulator": model, "arms": ("none",), "counterfactuals": 4, "exam": False}
         first = jobs.start("simulatability", AskSpec(question="Can a penguin fly?", model=model, **fields))
-        assert jobs.wait(first, 30)
+        assert jobs.wait(first, 120)
         before = calls(jobs, first)
         assert server.count == len(before) > 10
         call = next(name for name, (asked, _) in before.items() if (asked.role, asked.item) == (role, item))

@@ -1,0 +1,102 @@
+"""The one app that serves a home: where it answers, and how a command asks it for its index."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core import home
+from core.lease import Held, Lease
+
+if TYPE_CHECKING:
+    import httpx2
+
+ROUTE = "/index"
+"""Where the app lends its index to a command that can read the home's key."""
+
+HEADER = "x-explain-key"
+
+_SECONDS = 600.0
+"""Seconds that a command waits: the app may still be reading the journals."""
+
+_leases: dict[Path, Lease] = {}
+"""The homes that this process serves."""
+
+
+class AlreadyServed(Exception):
+    """Another app serves this home; the message says where."""
+
+
+class NotLent(Exception):
+    """The app that serves this home did not lend its index; the message says why."""
+
+
+def claim(url: str) -> None:
+    """Serve this home from now on, at `url` on this machine. Where nothing can be kept in it, nobody can claim it.
+
+    Raises AlreadyServed where another app does, and HomeUnusable.
+    """
+    folder = home.home()
+    if folder in _leases or not os.access(folder, os.W_OK):
+        return
+    try:
+        _leases[folder] = Lease(folder / ".app")
+    except Held as held:
+        at = f"at {there}" if (there := _url()) else f"in {held.who}"
+        raise AlreadyServed(
+            f"Another copy of this app serves {folder} already, {at}. Use that one, or set EXPLAIN_HOME to another "
+            "folder for this one."
+        ) from None
+    home.write(_file(), json.dumps({"url": url}).encode())
+
+
+def release() -> None:
+    """Serve no home any more."""
+    for folder, lease in list(_leases.items()):
+        with suppress(OSError):
+            (folder / "app.json").unlink(missing_ok=True)
+        lease.release()
+        del _leases[folder]
+
+
+def key() -> str:
+    """What a command says to show that it may read this home. Raises nothing."""
+    return hmac.new(home.key(), b"the index", hashlib.sha256).hexdigest()
+
+
+def is_key(given: str) -> bool:
+    """Whether it is that."""
+    return hmac.compare_digest(given.encode("utf-8", "replace"), key().encode())
+
+
+def borrow() -> Path:
+    """The file of a copy of the running app's index, with all that the journals hold now. Raises NotLent."""
+    import httpx2
+
+    if not (url := _url()):
+        raise NotLent("No app serves this home.")
+    try:
+        answer: httpx2.Response = httpx2.get(
+            f"{url}{ROUTE}", headers={HEADER: key()}, timeout=_SECONDS, trust_env=False
+        )
+    except httpx2.HTTPError as error:
+        raise NotLent(f"The app at {url} does not answer ({error}).") from None
+    if answer.status_code != 200:
+        raise NotLent(f"The app at {url} did not lend its index: {answer.text.strip()[:300]}")
+    return Path(answer.text)
+
+
+def _url() -> str:
+    """Where the app that serves this home answers; empty where that is not known."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return str(json.loads(_file().read_bytes())["url"])
+    return ""
+
+
+def _file() -> Path:
+    return home.home() / "app.json"
