@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -13,7 +10,6 @@ import pytest
 
 from core import entry, home
 from core.__main__ import main
-from core.journal import listed
 from core.store.store import Store
 from tests.plausible import Plausible
 from tests.stub_server import StubServer
@@ -81,16 +77,6 @@ def test_what_is_refused_is_a_sentence_and_code_2(tmp_path: Path, capsys: pytest
 def test_a_query_is_a_table_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     code, said, _ = asked(capsys, "query", "select 'a' || chr(27) || '[31m' as x, repeat('y', 99) as y, null as z")
     assert code == 0 and len(said) == 3 and "\x1b" not in said[2] and said[2].endswith("y…")
-
-
-def test_with_the_app_open_the_command_line_asks_an_index_of_its_own() -> None:
-    with Store(home.home() / "store.duckdb", entry.labs()):
-        done = subprocess.run(
-            [sys.executable, "-m", "core", "query", "select count(*) as n from runs", "--json"],
-            cwd=ROOT, env=dict(os.environ), capture_output=True, text=True,
-        )  # fmt: skip
-    assert done.returncode == 0 and json.loads(done.stdout) == {"n": len(listed(home.recordings()))}, done.stderr
-    assert "one of the command line's own" in done.stderr
 
 
 def test_a_run_and_a_filter_become_a_page_and_sentences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

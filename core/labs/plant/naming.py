@@ -42,8 +42,10 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[,:;()—–]|-(?= )")
 _NO = re.compile(r"\bno(?=\W*(?:[\]”\"»*.!?,;:)]|$))|(?:(?<=say )|(?<=said )|(?<=says ))no\b")
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_]{2})(?<!^it)(?<!^that)['’]s$")
 _CRUCIAL = re.compile(
-    r" key (?=(?:points?|factors?|facts?|ideas?|issues?|things?|words?|phrases?|terms?|differences?|reasons?|concepts?"
-    r"|roles?|questions?|details?|features?|elements?|aspects?|distinctions?|principles?|evidence|here|is (?:that|to)"
+    r"(?<! answer)(?<! solution) key (?=(?:points?|factors?|facts?|ideas?|issues?|things?|words?|phrases?|terms?"
+    r"|differences?|reasons?|concepts?"
+    r"|roles?|questions?|details?|features?|elements?|aspects?|distinctions?|principles?|evidence|here (?:is|was|lies)"
+    r"|is (?:that|to)"
     r"|to|part)\b)"
 )
 """Where a "key" is no thing that one could go by."""
