@@ -54,7 +54,7 @@ class ToolCall(Frozen):
 
 
 class Message(Frozen):
-    """One chat turn. A "tool" turn is what came of the call `tool_call_id`, which an assistant's turn asked for."""
+    """One chat turn. A "tool" turn is the outcome of the call `tool_call_id`, which an assistant's turn asked for."""
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str
@@ -259,7 +259,7 @@ def unheard(text: str) -> None:
 
 
 class Model(Protocol):
-    """Whoever answers requests: an endpoint, the local model, a control, a journal."""
+    """What answers requests: an endpoint, the local model, a control, a journal."""
 
     id: str
 
@@ -311,7 +311,7 @@ class Started(_Event):
     `about` names the run that this journal speaks about, where it holds what a person says of another run.
     `reread_from` names the run whose raw answers were read again, `forked_from` the one in which a person edited an
     answer: this run goes on from there, with the cases that share that answer. `owner` is the name under which the runs
-    of whoever began it are kept (`core.people.visit`); empty for one begun on the command line.
+    of the person who began it are kept (`core.people.visit`); empty for one begun on the command line.
     `study` names the study that the run was made for, where it was.
     """
 

@@ -48,7 +48,7 @@ def opened(path: Path) -> BinaryIO:
     """The file, to be read. Raises BadFile where it is missing or no plain file."""
     _no_device(path)
     try:
-        # Without waiting for whoever might write into a pipe.
+        # Without waiting for anyone who might write into a pipe.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except (OSError, ValueError) as error:
         why = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "no such name"

@@ -53,7 +53,7 @@ def _key(path: Path) -> bytes:
     if not path.is_file():
         made.touch(0o600)
         made.write_bytes(secrets.token_bytes(_KEY_BYTES))
-        # Whole from the first moment: another process may want it too, and whoever is second takes the first's.
+        # Whole from the first moment: another process may want it too, and the second one takes the first's.
         with suppress(FileExistsError):
             os.link(made, path)
         made.unlink()
@@ -92,7 +92,7 @@ def must_write(folder: Path) -> None:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a small file, in a folder that is made if it is not there. Whoever reads it meanwhile has all of it as it
+    """Write a small file, in a folder that is made if it is not there. A reader gets all of it as it
     was, or all of it as it is. Raises OSError.
     """
     path.parent.mkdir(parents=True, exist_ok=True)

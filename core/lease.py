@@ -104,7 +104,7 @@ class Lease:
 
     def _take_over(self) -> bool:
         """Whether this lease now stands in place of a void one. One at a time may try, who holds a second file beside
-        it: whoever removed a lease that was void a moment ago could remove the one that another has just made.
+        it: a process that removed a lease that was void a moment ago could remove the one that another has just made.
         """
         guard = self.path.with_name(f".{self.path.name}.taken")
         if not self._create(guard):
@@ -164,7 +164,7 @@ def _look(path: Path) -> _Found | None:
         return _Found(holder, _begun(holder.pid) == holder.begun)
     age = _storage_time(path) - renewed
     if age < -TTL:
-        # The storage's clock was set back. Whoever holds it renews it within seconds; of one who is gone it would be
+        # The storage's clock was set back. Its holder renews it within seconds; of one who is gone it would be
         # live until that time comes again.
         with suppress(OSError):
             os.utime(path)

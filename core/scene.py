@@ -1,4 +1,4 @@
-"""A case as it is told: what was asked, what was claimed, what was put to the test, what came of it, and the verdict.
+"""A case as it is told: what was asked, what was claimed, what was put to the test, its outcome, and the verdict.
 
 Each lab makes a `Scene` of its view with one pure function; page, presenter, file, command line and report draw no case
 in any other way. It is JSON by itself. Texts are plain: what marks parts of them are spans.
@@ -285,7 +285,7 @@ class Scene(Frozen):
 
 
 class Tile(Frozen):
-    """A case of a run: what came of it in the lab's word, what that means there, and its sentence."""
+    """A case of a run: its outcome in the lab's word, what that means there, and its sentence."""
 
     case: str
     number: int
@@ -425,7 +425,7 @@ def picked(cards: Sequence[Card]) -> list[Card]:
 
 def steps(scene: Scene) -> Iterator[tuple[str, str]]:
     """All of a scene in the one order in which it is told, as (key, text). A text that was told stays as it is, so that
-    what comes of a run can be printed as it comes: what may still change is held back.
+    the result of a run can be printed as it comes: what may still change is held back.
     """
     if scene.title:
         yield "question", scene.title

@@ -1,6 +1,6 @@
 """A run as far as its events tell it: what was asked and answered, recorded, dropped and scored, case by case.
 
-Pure, any lab's, and incremental: whoever watches a run applies what is new and nothing twice.
+Pure, any lab's, and incremental: a reader applies what is new and nothing twice.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def name_of(record: type[Frozen]) -> str:
 
 @dataclass
 class Call:
-    """One call: what was asked, and what came of it. `partial` is the answer so far while it is being written.
+    """One call: what was asked, and its outcome. `partial` is the answer so far while it is being written.
     `number`: its place among all that the run asked, from 1.
     """
 
@@ -156,7 +156,7 @@ class CaseLog:
 
 @dataclass
 class Progress:
-    """How far a case has come, as its run tells: the number it has among how many, its title, and what came of it.
+    """How far a case has come, as its run tells: the number it has among how many, its title, and its outcome.
 
     `result` is its record as data, None while it goes on; that of before where it is gone on with `again`, since calls
     of it had failed.

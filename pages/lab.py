@@ -35,7 +35,7 @@ BEGUN = "begun"
 """Whether a run was started just now."""
 
 TO_THE_TOP = "<script>document.querySelector('[data-testid=stMain]').scrollTo(0, 0)</script>"
-"""The button may stand far down, and what comes of it is at the top."""
+"""The button may stand far down, and its result is at the top."""
 
 
 def draw(lab: Lab) -> None:

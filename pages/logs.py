@@ -1,4 +1,4 @@
-"""What the server writes down of faults: each place whole once and then in a line. Whoever sends a widget what it
+"""What the server writes down of faults: each place whole once and then in a line. Anyone who sends a widget what it
 cannot hold, or asks for a file that is not there, would else write a hundred lines with every message.
 """
 

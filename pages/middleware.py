@@ -55,7 +55,7 @@ HEADERS = {
 }
 
 COOKIE = "explain_yourself_visitor"
-"""Its value is the code of one visitor, signed: whoever has it has that person's runs. No script of a page reads it."""
+"""Its value is the code of one visitor, signed: it opens that person's runs. No script of a page reads it."""
 
 _CODE = re.compile(r"[A-Za-z0-9_-]{32}")
 """A code as it has always been given."""
@@ -96,7 +96,7 @@ def may_upload(session: str, may: bool) -> None:
 
 
 TAB = "x-explain-tab"
-"""The header by which the door tells a page which tab it stands in: whoever sends it themselves is not believed."""
+"""The header by which the door tells a page which tab it stands in: a browser that sends it is not believed."""
 
 _SURPLUS = 2
 """Of tabs over the limit a page can still say so; beyond so many times the limit none is opened. A visitor may hear as
@@ -276,7 +276,7 @@ def _port(scope: Scope) -> int:
 
 
 def refusal(scope: Scope) -> str:
-    """Why a request is not let in, for whoever sent it; empty where it is."""
+    """Why a request is not let in, for the person who sent it; empty where it is."""
     headers = _headers(scope)
     asked = headers.get("host", "")
     host = _name(f"//{asked}")
@@ -323,7 +323,7 @@ def _introduced(scope: Scope, reply: dict[bytes, bytes]) -> dict[str, str]:
     given = _given(scope)
     if code_in(given) or (policy.hosted() and not _NEW_COOKIES.take(_address(scope))):
         return {}
-    # Earlier versions signed nothing, and a key may be lost: whoever comes with a code keeps it, and so their runs.
+    # Earlier versions signed nothing, and a key may be lost: a browser with a code keeps it, and so their runs.
     code = given.partition(".")[0]
     code = code if _CODE.fullmatch(code) else secrets.token_urlsafe(24)
     # What stands between must not keep it for the next browser.
@@ -332,7 +332,7 @@ def _introduced(scope: Scope, reply: dict[bytes, bytes]) -> dict[str, str]:
 
 def _rules(scope: Scope) -> str:
     """What a browser is told of a cookie of ours."""
-    # Lax: whoever follows a link from elsewhere stays who they are.
+    # Lax: anyone who follows a link from elsewhere stays who they are.
     return f"Path=/; Max-Age={_KEPT_SECONDS}; HttpOnly; SameSite=Lax{'; Secure' if _is_sealed(scope) else ''}"
 
 

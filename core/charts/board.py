@@ -24,7 +24,7 @@ def board(rows: DataFrame, within: Sequence[str], kind: Kind = "share") -> DataF
     rests on too little), `placed` (how many have one) and `shared` (how many items have a value for all of the task).
     Tasks on which somebody has a place come before the others, and what is undefined after all else.
 
-    A place is lost to whoever's interval lies wholly above. Without rows there are no lines.
+    A subject loses a place to each whose interval lies wholly above. Without rows there are no lines.
     """
     import pandas as pd
 

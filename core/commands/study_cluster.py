@@ -94,7 +94,7 @@ def asked_of_slurm(study: Study) -> ClusterOf:
 
 def slurm(asked: ClusterOf) -> SLURMCluster:
     """A cluster whose workers are SLURM jobs, none of them submitted yet; used by `async with`. What goes between its
-    machines is encrypted, since whoever reaches a scheduler has its workers do anything.
+    machines is encrypted, since anyone who reaches a scheduler has its workers do anything.
     """
     # Its import would have Ctrl-C end the process at once.
     heeded = signal.getsignal(signal.SIGINT)

@@ -21,7 +21,7 @@ study_argument = click.argument("file", type=click.Path(path_type=Path, dir_okay
 @click.command("pause", help="Stop a study that runs, here or in another process, to go on with later.")
 @study_argument
 def pause(file: Path) -> int:
-    """Let no further call of the study leave; whoever makes it stops once those under way are answered."""
+    """Let no further call of the study leave; the process that makes it stops once open calls are answered."""
     study = plan.read(file, entry.labs())
     control.want(home.home(), study.name, paused=True)
     print(f"{study.title}: the process that makes it stops within a second or two, once its open calls are answered.")

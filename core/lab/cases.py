@@ -1,4 +1,4 @@
-"""A case of a run, its trials and what came of them."""
+"""A case of a run, its trials and their outcomes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Reading(Frozen):
 
 
 class Trial(Frozen, ReadBy[Reading]):
-    """One expectation and what came of it. `about` is what was put to the test: a new question, an edited text, an
+    """One expectation and its outcome. `about` is what was put to the test: a new question, an edited text, an
     input. `calls` lead to the raw answers.
     """
 

@@ -163,7 +163,7 @@ class Lab:
     - `summary(transcript)` is the sentence on a run of several cases; without one their outcomes are counted.
     - `scores(views)` gives the figures of one case or of many; heavy work belongs here, for it runs in a thread.
     - `records` are the types that it records, those of a trial in the order in which it is shown, what was expected
-      before what came of it (the store's tables come from them, and a replay keeps to it, but does not stop at those
+      before its outcome (the store's tables come from them, and a replay keeps to it, but does not stop at those
       among `asides`); `metrics` are the figures, `pictures` what Browse draws of many runs.
     - `robots`, `studies`, `command` and `in_runs` are what it brings of known truth, adds to studies, has on the
       command line, and tells of a run of several cases.

@@ -1,4 +1,4 @@
-"""What a lab gives to the game: tests of a case that a person can foretell, one by one."""
+"""What a lab gives to the game: tests of a case that a person can predict, one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How what came of runs is shown, compared and judged."""
+"""How the outcome of runs is shown, compared and judged."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ class Detector(NamedTuple):
 
 class Judgement(NamedTuple):
     """What a person may pass a verdict on, in one of two words, the `good` one or the `bad` one. `of`: which reading of
-    a trial it is about, so that the verdicts tell how often whoever read that is right: the rules, or the model that
+    a trial it is about, so that the verdicts tell how often its reader is right: the rules, or the model that
     the run asked as `role`. `whole`: it is about the case, and not about its trials. `raw`: the role whose answer in a
     trial is what was read, so that it can be judged without the reading; `unread` is what the reading of one is that
     could not be read, where it is a word.

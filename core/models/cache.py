@@ -23,7 +23,7 @@ from core.runs.turns import WHOSE, Leave, under
 log = logging.getLogger(__name__)
 
 _FORM = 2
-"""The number of the table's form. A file of another one is begun anew: it holds what can be asked again."""
+"""The number of the table's form. A file of another one is started again: it holds what can be asked again."""
 
 _PATIENCE = 2.0
 """Seconds to wait for another process that writes."""
@@ -33,7 +33,7 @@ class ResponseCache:
     """Answers in one SQLite file; safe between threads and processes (each process makes its own, after any fork).
 
     It never stands in the way: where the file cannot be used nothing is read and nothing kept, and the log says so
-    once. A file that is not a database any more is moved aside (`<name>.broken`) and begun anew.
+    once. A file that is not a database any more is moved aside (`<name>.broken`) and started again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -59,7 +59,7 @@ class ResponseCache:
         self._run("insert or replace into answers values (?, ?, ?, cast(? as real))", values)
 
     def forget(self, events: Iterable[Event]) -> None:
-        """Forget every answer to what is asked in `events`, whoever else asked it; nothing of it stays in the file."""
+        """Forget every answer to what is asked in `events`, no matter who else asked it; nothing stays in the file."""
         asked = sorted({content_of(event) for event in events if isinstance(event, Asked)})
         self._forget("content in (select value from json_each(?))", json.dumps(asked))
 
@@ -170,7 +170,7 @@ def key_of(request: Request, model: str, account: str, sent: Mapping[str, Any] |
 
 
 def content_of(asked: Request | Asked) -> str:
-    """64 hexadecimal digits over what is asked, whoever asks whom, of a request or of what a journal says of it."""
+    """64 hexadecimal digits over what is asked, by anyone, of a request or of what a journal says of it."""
     content = asked.model_dump(mode="json", include=_SENT)
     # A journal leaves out what is empty.
     return _digest({name: value for name, value in content.items() if value})

@@ -77,7 +77,7 @@ class Graded(Robot):
 
 
 class Erring(Graded):
-    """A graded one that can fail: on which share it is faithful is drawn anew by `draw`, and it errs on `error`."""
+    """A graded one that can fail: on which share it is faithful is drawn again by `draw`, and it errs on `error`."""
 
     def __init__(self, share: float, draw: int, error: float = ERROR) -> None:
         self.draw, self.error = draw, error

@@ -19,7 +19,7 @@ _FREE, _LONGEST = 5, 900.0
 """Wrong codes that cost one address nothing; from then on each doubles the wait, from 1 second to so many."""
 
 _FREE_OF_ALL, _LONGEST_OF_ALL = 100, 15.0
-"""The same for all addresses together: short, since whoever guesses keeps everybody waiting."""
+"""The same for all addresses together: short, since anyone who guesses keeps everybody waiting."""
 
 _FORGOTTEN = 3600.0
 """Seconds after the last wrong code in which they are forgotten."""

@@ -1,4 +1,4 @@
-"""What whoever hosts the app sees of it, and says to everybody: who runs what, and a line."""
+"""What the host sees of it, and says to everybody: who runs what, and a line."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _seen(jobs: Jobs, run: str) -> GoingOn | None:
 
 
 def line() -> str:
-    """What whoever hosts the app says to everybody; empty where that is nothing."""
+    """What the host says to everybody; empty where that is nothing."""
     with suppress(OSError), _line().open("rb") as file:
         return _on_one_line(file.read(4 * LONGEST_LINE).decode("utf-8", "ignore"))
     return ""

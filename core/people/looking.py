@@ -1,4 +1,4 @@
-"""What lies in the journals of runs, whoever writes them: where each is, whose it is, what has happened in it."""
+"""What lies in the journals of runs, no matter who writes them: where each is, whose it is, what has happened in it."""
 
 from __future__ import annotations
 

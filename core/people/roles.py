@@ -118,7 +118,7 @@ def _number(visitor: str, role: str) -> str:
 
 @lru_cache(maxsize=8)
 def _key(code: str, salt: bytes) -> bytes:
-    """Takes long, once a process: whoever gets hold of a home does not try out codes quickly."""
+    """Takes long, once a process: nobody who gets hold of a home tries out codes quickly."""
     return hashlib.scrypt(code.encode(), salt=salt, n=2**14, r=8, p=1)
 
 

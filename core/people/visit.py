@@ -1,5 +1,5 @@
 """Whose a run is, and what other people may do with it: nothing where the app is hosted, until its owner shares it; and
-of one that is sealed only to foretell it.
+of one that is sealed only to predict it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class SealedRun(NoSuchRun):
 
 
 class Visitor(NamedTuple):
-    """Who looks: the name under which a person's runs are kept, whether it is whoever hosts the app, and whether it is
+    """Who looks: the name under which a person's runs are kept, whether it is the host, and whether it is
     known who it is: a visitor of whom that is not known may look at what is shared, and begins nothing. A teacher looks
     at all runs and shares them. Who is not `is_in` has yet to type a code, and looks at recordings alone.
     """
@@ -163,7 +163,7 @@ class Visit:
 
     @property
     def guesser(self) -> str:
-        """The name under which the visitor foretells sealed runs."""
+        """The name under which the visitor predicts sealed runs."""
         return f"guesses-{self.visitor.name}"
 
     def owns(self, run_id: str) -> bool:

@@ -59,7 +59,7 @@ Names that are devices of Windows, whatever they end in, are none.
 """
 
 _SENDER = 80
-"""Characters of the name of whoever the runs are from."""
+"""Characters of the sender's name."""
 
 _ENTRY = 400
 """Bytes that the zip's list and the manifest may take for each journal."""

@@ -1,4 +1,4 @@
-"""How runs are driven, whoever wants them, a button, a command or a study: what a run stands on first, then the run."""
+"""How runs are driven for a button, a command or a study: first what a run needs, then the run."""
 
 from __future__ import annotations
 

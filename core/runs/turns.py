@@ -1,4 +1,4 @@
-"""Taking turns fairly at what few can use at once: whoever asks for much waits behind whoever asks for little."""
+"""Taking turns fairly at what few can use at once: anyone who asks for much waits behind anyone who asks for little."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Turns:
 
     @property
     def all_taken(self) -> bool:
-        """Whether whoever asks now has to wait."""
+        """Whether a request has to wait now."""
         return self._free <= 0
 
     def resize(self, places: int) -> None:

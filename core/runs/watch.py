@@ -1,4 +1,4 @@
-"""A run as someone looks at it, whoever writes its journal."""
+"""A run as someone looks at it, no matter who writes its journal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.transcript import Transcript, ancestors
 
 
 class Watch:
-    """A run as someone looks at it: each look takes in what is new, whoever writes the journal.
+    """A run as someone looks at it: each look takes in what is new, no matter who writes the journal.
 
     `case` is the case that is looked at closely; of the others only how far they are is kept. "" keeps everything.
     """

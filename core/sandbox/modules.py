@@ -219,7 +219,7 @@ class _Draws:
         return len(self._generators) - 1
 
     def seed(self, seed: Any = None) -> None:
-        """Begin the program's generator anew. Raises TypeError where `seed` is no whole number."""
+        """Begin the program's generator again. Raises TypeError where `seed` is no whole number."""
         self._generators[0] = self._seeded(seed)
 
     def _seeded(self, seed: Any) -> np.random.Generator:

@@ -113,8 +113,8 @@ def _limits(seconds: float, memory: int, calls: int) -> ResourceLimits:
 
 @lru_cache(maxsize=32)
 def _begun(pool: Monty, numbers: bool, seconds: float, memory: int, calls: int) -> bytes:
-    """A session with all that a program finds there, as it is before any program: to be read anew for each takes longer
-    than what most do. A session that begins with it has the limits that it was made under.
+    """A session with all that a program finds there, as it is before any program: reading it again takes longer than
+    most programs do. A session that begins with it has the limits that it was made under.
     """
     with pool.checkout(
         limits=_limits(seconds, memory, calls), external_modules=lent_modules(lambda: False, 0)

@@ -36,7 +36,7 @@ _TCP, _SIGNALS = 0b11, 0b11
 """To bind and to connect, from version 4 on; abstract sockets and signals to others, from version 6 on."""
 
 _NEW_USER, _NEW_NET = 0x10000000, 0x40000000
-"""Of unshare: an account of its own, which whoever is not root needs first, and a network of its own."""
+"""Of unshare: an account of its own, which every account but root needs first, and a network of its own."""
 
 _CAPABILITIES = 0x20080522
 """The version of capset's structures: two numbers, and twice three of what a process may."""

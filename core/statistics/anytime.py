@@ -10,7 +10,7 @@ from core.statistics.interval import Interval
 def anytime(total: float, n: int, level: float = 0.95) -> Interval:
     """The mean of values from 0 to 1 with an interval that holds at every n at once (a confidence sequence).
 
-    Whoever stops as soon as an interval is narrow enough makes an ordinary one too narrow. This one is the set of p
+    Anyone who stops as soon as an interval is narrow enough makes an ordinary one too narrow. This one is the set of p
     against which a bet spread evenly over all alternatives (a Beta(1, 1) mixture of likelihood ratios) has not grown
     1 / (1 - level) fold::
 

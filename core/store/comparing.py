@@ -1,5 +1,5 @@
 """Two to five subjects (models, methods, runs, rules, filters) on the items that they share: which items those are,
-what came of them, and by how much the subjects differ. `core.telling.compared_in_words` says it in sentences.
+their outcomes, and by how much the subjects differ. `core.telling.compared_in_words` says it in sentences.
 """
 
 from __future__ import annotations

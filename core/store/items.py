@@ -48,7 +48,7 @@ RUNS = f"""
 
 
 def refresh(cursor: DuckDBPyConnection, labs: Mapping[str, Lab], runs: Sequence[str]) -> None:
-    """Make the rows of `runs` anew from the tables that the journals fill, within the transaction of `cursor`."""
+    """Make the rows of `runs` again from the tables that the journals fill, within the transaction of `cursor`."""
     for table in ("items", "roles", "labels"):
         cursor.execute(f"delete from {table} where run = any(?)", [list(runs)])  # noqa: S608  our own names
     cursor.execute(

@@ -1,4 +1,4 @@
-"""Keeps the store up to date with the journals, whoever writes them, as long as the process lives."""
+"""Keeps the store up to date with the journals, no matter who writes them, as long as the process lives."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What people's labels say of who read automatically, the rules and the models that simulate, and of each other.
 
-Whoever labels chose the rows and saw the reading, so these are counts, and no rate: what readers are worth is what a
+Anyone who labels chose the rows and saw the reading, so these are counts, and no rate: what readers are worth is what a
 blind audit finds (`core.store.audits`).
 """
 

@@ -290,7 +290,7 @@ def _open(path: Path, wanted: Mapping[str, schema.Table]) -> tuple[DuckDBPyConne
 
 
 def _remove(path: Path) -> None:
-    """Delete an index that nobody has open: whoever wants it makes it again, and whoever has it open keeps it."""
+    """Delete an index that nobody has open: anyone who wants it makes it again, and anyone who has it open keeps it."""
     import duckdb
 
     with suppress(duckdb.Error, OSError):

@@ -1,6 +1,6 @@
 """Runs whose answers were read again: each reading is a version of one run, and one of them counts, the newest.
 
-A person may read a run again whom its owner has not shown theirs, so which version counts is of whoever looks.
+A person may read a run again whom its owner has not shown theirs, so which version counts is of the visitor.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def pause(sign: str) -> None:
 
 
 async def while_wanted(task: Task, labs: Mapping[str, Lab], resolve: Resolve) -> Made:
-    """Make the run, on a worker; cancelled once nobody wants it any more: whoever asked for it was stopped, or is gone.
+    """Make the run, on a worker; cancelled once nobody wants it any more: its owner was stopped, or is gone.
 
     Raises JournalFull.
     """

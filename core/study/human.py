@@ -44,7 +44,7 @@ def bytes_said(study: Study, labs: Mapping[str, Lab], folder: Path) -> int:
 
 def rows(run: Planned, folder: Path, said: Sequence[Path], measured: Sequence[Row], rules: Rules) -> Iterator[Row]:
     """A row for each guess and verdict, the last that each person gave of a place: `who`, `trial` ("" for the case as a
-    whole) and `word`, by `rules`; of a guess also `read`, what the run expected there, `came`, what came of it, and
+    whole) and `word`, by `rules`; of a guess also `read`, what the run expected there, `came`, its outcome, and
     `exam`, what the person guessed in the exam for people, as JSON; and of a verdict `value`, 1 for the good word and 0
     for the other. In the game the first guess of a trial counts, if its reason was shown; where somebody guessed it
     there and on the run's own page, the earlier of the two. What else tells of the case is as in its rows of

@@ -201,7 +201,7 @@ def read(path: Path, labs: Mapping[str, Lab]) -> Study:
 
 
 def parse(name: str, content: bytes, labs: Mapping[str, Lab]) -> Study:
-    """The study that a file of that name and content describes, whoever wrote it. Raises BadStudy."""
+    """The study that a file of that name and content describes, no matter who wrote it. Raises BadStudy."""
     if len(content) > LARGEST:
         raise BadStudy(f"{name} is larger than {LARGEST // 1000} kB, which is too large for a study.")
     try:

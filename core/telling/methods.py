@@ -1,5 +1,5 @@
 """Sentences for a paper or a worksheet: what was run and how, from the store. They tell of whole runs, for a figure
-over rows that were chosen by what came of them would say nothing.
+over rows that were chosen by their outcomes would say nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _OURS = "('', 'repaired')"
 
 def sentences(store: Store, runs: Sequence[str], figures: bool = True) -> list[str]:
     """A paragraph for each lab that has some of `runs`, in the order in which labs are registered; without their
-    `figures` for whoever has these in tables.
+    `figures` for anyone who has these in tables.
     """
     return [*filter(None, (" ".join(_of_lab(store, lab, list(runs), figures)) for lab in store.labs.values()))]
 

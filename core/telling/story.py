@@ -1,4 +1,4 @@
-"""A run's events as a story is told: one thing after another, each expectation before what came of it.
+"""A run's events as a story is told: one thing after another, each expectation before its outcome.
 
 A run does many things at once, and waits for models and for what takes long to start. None of that is told.
 """

@@ -1,4 +1,4 @@
-// The pictures are files of ours. The page turns without being loaded anew; in a tab of its own it is a link.
+// The pictures are files of ours. The page turns without being reloaded; in a tab of its own it is a link.
 export default ({ data, parentElement, setTriggerValue }) => {
   const place = parentElement.querySelector(".doors");
   place.replaceChildren(...data.doors.map(({ path, title, verb, picture }) => {

@@ -1,4 +1,4 @@
-"""The front door: a question to whoever comes, and the ways in."""
+"""The front door: a question to anyone who comes, and the ways in."""
 
 from __future__ import annotations
 

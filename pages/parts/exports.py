@@ -53,7 +53,7 @@ def page_of_cases(title: str, places: Sequence[Place], of: int) -> None:
 
 
 def cases_of(visit: Visit, run_id: str) -> list[Chosen]:
-    """The run's cases, as whoever visits may see them. Raises NoSuchRun and NotYours."""
+    """The run's cases, as the visitor may see them. Raises NoSuchRun and NotYours."""
     state = transcript(visit.run(run_id).events())
     lab = entry.labs()[state.started.lab] if state.started else None
     return document.of_run(lab, state, len(visit.run(run_id).faults())) if lab else []

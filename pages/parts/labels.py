@@ -1,4 +1,4 @@
-"""What whoever looks says of a case or a trial, with tags and a note; and what labels say of readings."""
+"""What the visitor says of a case or a trial, with tags and a note; and what labels say of readings."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ class _Labelling:
         run.label(self.case, self.trial, change(run.label_of(self.case, self.trial)))
 
     def _labelled_right(self, one: Judgement) -> None:
-        """How many labels so far hold whoever read right, and how often labellers agree: they chose where."""
+        """How many labels so far say that the reader was right, and how often labellers agree: they chose where."""
         if self.store is None:
             return
         sayings = [reader_accuracy.said(found) for found in reader_accuracy.of_lab(self.lab).get(one, [])]
@@ -204,7 +204,7 @@ def of_cards(lab: Lab) -> list[tuple[str, str, str, str]]:
 
 
 def said_of_cards(run_id: str, case: str) -> dict[str, dict[str, str]]:
-    """What whoever looks has judged so far of a case's trials, by trial."""
+    """What the visitor has judged so far of a case's trials, by trial."""
     return {trial: verdicts for (of, trial), verdicts in own(run_id).items() if of == case}
 
 

@@ -115,7 +115,7 @@ class Shown:
 
 
 def follow_sealed(run: str, case: str) -> Follow:
-    """A case of a run that is sealed for whoever looks: what a browser hears of by itself until it is revealed. Raises
+    """A case of a run that is sealed for the visitor: what a browser hears of by itself until it is revealed. Raises
     NoSuchRun.
     """
     # Asked first: a run that ends meanwhile is looked at once more.
@@ -152,7 +152,7 @@ def page(shown: Shown) -> None:
 
 
 def watched(shown: Shown, step: Callable[[str], None] | None = None) -> None:
-    """Draw the run. A case that goes on is followed by the browser itself, which has the page drawn anew where more is
+    """Draw the run. A case that goes on is followed by the browser itself, which has the page drawn again where more is
     to be seen around it. `step` is called where keys on the stage want the next row of a list, the previous one, or the
     list alone ("next", "previous", "close").
     """
@@ -293,7 +293,7 @@ def _first(run_id: str) -> None:
         try:
             started = session.run(first).watch().transcript.started
         except NoSuchRun:
-            # The run is shared with whoever looks, what comes before it is not.
+            # The run is shared with the visitor, what comes before it is not.
             st.caption("It waits for another run, which tests its models first.")
             return
         lab = entry.labs().get(started.lab) if started else None

@@ -1,4 +1,4 @@
-"""Beside whoever reads automatically, rules or a model: how often it is right by a blind audit, and how many labels,
+"""Beside an automatic reader, rules or a model: how often it is right by a blind audit, and how many labels,
 which people gave while looking at chosen rows, hold it right.
 """
 
@@ -22,7 +22,7 @@ from pages.parts.text import plain
 
 
 def of_lab(lab: Lab) -> dict[Judgement, list[LabelledRight]]:
-    """What labels say of each reader of the lab, for whoever looks; only what has a label."""
+    """What labels say of each reader of the lab, for the visitor; only what has a label."""
     try:
         keeper = entry.keeper()
     except StoreError:

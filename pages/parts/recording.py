@@ -26,7 +26,7 @@ def lab_of(one: Recording) -> Lab:
 
 
 def title(one: Recording) -> str:
-    """What was asked, shortened, without a word of what came of it."""
+    """What was asked, shortened, without a word of its outcome."""
     spec = _begun(one.run)[1]
     return one.title or shortened(str(getattr(spec, "question", "") or getattr(spec, "title", "")))
 
@@ -76,7 +76,7 @@ def note(run_id: str, transcript: Transcript) -> None:
 
 
 def ask_it_yourself(run_id: str, transcript: Transcript) -> None:
-    """Offer a recorded run to whoever looks, with the model that fits this machine and the time it may take; nothing
+    """Offer a recorded run to the visitor, with the model that fits this machine and the time it may take; nothing
     for any other run.
     """
     if transcript.started is None or not session.run(run_id).is_recording():

@@ -50,7 +50,7 @@ class Room:
       keys.
     - `button(spec)` names the primary button; `beside(spec)` draws what stands beside it, and returns what goes into
       the run's address. `begin()` draws what else one may begin with.
-    - `offers(view)` is what whoever owns a run that is over may do with this case in a field that `below` draws, in a
+    - `offers(view)` is what the owner of a run that is over may do with this case in a field that `below` draws, in a
       container whose key is `act-` and that name.
     - `instead(view, active)` draws what stands in the place of a case that is not shown yet, and whether it did so;
       `below(view, active)` what stands under a case besides, forms and pictures. `choose(transcript)` lets the reader

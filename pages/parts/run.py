@@ -106,7 +106,7 @@ def named_in_address(run_id: str) -> dict[str, str]:
 
 
 def link(run_id: str) -> None:
-    """An address to hand on. Where one guesses first, whoever follows it does so too."""
+    """An address to hand on. Where one guesses first, anyone who follows it does so too."""
     named = named_in_address(run_id)
     if named.pop("reader", ""):
         named["guess"] = "1"
@@ -147,7 +147,7 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
 
 
 def _seal(run_id: str) -> None:
-    """The button of whoever says who may look at the run: others see each answer once they have guessed, or all."""
+    """The button for those who say who may look at the run: others see each answer once they have guessed, or all."""
     visit = session.runs()
     if policy.allows("others") or not visit.shares(run_id):
         return
@@ -161,7 +161,7 @@ def _seal(run_id: str) -> None:
 
 
 def _sharing(runs: Sequence[str]) -> None:
-    """Who can open the runs by their address; whoever owns them decides."""
+    """Who can open the runs by their address; the person who owns them decides."""
     visit, is_one = session.runs(), len(runs) == 1
     everyone = f"Opens {'this run' if is_one else 'these runs'} for anyone who can reach this app."
     if policy.allows("others"):

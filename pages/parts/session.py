@@ -65,12 +65,12 @@ def visitor() -> Visitor:
 
 
 def role() -> str:
-    """What whoever looks is: `core.people.roles.HOST` and so on; empty for who has yet to type a code."""
+    """What the visitor is: `core.people.roles.HOST` and so on; empty for who has yet to type a code."""
     return roles.role_of(visitor().name)
 
 
 def sign_in(code: str) -> None:
-    """Make whoever looks what `code` makes them. Raises NotSignedIn and HomeUnusable."""
+    """Make the visitor what `code` makes them. Raises NotSignedIn and HomeUnusable."""
     roles.enter(visitor().name, code, str(st.context.ip_address or "this machine"))
 
 
@@ -84,7 +84,7 @@ def has_place() -> bool:
 
 
 def tab() -> str:
-    """A name for this session: one tab, until it is closed or loaded anew."""
+    """A name for this session: one tab, until it is closed or reloaded."""
     return str(st.session_state.setdefault("tab", secrets.token_hex(8)))
 
 
@@ -95,17 +95,17 @@ def takes_files(may: bool = True) -> None:
 
 
 def runs() -> Visit:
-    """The shared runs, as whoever looks may use them."""
+    """The shared runs, as the visitor may use them."""
     return Visit(entry.jobs(), visitor())
 
 
 def run(run_id: str) -> Seen:
-    """The run, as whoever looks may look at it. Raises NoSuchRun and NotYours."""
+    """The run, as the visitor may look at it. Raises NoSuchRun and NotYours."""
     return runs().run(run_id)
 
 
 def own(run_id: str) -> Owned:
-    """The run, as whoever looks may change it. Raises NoSuchRun and NotYours."""
+    """The run, as the visitor may change it. Raises NoSuchRun and NotYours."""
     return runs().own(run_id)
 
 

@@ -29,7 +29,7 @@ ANSWERS, EXPECTED, OUTCOMES = "the answers differ", "what one could expect diffe
 
 
 class Cell(NamedTuple):
-    """What was put to the test and what came of it in one run; `title` says the one and `text` the other in a sentence,
+    """What was put to the test and its outcome in one run; `title` says the one and `text` the other in a sentence,
     both as Markdown. `label` is the lab's own word for the state. `expected` is what the explanation let one expect and
     `gave` what was answered, each in a word that is the same in every run where it is the same; empty where a test has
     no such two. `card` is the scene's, where one is drawn.
@@ -80,7 +80,7 @@ class Row(NamedTuple):
     @property
     def differs(self) -> list[str]:
         """What differs between the runs, in words: the answers, and what one could expect where that is not in doubt,
-        if both are known of all; else what came of it, such as kept in one and broken in another. That differs already
+        if both are known of all; else its outcome, such as kept in one and broken in another. That differs already
         where one could expect something else of the same answer.
         """
         values: dict[str, set[str]] = {}
@@ -131,8 +131,8 @@ def _other(spec: Spec, fields: dict[str, Any], run_id: str, view: View | None) -
 class Side:
     """What a lab declares to have its runs set side by side.
 
-    - `answers`: what comes of a test is an answer of the model's own, of which its explanation let one expect one or
-      another; then both are held against each other, and not only what came of them.
+    - `answers`: the result of a test is an answer of the model's own, of which its explanation let one expect one or
+      another; then both are held against each other, and not only their outcomes.
     - `ways(spec)` are other ways to explain: fields of the specification by what they are called.
     - `other(spec, fields, run_id, view)` is the specification of a run that is to be set beside `run_id`, with these
       fields otherwise; `view` is its case where it has but one.

@@ -46,7 +46,7 @@ FIGURES = ["item", "case", "rules", "value", "n", "of", "low", "high", "detail"]
 
 
 def replay(run_id: str, lab: Lab) -> None:
-    """Tell the run step by step, each expectation before what came of it, at a pace at which it can be read."""
+    """Tell the run step by step, each expectation before its outcome, at a pace at which it can be read."""
     steps = _steps(lab, run_id)
     with st.container(horizontal=True, vertical_alignment="center", key="replay"):
         chosen = st.segmented_control(
@@ -259,7 +259,7 @@ def _sender(run_id: str) -> None:
 
 
 def foretell(run_id: str) -> None:
-    """A run that is sealed for whoever looks: each card is turned once it is guessed, the end comes with the last one
+    """A run that is sealed for the visitor: each card is turned once it is guessed, the end comes with the last one
     or when all is revealed. Raises NoSuchRun.
     """
     cases = cases_of(session.runs(), run_id)

@@ -1,4 +1,4 @@
-"""The list of cases and trials: one row for each thing that was put to the test, and what came of it."""
+"""The list of cases and trials: one row for each thing that was put to the test, and its outcome."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ WAYS: dict[By, str] = {
 
 
 def go(**news: Sequence[str]) -> None:
-    """Change the address: what is not given stays. Other things to compare are matched anew."""
+    """Change the address: what is not given stays. Other things to compare are matched again."""
     anew: dict[str, Sequence[str]] = {"match": [], **address.opening(None), **({"runs": []} if "of" in news else {})}
     address.change(**(anew | news))
 

@@ -1,4 +1,4 @@
-"""One case beside the list: what came of it, the case as its lab's page draws it, and the same question elsewhere."""
+"""One case beside the list: its outcome, the case as its lab's page draws it, and the same question elsewhere."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def schema() -> None:
 
 
 def asked() -> tuple[str, Found | QueryRefused] | None:
-    """The query that was asked last in this session, and what came of it."""
+    """The query that was asked last in this session, and its outcome."""
     query = st.session_state.get("sql", "").strip()
     if st.session_state.pop("ask", False) and query:
         st.session_state.pop("found", None)
@@ -86,7 +86,7 @@ def show(query: str, found: Found | QueryRefused) -> None:
 
 
 if "sql" not in st.session_state and (linked := st.query_params.get("sql", "")):
-    # Filled in and not asked: whoever made the link chose it, and whoever follows it has not read it yet.
+    # Filled in and not asked: the person who made the link chose it, and anyone who follows it has not read it yet.
     st.session_state["sql"] = linked.strip()
 begin = not ({"ask", "found"} & st.session_state.keys())
 with (

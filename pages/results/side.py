@@ -41,7 +41,7 @@ def _parting(rows: list[Row], shown: list[Shown], names: list[str], lab: Lab, on
         if len(shown) < 2:
             headline, more = "There is nothing to set it beside.", []
         elif any(one.active for one in shown):
-            # Of single cases nothing is drawn anew until then.
+            # Of single cases nothing is drawn again until then.
             is_old = not any(one.are_several for one in shown)
             headline, more = ("In what they part is said once all are done.", []) if is_old else (headline, more)
             more.append("Not all of it is done yet.")

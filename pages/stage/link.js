@@ -52,7 +52,7 @@ export async function mounted(component, version) {
     const end = ends(known);
     known.data = data;
     known.component = component;
-    // A page that is drawn anew at once calls before the stage is there.
+    // A page that is drawn again at once calls before the stage is there.
     await known.begun;
     const isOther = namesOf(known.followed) !== namesOf(followed);
     known.followed = followed;
@@ -64,7 +64,7 @@ export async function mounted(component, version) {
   let begun;
   const here = { component, data, followed, calls: 0, begun: new Promise((done) => { begun = done; }) };
   const end = ends(here);
-  // What was said before the page was loaded anew may still be on its way, and the app's scene does not have it.
+  // What was said before the page was reloaded may still be on its way, and the app's scene does not have it.
   const guessed = (scene) => withGuesses(scene, sayer(here).waiting, data.reader);
   if (data.mode !== "all") data.scenes = data.scenes.map(guessed);
   here.scenes = data.scenes;
@@ -79,7 +79,7 @@ export async function mounted(component, version) {
       say("guess", { trial: on, value, reader: here.data.reader, about: isWithout ? "without" : "" }),
     judge(on, [about, value]) {
       say("judge", { trial: on, about, value });
-      // What else may be said of it stands on the page, which is drawn anew once the keys rest.
+      // What else may be said of it stands on the page, which is drawn again once the keys rest.
       clearTimeout(here.resting);
       here.resting = setTimeout(() => sayer(here).afterwards(() => went("judged")), 1_500);
     },
@@ -93,7 +93,7 @@ export async function mounted(component, version) {
       if (left) setTimeout(again, 1_500);
     },
     open: (on) => location.assign(`/case?${new URLSearchParams({ run: on })}`),
-    // The page knows the endpoints that were named in it, so it is not loaded anew.
+    // The page knows the endpoints that were named in it, so it is not reloaded.
     fork: (on) => went(`fork ${on}`),
     // The address says where one is, so that a reload comes back to it.
     place: (at) => inAddress({ at: String((here.at = at) + 1) }),
@@ -138,8 +138,9 @@ const namesOf = (followed) => JSON.stringify(followed.map((one) => one && [one.r
 // Nothing is said of a run that does not go on, though its end is still to come.
 const farOf = (followed) => Object.fromEntries(followed.filter((one) => one?.words).map((one) => [one.run, one]));
 
-/** Hear what goes on, or nothing more. The page is drawn anew at the end, with what can be done then; and while it goes
- * on where more is to be seen around the case. Both is asked for until it came: what a component says can get lost. */
+/** Hear what goes on, or nothing more. The page is drawn again at the end, with what can be done then; and while it
+ * goes on where more is to be seen around the case. Both are asked for until they came, since what a component says
+ * can get lost. */
 function hear(here) {
   here.stop?.();
   const told = new Map(), over = new Set(), going = here.followed.filter(Boolean);
@@ -169,7 +170,7 @@ function hear(here) {
     },
     () => {
       over.add(one.run);
-      // The others may go on for long, and the page is drawn anew once all are over.
+      // The others may go on for long, and the page is drawn again once all are over.
       if (here.hears()) here.draw(changed(at, (now) => ({ ...now, actions: [] })), { far: farNow() });
       news();
     },
@@ -196,7 +197,7 @@ function sayer(here) {
   };
   one.told = (kept, of, why) => {
     const far = `saved ${kept} of ${of}`;
-    // Whoever plays is not told how far that is kept.
+    // The person who plays is not told how far that is kept.
     if (here.data.mode !== "play") here.draw?.(here.scenes, { saved: why ? `${why} (${far})` : far });
   };
   return one;

@@ -32,7 +32,7 @@ _STYLE = Path(__file__).with_name("place.css").read_text(encoding="utf-8")
 @dataclass(frozen=True)
 class Follow:
     """A run that goes on and the case of it that is shown, of which the browser hears by itself; how far it is so far.
-    The page is drawn anew where that is another `around`, at most every `pace` seconds, and once it is over. `note`
+    The page is drawn again where that is another `around`, at most every `pace` seconds, and once it is over. `note`
     says who can stop it, where that is somebody else.
     """
 
@@ -104,7 +104,7 @@ def stage(
     together: Together | None = None,
 ) -> str:
     """Draw scenes; `follow` has, for each, what goes on. Of *all* `where.card` is the case that is shown below. Gives
-    what a person wants that only the page can do, once; "news" where the page is to be drawn anew.
+    what a person wants that only the page can do, once; "news" where the page is to be drawn again.
     """
     data = {
         "mode": mode,

@@ -57,7 +57,7 @@ _waiting: set[Future[dict[str, object]]] = set()
 
 
 def visit(request: Request) -> Visit:
-    """The runs, as whoever asks may use them."""
+    """The runs, as the visitor may use them."""
     return Visit(entry.jobs(), visitor_with(request.cookies.get(COOKIE, "")))
 
 
@@ -88,7 +88,7 @@ async def _evidence(request: Request) -> Response:
 
 
 async def _json(request: Request, made: Callable[[Visit, Mapping[str, Lab], str, str], Frozen]) -> Response:
-    """What the address names, as whoever asks may see it. Raises NoSuchRun and NotYours."""
+    """What the address names, as the visitor may see it. Raises NoSuchRun and NotYours."""
     run, case = _place(request)
     text = await run_in_threadpool(lambda: as_json(made(visit(request), entry.labs(), run, case)))
     return Response(text, media_type="application/json", headers=_FRESH)

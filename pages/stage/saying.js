@@ -5,8 +5,8 @@ const MOST = 20;
 
 /**
  * What a person says of runs: kept in the browser until the app has acknowledged it, one batch under way, said again
- * after a lost connection and after the page was loaded anew. `told(kept, of, refused)` says how far that is; `opened`
- * is given what comes of a sealed run with the acknowledgement.
+ * after a lost connection and after the page was reloaded. `told(kept, of, refused)` says how far that is; `opened`
+ * is given the result of a sealed run with the acknowledgement.
  */
 export class Sayer {
   opened = () => {};

@@ -226,7 +226,7 @@ const EYES = [
 
 export const numberOf = (name) => [...name].reduce((sum, one) => (sum * 31 + one.codePointAt(0)) >>> 0, 7);
 
-/** Whoever speaks, as a character: the same name has the same face. A model that is no robot looks like a chip. */
+/** The speaker as a character: the same name has the same face. A model that is no robot looks like a chip. */
 export function Face({ who, name }) {
   const number = numberOf(who?.name || name), isRobot = who?.is_robot;
   const [eyes, radius, ...dots] = EYES[(isRobot ? number >>> 3 : number) % EYES.length];
@@ -995,7 +995,7 @@ export function against(cards, guesses) {
 /** The rows that are handed in, each with its cards; the app knows better than texts which tests are the same. */
 function rowsOf(scenes, given = []) {
   const cards = scenes.map((scene) => new Map(scene.cards.map((card) => [card.id, card])));
-  // What came since these were made meets by its words, until the page is drawn anew.
+  // What came since these were made meets by its words, until the page is drawn again.
   const known = scenes.map((_, column) => new Set(given.map(([ids]) => ids[column]))), late = new Map();
   scenes.forEach((scene, column) => scene.cards.filter((card) => !known[column].has(card.id)).forEach((card) => {
     const words = titleOf(card).join("\n"), ids = late.get(words) ?? scenes.map(() => null);
@@ -1098,7 +1098,7 @@ function Stage({ stage }) {
   const leave = () => change(scenes.length > 1 ? "beside" : "read");
   useKeys(stage, { "?": () => help(!isHelp), ...(isHelp ? { Escape: () => help(false) } : {}) }, true);
   const names = stage.names?.length ? stage.names : scenes.map(nameIn);
-  // Another case begins anew: what is open in one is not in the next.
+  // Another case starts again: what is open in one is not in the next.
   const [scene] = scenes, name = names[0], whose = `${scene?.run}/${scene?.case}/${stage.card}`;
   // A screen reader hears the verdict once it can be seen: not while the reader guesses, plays or is being told.
   const isAhead = ["guess", "play", "tell"].includes(now);

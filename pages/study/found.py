@@ -40,7 +40,7 @@ READ = "study-found"
 """Where is kept what was read of a study's journals."""
 
 PATIENCE = 10.0
-"""While a study goes on, reading its journals anew takes no more than one part in so many of the time."""
+"""While a study goes on, reading its journals again takes no more than one part in so many of the time."""
 
 
 @dataclass(frozen=True)

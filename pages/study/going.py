@@ -1,4 +1,4 @@
-"""How a study goes: state, buttons, a bar for each cell, what it has spent. Drawn anew while it goes on."""
+"""How a study goes: state, buttons, a bar for each cell, what it has spent. Drawn again while it goes on."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _start(study: Study) -> None:
 
 
 def _again(study: Study) -> None:
-    """Let the controls be asked anew: what they were read as is put away, for what completed is never repeated."""
+    """Let the controls be asked again: what they were read as is put away, for what completed is never repeated."""
     st.session_state.pop(READ, None)
     for run in study.controls:
         with suppress(NoSuchRun, JournalInUse):

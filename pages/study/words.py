@@ -1,4 +1,4 @@
-"""How a study stands, in a sentence or two for whoever looks at it."""
+"""How a study stands, in a sentence or two for the visitor at it."""
 
 from __future__ import annotations
 

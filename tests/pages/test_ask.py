@@ -11,8 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home
-from core.events import Finished
-from core.journal import Journal, read
+from core.events import Finished, Recorded
+from core.journal import Journal, from_line, read, to_line
 from core.labs.simulatability.questions import questions
 from core.labs.simulatability.tasks import AskSpec
 from core.labs.simulatability.view import Row
@@ -161,11 +161,17 @@ def test_a_damaged_journal_is_shown_as_far_as_it_goes(page: Page, page_of: str, 
     run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
     assert entry.jobs().wait(run, 120)
     path = home.journals() / f"{run}.jsonl"
-    lines = path.read_text(encoding="utf-8").splitlines()
-    at = next(number for number, line in enumerate(lines) if f'"{kind}"' in line)
-    event = json.loads(lines[at])
-    broken = json.dumps({**event, "data": {"text": 5}}) if kind in ("explanation", "counterfactual") else "not json"
-    path.write_text("\n".join([*lines[:at], broken, *lines[at + 1 :]]) + "\n", encoding="utf-8")
+    lines = path.read_bytes().splitlines(keepends=True)
+    of_kind = b'"%s":"%s"' % (b"record" if kind in ("explanation", "counterfactual") else b"kind", kind.encode())
+    at = next(number for number, line in enumerate(lines) if of_kind in line)
+    event, number = from_line(lines[at])
+    # A record of another version, whole as a line; or a line that is no event.
+    odd = (
+        to_line(event.model_copy(update={"data": {"text": 5}}), number)
+        if isinstance(event, Recorded)
+        else b"not json\n"
+    )
+    path.write_bytes(b"".join([*lines[:at], odd, *lines[at + 1 :]]))
     app = page(page_of, run=run)
     assert "an emu" in words(app)
     assert (scenes(app)[0].unread > 0) == (kind in ("started", "explanation", "counterfactual"))

@@ -74,7 +74,7 @@ def random_masks(text: str, words: Words, token: str, n: int, seed: int) -> list
     """At most `n` texts, each with as many words masked as are named, but never a named one; no two are the same.
 
     Content words are drawn for content words and small words (`core.text.stopwords`) for small ones: else most draws
-    would mask "the", and whoever names any noun would seem to know something. Where there are too few of a class, the
+    would mask "the", and naming any noun would seem to know something. Where there are too few of a class, the
     rest is drawn from the other. Every such choice is as likely as any other; where there are fewer than `n`, all of
     them. None where nothing is named, and where not as many other words are left.
     """

@@ -255,7 +255,7 @@ def faithfulness_control(outcomes: Sequence[Outcome]) -> Score:
 
 
 def faithfulness_gain(outcomes: Sequence[Outcome]) -> Score:
-    """How much oftener the explanation's masks have the effect than random ones: the mean difference over the items
+    """How much more often the explanation's masks have the effect than random ones: the mean difference over the items
     that have both.
 
     Items: those of the repaired `faithfulness`, and those that it leaves out because any words would do. Interval: that

@@ -1,7 +1,7 @@
 """A dial that can fail, as in Ask: a robot whose explanations are faithful on a share of its items, and that errs at
 random where it answers of a paragraph with masks.
 
-What must be read is known, and no single outcome is: a share p of the items is drawn anew for each number of a draw, it
+What must be read is known, and no single outcome is: a share p of the items is drawn again for each draw, it
 errs on a share e of the masked paragraphs (it can tell where it should not, or cannot where it should), and answers in
 words that are drawn. So the faithfulness of attributions and redactions must read (1 - e) p + e (1 - p), and its
 interval has to hold that as often as it says.

@@ -58,7 +58,7 @@ class Ability(Frozen, ReadBy[str | None]):
 
 
 class SelfExplanation(Flat):
-    """The second session, and the paragraph that comes of it (None: not read).
+    """The second session, and the paragraph that results from it (None: not read).
 
     `words` are those that an attribution lists. `wanted` is a counterfactual's target, and `basis` what it was chosen
     from: the gold label, or where there is none the prediction.
@@ -124,7 +124,7 @@ class Elsewhere(Frozen):
 
 
 class Consistency(Flat):
-    """One check and what came of it. `reason` says why it is undecided.
+    """One check and its outcome. `reason` says why it is undecided.
 
     `control`: the share of random masks that had the same effect. `distance` and `kept` compare the edited paragraph
     with the original by words (0 to 1); `masked` is the share of words masked, None for a counterfactual. `strict`:

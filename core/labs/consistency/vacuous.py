@@ -1,6 +1,6 @@
 """What of an explanation tests nothing: known before anything is asked, but for what a counterfactual's addition does.
 
-A worthless explanation passes where the test would be passed by any: whoever masks nearly all, or says the answer in
+A worthless explanation passes where the test would be passed by any: one who masks nearly all, or says the answer in
 place of an edit, gets the effect without having explained anything. Such a check is undecided by repaired rules; the
 paper's count it (docs/measuring.md §3.6).
 """

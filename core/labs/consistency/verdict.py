@@ -17,7 +17,7 @@ REWRITTEN = 0.5
 
 
 def verdict(view: CheckView, rules: Rules = "repaired") -> list[str]:
-    """One check in words: what came of it, then what keeps one from making too much of it."""
+    """One check in words: its outcome, then what keeps one from making too much of it."""
     return [row_verdict(view, rules), *caveats(view, rules)]
 
 

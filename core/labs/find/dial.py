@@ -5,7 +5,7 @@ the function does on that share of all texts. Of subjects and facts the descript
 it belongs to the function, and is right in that share of them: the dial as an evaluator picks what is said to belong,
 never what is said not to.
 
-The noisy ones can fail: which share is drawn anew for each number of a draw, as an evaluator they err at random, and
+The noisy ones can fail: which share is drawn again for each number of a draw, as an evaluator they err at random, and
 they answer in words that are drawn. A test comes out right where the description is right and the evaluator does not
 err, or where it errs and happens on it, so unit tests must read (1 - e) p + e (1 - p) / 2, and the interval has to hold
 that as often as it says.

@@ -94,7 +94,7 @@ async def _check_box(spec: ProbeSpec, run: Run, function: FindFunction) -> None:
 def _is_done(spec: ProbeSpec, run: Run) -> bool:
     """Whether nothing is left to do: the truth, which comes last, is out, and no call failed that might now succeed.
 
-    A reader may always conclude anew. Fits and programs take seconds a function, and a resumed run may have a thousand.
+    A reader may conclude again. Fits and programs take seconds a function, and a resumed run may have a thousand.
     """
     place = run.session.state.places.get(run.case)
     failed = place is not None and any(call.answered is None for call in place.calls.values())

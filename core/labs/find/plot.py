@@ -21,7 +21,7 @@ MOST = 400
 """Points of a curve; of one with more, those are kept that show its shape."""
 
 STRETCHES = 16
-"""Parts of the tested range, each with what came of it: one mark for all of it would say little."""
+"""Parts of the tested range, each with its outcome: one mark for all of it would say little."""
 
 STRETCH: dict[Mark, str] = words_of(__file__, "stretches")
 """What the marks of a stretch are called."""

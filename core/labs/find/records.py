@@ -261,7 +261,7 @@ class Audit(Frozen):
 
 
 class Truth(Frozen):
-    """The function itself. Recorded when everything else is, so that whoever watches can be kept in the dark.
+    """The function itself. Recorded when everything else is, so that a person who watches does not see it early.
 
     `x`, `y`: the test points and the function's values, with the mean of its noise; None where undefined.
     """

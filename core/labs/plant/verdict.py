@@ -57,7 +57,7 @@ def whispered(planting: Planting) -> str:
 
 
 def verdict(view: PlantView) -> list[str]:
-    """One item in words: what was planted and what came of it, then what keeps one from making too much of it."""
+    """One item in words: what was planted and its outcome, then what keeps one from making too much of it."""
     outcome, planting = view.outcome(), view.planting
     if outcome == "failed":
         return ["A call failed, so this item decides nothing. That is no verdict on the explanation."]

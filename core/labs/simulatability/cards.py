@@ -1,4 +1,4 @@
-"""New questions as cards of the game: what one foretells, what came, and what the explanation implies."""
+"""New questions as cards of the game: what one predicts, what came, and what the explanation implies."""
 
 from __future__ import annotations
 

@@ -86,8 +86,8 @@ async def given(case: UnderTest) -> dict[str, Tested]:
 async def _drop_rewordings(spec: AskSpec, run: Run, tested: Mapping[str, Tested]) -> None:
     """Repaired rules count once what is asked twice in nearly the same words, and with the same numbers.
 
-    The robots ask about another thing each time, and what came of a case that is written down stays. Without an encoder
-    nobody can tell.
+    The robots ask about another thing each time, and the outcome of a written case stays. Without an encoder nobody
+    can tell.
     """
     texts = {item: one.counterfactual.text for item, one in sorted(tested.items()) if one.counterfactual.repaired}
     if run.recorded(Result) or len(texts) < 2 or all(is_control(one) for one in spec.generators):
@@ -224,7 +224,7 @@ def _readable(spec: AskSpec, answered: Answered, asked: fielded.Schema) -> str |
 
 
 def _foretold(reply: str, question: str) -> str:
-    """The answer that a generator foretells behind its question; empty where none can be read."""
+    """The answer that a generator predicts behind its question; empty where none can be read."""
     guess = parse.simulation(reply.partition(question)[2], rules="repaired")
     return guess if guess in GUESSES else ""
 

@@ -37,7 +37,7 @@ def of_explainer(spec: AskSpec, method: Method) -> Schema:
 
 
 def of_generator(spec: AskSpec, blind: bool) -> Schema:
-    """The new question, or the post with its two responses; and what it foretells, unless it saw no explanation."""
+    """The new question, or the post with its two responses; and what it predicts, unless it saw no explanation."""
     if spec.answers == "prose":
         return None
     if spec.task == "shp":
@@ -128,6 +128,6 @@ def counterfactual(text: str | None, asked: Schema, task: Task, rules: Rules) ->
 
 
 def foretold(text: str, asked: Schema) -> str | None:
-    """The answer that a generator foretells; None where it was asked for in prose, or answered so."""
+    """The answer that a generator predicts; None where it was asked for in prose, or answered so."""
     found = _found(text, asked)
     return None if found is None else str(found.get("guess", ""))

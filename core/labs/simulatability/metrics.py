@@ -241,7 +241,7 @@ def _pairwise_bleu(texts: tuple[str, ...]) -> tuple[NDArray[np.float64], str]:
 
     bleu = BLEU(effective_order=True)
     bleu.sentence_score(texts[0], [texts[1]])  # the signature tells what was scored last
-    # `sentence_score` of each pair would split both texts into words, and count these, anew for every pair.
+    # `sentence_score` of each pair would split both texts into words, and count these, again for every pair.
     counted = [extract_all_word_ngrams(bleu.tokenizer(text.rstrip()), 1, bleu.max_ngram_order) for text in texts]
     matrix = np.zeros((len(texts), len(texts)))
     for (row, (a, words_a)), (column, (b, words_b)) in combinations(enumerate(counted), 2):

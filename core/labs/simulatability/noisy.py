@@ -1,6 +1,6 @@
 """A dial that can fail: a robot that keeps to a share of its explanations, before a predictor that errs at random.
 
-What must be read is known, and no single outcome is: a share p of its rules is drawn anew for each number of a draw,
+What must be read is known, and no single outcome is: a share p of its rules is drawn again for each number of a draw,
 the predictor errs on a share e of its predictions, and both answer in words that are drawn too. A prediction comes true
 where the robot keeps to its explanation and the predictor does not err, or neither, so precision must read
 (1 - e) p + e (1 - p), and its interval has to hold that as often as it says.

@@ -4,7 +4,7 @@ that are praised by this one as well, though they explain nothing.
 *Helped* means that a prediction from the explanation comes true more often than from each thing that is to be had
 without it: the answer alone, the reasons for another question, the new question alone, and always the same guess. The
 worthless ones may seem to gain so by chance alone: each errs as a predictor, on a tenth of what it is asked, apart in
-each arm, and is drawn anew for each number of a draw. The two that fool this measure do not err.
+each arm, and is drawn again for each number of a draw. The two that fool this measure do not err.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Worthless(Control):
 
 
 class SaysBoth(Worthless, named="worthless-both"):
-    """Says of all of a kind that they can and that they cannot; whoever reads it finds what came true in it, and it
+    """Says of all of a kind that they can and that they cannot; anyone who reads it finds what came true in it, and it
     predicts, by a coin, one of the two.
     """
 

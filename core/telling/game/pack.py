@@ -1,4 +1,4 @@
-"""Packs of the game: trials of recorded runs as cards that a person foretells, and how they were chosen."""
+"""Packs of the game: trials of recorded runs as cards that a person predicts, and how they were chosen."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class BadPack(ValueError):
 
 
 class PackCard(Frozen):
-    """A trial to foretell. `title` is what had been asked and `claim` what was said to it, None where a card of
+    """A trial to predict. `title` is what had been asked and `claim` what was said to it, None where a card of
     *Plant* shows two; `card.parts` is what is asked of the reader, `card.options` the answers to choose from,
     `card.said` what came and `card.text` the same in the words in which it came.
 

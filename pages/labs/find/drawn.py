@@ -153,7 +153,7 @@ def _name(view: ProbeView) -> str:
 
 
 def _await(runs: list[str]) -> None:
-    """Draw the page anew once they are done."""
+    """Draw the page again once they are done."""
 
     @st.fragment(run_every=PACE.seconds(_EVERY))
     def look() -> None:

@@ -78,7 +78,7 @@ def _in_words(run_id: str, case: ProbeView) -> None:
         f"{len(case.probes)} of {spec.probes} calls of the function · {rounds} of {spec.rounds} rounds: each press of "
         f"the button is one{plain(carried_out(spec))}"
     )
-    # Above what came of it, or the fields would move with each call.
+    # Above its outcome, or the fields would move with each call.
     if left and rounds < spec.rounds:
         _probing(run_id, case)
     else:

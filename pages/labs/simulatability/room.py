@@ -29,7 +29,7 @@ from pages.parts.text import plain
 
 def _instead(view: AskView, active: bool) -> bool:
     if st.query_params.pop("guess", ""):
-        # A link to guess first: whoever follows it has guesses of their own.
+        # A link to guess first: anyone who follows it has guesses of their own.
         st.query_params["reader"] = entry.new_reader()
         st.rerun()
     if not st.query_params.get("reader"):
@@ -93,7 +93,7 @@ def _sealed(view: AskView, active: bool) -> bool:
 
 
 def _several(transcript: Transcript, run_id: str) -> None:
-    """All cases; who guesses first does not see what came of them."""
+    """All cases; who guesses first does not see their outcomes."""
     if "reader" not in st.query_params:
         plain_case.table(transcript, run_id)
         return

@@ -55,7 +55,7 @@ def _given(spec: AskSpec, run_id: str, view: AskView) -> dict[str, Any]:
 
 
 def _kept(role: str, model: str) -> str:
-    """Who plays a role beside `model`: whoever did so far, if that can be asked."""
+    """Who plays a role beside `model`: the one so far, if that can be asked."""
     if is_control(role) and not is_control(model):
         return model
     with suppress(CallFailed):

@@ -148,7 +148,7 @@ def scores(views: Sequence[ExamView]) -> Iterator[Figure]:
 
 
 def sentences(view: ExamView) -> list[str]:
-    """Passed or failed, what it takes, and what comes of no thought at all."""
+    """Passed or failed, what it takes, and the result of no thought at all."""
     score = view.score("repaired")
     if score.value is None:
         return view.without_result()
