@@ -109,7 +109,7 @@ def ask(cards: Sequence[Card] | None = None, **changed: object) -> Scene:
         status="done",
         one="question",
         parts=(Part(text="Can a penguin fly?"),),
-        words={"kept": "as foretold", "broken": "not as foretold", "not settled": "left open"},
+        words={"kept": "as predicted", "broken": "not as predicted", "not settled": "left open"},
         claim=Claim(
             answer="yes",
             gold="no",

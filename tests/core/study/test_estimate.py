@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -85,7 +86,9 @@ class Never:
 
 
 def wrote(folder: Path, run: Planned, *events: dict[str, Any]) -> None:
-    (folder / f"{run.id}.jsonl").write_text("".join(json.dumps(one, separators=(",", ":")) + "\n" for one in events))
+    lines = (json.dumps({**one, "line": n}, separators=(",", ":"))[:-1].encode() for n, one in enumerate(events, 1))
+    sealed = (line + b',"sum":"%08x"}\n' % zlib.crc32(line) for line in lines)
+    (folder / f"{run.id}.jsonl").write_bytes(b"".join(sealed))
 
 
 def answered(second: int, model: str = "a/m", **usage: int) -> dict[str, Any]:
@@ -142,7 +145,7 @@ def test_tokens_and_money_go_by_what_this_study_took_else_by_recordings(tmp_path
     assert found.unknown == ["No speaker has answered yet, so its tokens are not known."]
     recordings = tmp_path / "recordings"
     recordings.mkdir()
-    begun = {"kind": "started", "run": "r", "at": END["at"], "schema": 2, "lab": "echo", "spec": {}, "seed": 0}
+    begun = {"kind": "started", "run": "r", "at": END["at"], "schema": 3, "lab": "echo", "spec": {}, "seed": 0}
     wrote(recordings, of.runs[0], begun, answered(0, prompt_tokens=10, completion_tokens=4))
     found = planned(of, tmp_path)
     # Seven calls of each model.

@@ -226,8 +226,8 @@ NAMES = {
     "dial": "e6d81207c41b39be",
     "find_table2": "2b67c0ea908be19c",
     "madsen_fig9": "36c40f545e2abedd",
-    "plant_small": "5dd2e9836e8db547",
-    "robots": "88416ec6cfd7d3c8",
+    "plant_small": "f40f7356084eb485",
+    "robots": "56a2f0b62d9dcfff",
     "schema": "986fc560d1e113ae",
     "small": "baef69950ba8300e",
 }
