@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,6 +22,7 @@ from core.study.plan import Planned, Study, parse
 from core.study.standing import Standing, Tokens
 from core.telling.study_in_words import of_estimate
 from tests.core.study import test_tables_by_hand as by_hand
+from tests.core.study.test_standing import sealed
 from tests.small_lab import LAB, EchoSpec
 
 PRICES = {
@@ -86,9 +85,7 @@ class Never:
 
 
 def wrote(folder: Path, run: Planned, *events: dict[str, Any]) -> None:
-    lines = (json.dumps({**one, "line": n}, separators=(",", ":"))[:-1].encode() for n, one in enumerate(events, 1))
-    sealed = (line + b',"sum":"%08x"}\n' % zlib.crc32(line) for line in lines)
-    (folder / f"{run.id}.jsonl").write_bytes(b"".join(sealed))
+    (folder / f"{run.id}.jsonl").write_text("".join(sealed(one, number) for number, one in enumerate(events, 1)))
 
 
 def answered(second: int, model: str = "a/m", **usage: int) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +30,12 @@ def priced(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def answered(second: int, model: str = "a/m", **more: Any) -> dict[str, Any]:
     at = f"2026-01-01T00:00:{second:02d}Z"
     return {"kind": "answered", "at": at, "call": "c", "role": "r", "model": model, "text": "y" * 40, **more}
+
+
+def sealed(event: dict[str, Any], number: int = 1) -> str:
+    """A line of a journal with its number and checksum."""
+    line = json.dumps({**event, "line": number}, ensure_ascii=False, separators=(",", ":"))[:-1]
+    return f'{line},"sum":"{zlib.crc32(line.encode()):08x}"}}\n'
 
 
 STARTED = {"kind": "started"}
@@ -95,11 +102,12 @@ def test_going_on_clears_what_failed_and_the_end_has_its_word(tmp_path: Path) ->
 def test_a_run_completed_whose_last_whole_line_says_so(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     assert not is_completed(path)
-    end = '{"kind":"finished","run":"run","at":"2026-01-01T00:00:00Z","status":"completed"}\n'
-    long = '{"kind":"recorded","data":"' + "x" * 5_000 + '"}\n'
+    finished = {"kind": "finished", "run": "run", "at": "2026-01-01T00:00:00Z", "status": "completed"}
+    end, cancelled = sealed(finished), sealed({**finished, "status": "cancelled"})
+    long, resumed = sealed({"kind": "recorded", "data": "x" * 5_000}), sealed({"kind": "resumed"})
     for content, completed in (
         *((end, True), (long + end, True), (long + end + '{"kind":"resu', True), (end + long, False)),
-        *((end.replace("completed", "cancelled"), False), (end + '{"kind":"resumed"}\n', False), ("", False)),
+        *((cancelled, False), (end + resumed, False), ("", False)),
         *((end.removesuffix("\n"), False), (f"{long}nonsense\n", False)),
     ):
         path.write_text(content)

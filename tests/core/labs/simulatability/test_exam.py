@@ -395,19 +395,6 @@ def test_going_on_keeps_it_and_a_run_of_before_gets_none(stub: Callable[..., Stu
     assert examinations(older)[1] == [], "nothing is said where nothing was known"
 
 
-def test_a_run_begun_before_there_was_an_exam_goes_on_without_one(stub: Callable[..., StubServer]) -> None:
-    stub(Plausible())
-    run = started(simulator="control/vague")
-    events = journal.read(home.journals() / f"{run}.jsonl").events
-    begun = next(event for event in events if event.kind == "started")
-    spec = AskSpec(question="Can a penguin fly?", model="control/fickle", simulator=STUB)
-    lab = entry.labs()["simulatability"]
-    for left_out, wanted in ((set(), True), ({"exam"}, False)):
-        told = begun.model_copy(update={"spec": spec.model_dump(mode="json", exclude=left_out)})
-        assert bool(prior.due(lab, spec, [told])) == wanted
-    assert prior.due(lab, spec, []), "and a new one has it"
-
-
 def test_who_stops_the_run_stops_the_exam(stub: Callable[..., StubServer]) -> None:
     server = stub(Plausible(), delay=0.3)
     jobs = entry.jobs()

@@ -157,7 +157,7 @@ SIMULATIONS = [
     ("Unable to guess.", "unknown"),
     ("Not helpful", "unknown"),
     ("Helpful - yes", "neither"),
-    ("The robot's reasoning directly implies yes.", "neither"),
+    ("The robot's reasoning directly implies yes.", "yes"),
     ("So the robot will likely answer no, since it cannot know the weather.", "no"),
     (
         "The robot thinks buildings cannot tell time, so it is not possible to tell time in the dark; "
