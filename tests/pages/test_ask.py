@@ -164,7 +164,7 @@ def test_a_damaged_journal_is_shown_as_far_as_it_goes(page: Page, page_of: str, 
     lines = path.read_bytes().splitlines(keepends=True)
     of_kind = b'"%s":"%s"' % (b"record" if kind in ("explanation", "counterfactual") else b"kind", kind.encode())
     at = next(number for number, line in enumerate(lines) if of_kind in line)
-    event, number = from_line(lines[at])
+    event, number = from_line(lines[at].rstrip())
     # A record of another version, whole as a line; or a line that is no event.
     odd = (
         to_line(event.model_copy(update={"data": {"text": 5}}), number)
