@@ -74,9 +74,9 @@ class Session:
         address = self.url.replace("http", "ws", 1) + "/_stcore/stream"
         self.cookies = await asyncio.to_thread(cookies, self.url)
         headers = {"Cookie": self.cookies}
-        async with websockets.connect(
-            address, subprotocols=["streamlit"], origin=self.url, max_size=None, additional_headers=headers
-        ) as tab:
+        # A browser does not ping, so a slow answer ends no connection from this side.
+        quiet = {"ping_interval": None, "max_size": None, "additional_headers": headers}
+        async with websockets.connect(address, subprotocols=["streamlit"], origin=self.url, **quiet) as tab:
             self._tab = tab
             listening = asyncio.create_task(self._listen())
             await self._send(page_name="ask")
