@@ -143,13 +143,13 @@ def verify(path: Path) -> Verified:
     return verifying.verify(path, labs(), Replay)
 
 
-def score_anew(taken: Taken) -> dict[str, Verified]:
+def score_again(taken: Taken) -> dict[str, Verified]:
     """Verify the runs of an import, and keep what came out, by run, where there was time for it. Runs that are here
     from an earlier import, which was killed before it had verified them, are verified now.
     """
     folder = home.journals()
     left = [run for run in taken.same if (found := verifying.origin(folder, run)) and found.verified is None]
-    return verifying.score_anew([*taken.runs, *left], folder, labs(), Replay)
+    return verifying.score_again([*taken.runs, *left], folder, labs(), Replay)
 
 
 def new_reader() -> str:

@@ -92,8 +92,8 @@ def must_write(folder: Path) -> None:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a small file, in a folder that is made if it is not there. A reader gets all of it as it
-    was, or all of it as it is. Raises OSError.
+    """Write a small file, in a folder that is made if it is not there. A reader gets all of the old content or all of
+    the new. Raises OSError.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")

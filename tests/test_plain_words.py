@@ -16,7 +16,7 @@ STUMBLE = re.compile(
     r"\b(?:foretells?|foretold|anew|oftener|whoever|(?:what|that) (?:came|comes) of|of before|(?:is|are) had|a mail)\b",
     re.IGNORECASE,
 )
-NAMES = {"foretold", "anew"}
+NAMES = {"foretold"}
 """Fields on disk and variables, which are whole strings or names in braces."""
 
 

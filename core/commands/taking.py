@@ -134,17 +134,17 @@ def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, k
 @json_option("what was kept as a JSON object")
 def _import(path: Path, sender: str, as_json: bool) -> int:
     taken = bundle.take(path, (home.journals(), home.recordings()), sender)
-    anew = entry.score_anew(taken)
+    scored = entry.score_again(taken)
     into_the_store(home.journals())
     for name, why in taken.passed_over.items():
         print(f"{name} was passed over: {why}.", file=sys.stderr)
-    for run, found in anew.items():
+    for run, found in scored.items():
         if found.why or found.differ:
             print(f"{run}: {found.sentence}", file=sys.stderr)
-    if unscored := [run for run in taken.runs if run not in anew]:
+    if unscored := [run for run in taken.runs if run not in scored]:
         print(f"There was no time to score {len(unscored):,} runs again.", file=sys.stderr)
     if as_json:
-        differ = [run for run, found in anew.items() if found.differ]
+        differ = [run for run, found in scored.items() if found.differ]
         told = {"runs": len(taken.runs), "imported": taken.runs, "differ": differ, "signed": taken.signed.words}
         print(json.dumps({**taken._asdict(), **told}))
     else:

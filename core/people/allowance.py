@@ -1,6 +1,4 @@
-"""What runs may take where a host limits them (`core.policy`): calls, money, places, bytes; and which are kept
-no longer.
-"""
+"""What runs may take where a host limits them (`core.policy`): calls, money, places, bytes; and which are deleted."""
 
 from __future__ import annotations
 
@@ -83,9 +81,9 @@ class Allowance:
         self._charge = charge
 
     def begin(self, run: str, owner: str, calls: int | None) -> int | None:
-        """Count one more run, of so many calls at most, or none that counts (None). Its number; None
-        where nothing is counted. Raises TooMuch where there is no room for it beside those that go on
-        or wait in line, or the day has none for its calls beside those that are on their way.
+        """Count one more run, of so many calls at most, or none that counts (None). Its number; None where nothing is
+        counted. Raises TooMuch where the runs that go on or wait in line leave no room for it, or the day's other calls
+        leave none for its calls.
         """
         try:
             home.must_write(self._folder)

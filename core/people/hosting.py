@@ -1,4 +1,4 @@
-"""What the host sees of it, and says to everybody: who runs what, and a line."""
+"""What the host sees of all runs, and the line that the host shows to everybody."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class NotLent(Exception):
 
 
 def claim(url: str) -> None:
-    """Serve this home from now on, at `url` on this machine. Where nothing can be kept in it, nobody can claim it.
+    """Serve this home from now on, at `url` on this machine. A home that is read-only is not claimed.
 
     Raises AlreadyServed where another app does, and HomeUnusable.
     """
@@ -52,14 +52,14 @@ def claim(url: str) -> None:
             f"Another copy of this app serves {folder} already, {at}. Use that one, or set EXPLAIN_HOME to another "
             "folder for this one."
         ) from None
-    home.write(_file(), json.dumps({"url": url}).encode())
+    home.write(_file(folder), json.dumps({"url": url}).encode())
 
 
 def release() -> None:
     """Serve no home any more."""
     for folder, lease in list(_leases.items()):
         with suppress(OSError):
-            (folder / "app.json").unlink(missing_ok=True)
+            _file(folder).unlink(missing_ok=True)
         lease.release()
         del _leases[folder]
 
@@ -94,9 +94,9 @@ def borrow() -> Path:
 def _url() -> str:
     """Where the app that serves this home answers; empty where that is not known."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        return str(json.loads(_file().read_bytes())["url"])
+        return str(json.loads(_file(home.home()).read_bytes())["url"])
     return ""
 
 
-def _file() -> Path:
-    return home.home() / "app.json"
+def _file(folder: Path) -> Path:
+    return folder / "app.json"

@@ -96,8 +96,10 @@ def origin(folder: Path, run_id: str) -> Origin | None:
     return None if sender is None else Origin(sender, found, signed)
 
 
-def score_anew(runs: Iterable[str], folder: Path, labs: Mapping[str, Lab], replaying: Replaying) -> dict[str, Verified]:
-    """Verify runs that were imported into `folder`, and keep its outcome beside whose they are. Those for which
+def score_again(
+    runs: Iterable[str], folder: Path, labs: Mapping[str, Lab], replaying: Replaying
+) -> dict[str, Verified]:
+    """Verify runs that were imported into `folder`, and keep the result beside whose they are. Those for which
     there is no time (EXPLAIN_BUNDLE_SECONDS) are not among what is returned, and stay as not looked at.
     """
     ends = time.monotonic() + (policy.limit("bundle_seconds") or 0)

@@ -38,7 +38,7 @@ def upload() -> None:
         with waits("Looking at every journal …"):
             taken = bundle.take_file(file, file.name, folders, sender)
         with waits("Scoring them again from their raw answers …"):
-            anew = entry.score_anew(taken)
+            scored = entry.score_again(taken)
     except BundleRefused as refused:
         st.error(plain(str(refused)), title="Nothing was imported", icon=":material/error:")
         return
@@ -46,9 +46,9 @@ def upload() -> None:
     sentence = f"{len(taken.runs)} imported, {len(taken.same)} here already; {plain(taken.signed.words)}."
     st.success(sentence, icon=":material/check:")
     for run in taken.runs:
-        if run not in anew:
+        if run not in scored:
             st.caption(f"{plain(run)} was not scored again: there was no time.")
-        elif anew[run].why or anew[run].differ:
-            st.warning(f"{plain(run)}. {plain(anew[run].sentence)}", icon=":material/rule:")
+        elif scored[run].why or scored[run].differ:
+            st.warning(f"{plain(run)}. {plain(scored[run].sentence)}", icon=":material/rule:")
     for name, why in taken.passed_over.items():
         st.caption(f"{plain(name)} was passed over: {plain(why)}.")

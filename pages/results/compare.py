@@ -45,8 +45,8 @@ WAYS: dict[By, str] = {
 
 def go(**news: Sequence[str]) -> None:
     """Change the address: what is not given stays. Other things to compare are matched again."""
-    anew: dict[str, Sequence[str]] = {"match": [], **address.opening(None), **({"runs": []} if "of" in news else {})}
-    address.change(**(anew | news))
+    changed: dict[str, Sequence[str]] = {"match": [], **address.opening(None), **({"runs": []} if "of" in news else {})}
+    address.change(**(changed | news))
 
 
 def choose(looked: Looked, by: By, now: list[str], wanted: Filter) -> None:

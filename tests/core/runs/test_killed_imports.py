@@ -201,8 +201,8 @@ def test_a_second_import_verifies_what_the_first_had_no_time_for(tmp_path: Path)
     recorded = min(home.recordings().glob("*-find-*.jsonl"), key=lambda path: path.stat().st_size)
     bundle.take(recorded, [home.journals()], "Ann")
     again = bundle.take(recorded, [home.journals()], "Ann")
-    assert again.runs == [] and set(entry.score_anew(again)) == {recorded.stem}
-    assert entry.score_anew(again) == {}, "once is enough"
+    assert again.runs == [] and set(entry.score_again(again)) == {recorded.stem}
+    assert entry.score_again(again) == {}, "once is enough"
 
 
 def test_a_run_killed_before_its_first_line_counts_as_nothing(tmp_path: Path) -> None:

@@ -158,6 +158,6 @@ def test_nobody_signed(tmp_path: Path) -> None:
         bundle.write(file, [RECORDED.stem], [home.recordings()])
     taken = bundle.take(tmp_path / "sent.zip", [home.journals()])
     assert taken.signed.words == "not signed"
-    entry.score_anew(taken)
+    entry.score_again(taken)
     origin = verify.origin(home.journals(), RECORDED.stem)
     assert origin is not None and origin.words == "imported from sent.zip"

@@ -130,7 +130,7 @@ def test_there_is_no_time_for_some(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert zipfile.is_zipfile(sent)
     taken = bundle.take(sent, [home.journals()])
     monkeypatch.setenv("EXPLAIN_BUNDLE_SECONDS", "0")
-    assert entry.score_anew(taken) == {}
+    assert entry.score_again(taken) == {}
     origin = verify.origin(home.journals(), QUICK[0].stem)
     assert origin is not None and origin.words == "imported from Ann, not scored again"
 
