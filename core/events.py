@@ -54,7 +54,7 @@ class ToolCall(Frozen):
 
 
 class Message(Frozen):
-    """One chat turn. A "tool" turn is the outcome of the call `tool_call_id`, which an assistant's turn asked for."""
+    """One chat turn. A "tool" turn is the result of the call `tool_call_id`, which an assistant's turn asked for."""
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str

@@ -38,7 +38,7 @@ def name_of(record: type[Frozen]) -> str:
 
 @dataclass
 class Call:
-    """One call: what was asked, and its outcome. `partial` is the answer so far while it is being written.
+    """One call: what was asked, and what was answered. `partial` is the answer so far while it is being written.
     `number`: its place among all that the run asked, from 1.
     """
 

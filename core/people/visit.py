@@ -1,5 +1,5 @@
 """Whose a run is, and what other people may do with it: nothing where the app is hosted, until its owner shares it; and
-of one that is sealed only to predict it.
+of a sealed run only to predict its answers.
 """
 
 from __future__ import annotations

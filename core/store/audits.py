@@ -36,7 +36,7 @@ TOGETHER = "what is rare"
 
 
 class Reading(NamedTuple):
-    """An answer that can be drawn: where it is, and its outcome and was read in it, by repaired rules."""
+    """An answer that can be sampled: where it is, its outcome, and what the updated parser read in it."""
 
     place: Place
     stratum: str

@@ -13,7 +13,7 @@ from pages.parts.throttle import waits
 
 
 def upload() -> None:
-    """A field for a bundle or a journal, and its outcome. Where others are served it is the host's alone: what a
+    """A field for a bundle or a journal, and what was imported. Where others are served it is the host's alone: what a
     file says of whose its runs are would else be any visitor's to write.
     """
     may = session.runs().may_all

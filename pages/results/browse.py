@@ -1,4 +1,4 @@
-"""Browse: everything that was ever put to the test, by its outcome."""
+"""Browse: everything that was ever tested, by its outcome."""
 
 from __future__ import annotations
 
