@@ -27,6 +27,7 @@ from core.study.cluster import Cluster
 from core.study.control import want
 from core.study.early import stopped_early
 from core.study.execute import Making, Outcome
+from core.study.packing import refuse_packed
 from core.study.plan import Planned, Study
 from core.telling import document, study_in_words
 from core.text.counted import counted
@@ -182,6 +183,7 @@ def _budget(study: Study) -> str:
 def _table(file: Path, journals: Path, as_json: bool, picture: Path | None) -> int:
     labs = entry.labs()
     study = plan.read(file, labs)
+    refuse_packed(study, journals)
     rows = tables.rows(study, labs, tables.measured(study, labs, journals))
     if picture is not None:
         from core.charts import dial

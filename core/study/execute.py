@@ -23,6 +23,7 @@ from core.runs.turns import WHOSE
 from core.study.control import wanted
 from core.study.early import early_of, stopped_early
 from core.study.meter import Gate, Meter
+from core.study.packing import refuse_packed
 from core.study.plan import BadStudy, Planned, Study, dataset_of, unpriced
 from core.study.standing import is_completed, standing, standings
 from core.transcript import Transcript
@@ -88,7 +89,10 @@ async def hand_out(
 def still_to_make(study: Study, runs: Sequence[Planned], folder: Path, outcome: Outcome) -> list[list[Planned]]:
     """The runs that have not ended, in groups to be made one after another: first those that can go on side by side,
     then each alone that was begun in vain too often. Of the others `outcome` is told.
+
+    Raises BadStudy where the study is packed.
     """
+    refuse_packed(study, folder)
     groups: list[list[Planned]] = [[]]
     early = stopped_early(study, folder)
     for run in runs:
