@@ -18,6 +18,7 @@ import resource
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -70,9 +71,9 @@ def reply(body: dict[str, Any]) -> str:
     return "negative" if "dull" in paragraph else "unknown" if "[RE" in paragraph else "positive"
 
 
-def serve(pipe: Connection) -> None:
-    """Answer on loopback. Say how often whenever the other end of the pipe asks for that, until it says False."""
-    with StubServer(reply, streams=False) as server:
+def serve(pipe: Connection, reply: Callable[[dict[str, Any]], str]) -> None:
+    """Answer on loopback by `reply`. Say how often whenever the pipe's other end asks for that, until it says False."""
+    with StubServer(reply, models=("stub-model", "stub-other"), streams=False) as server:
         server.seen = Forgetful()
         pipe.send(server.base_url)
         while pipe.recv():
@@ -146,7 +147,7 @@ def main(items: int, pipe: Connection) -> None:
 
 if __name__ == "__main__":
     ours, theirs = multiprocessing.Pipe()
-    server = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs,), daemon=True)
+    server = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs, reply), daemon=True)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["EXPLAIN_HOME"] = folder
         server.start()

@@ -51,17 +51,16 @@ def measured(
 
     controls = {run.id for run in study.controls}
     from_people = human.journals(study, labs, said or folder)
-    kept = {} if kept is None else kept
     stopped = stopped_early(study, folder)
     frames: list[DataFrame] = []
     for run in study.all:
         # A frame for each run: rows of all runs, as dictionaries, would take ten times the memory.
-        of_run = kept.get(run.id)
+        of_run = (kept or {}).get(run.id)
         if of_run is None:
             of_run = pd.DataFrame(_of_run(run, folder, study, stopped.get(run.id)), dtype=object)
         if not len(of_run):
             continue
-        if of_run["complete"].iloc[0]:
+        if kept is not None and of_run["complete"].iloc[0]:
             kept[run.id] = of_run
         frames.append(of_run)
         if run.id in from_people:
@@ -69,7 +68,13 @@ def measured(
             said_rows = human.rows(run, folder, from_people[run.id], measured_rows, study.rules)
             frames.append(pd.DataFrame(said_rows, dtype=object))
     empty = pd.DataFrame(columns=[*_OWN, "model"])
-    frame = pd.concat(frames, ignore_index=True).infer_objects() if frames else empty
+    frame = pd.concat(frames, ignore_index=True) if frames else empty
+    frames.clear()
+    for name in frame:
+        inferred = frame[name].infer_objects()
+        # Texts stay objects: a pointer a row to a text that many rows share, and not a copy of it in each.
+        if not isinstance(inferred.dtype, pd.StringDtype):
+            frame[name] = inferred
     frame["control"] = frame["run"].isin(controls)
     of_stopped = [cell for cell in study.cells if any(run.id in stopped for run in cell)] if stopped else []
     frame["early"] = frame["run"].isin({run.id for cell in of_stopped for run in cell})

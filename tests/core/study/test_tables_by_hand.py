@@ -52,6 +52,16 @@ def wrote(folder: Path, run: Planned, cases: Iterable[tuple[str, dict[str, float
             journal.append(event)
 
 
+def test_a_text_takes_a_pointer_in_each_of_its_rows(tmp_path: Path) -> None:
+    """A table of 25,000 items in 18 wordings has millions of rows of the same texts."""
+    of = parse("s.toml", f'lab = "echo"\nspec = {{ words = ["{"a" * 500}"] }}\n'.encode(), LABS)
+    wrote(tmp_path, of.runs[0], [(f"{case}/x", {"repeated": 0.5}) for case in range(50)], "completed")
+    frame = tables.measured(of, LABS, tmp_path)
+    assert len(frame) >= 100 and frame["value"].dtype == float and frame["complete"].dtype == bool
+    assert frame.memory_usage(index=False).sum() <= 8 * frame.size
+    assert len({id(words) for words in frame["words"]}) == 1
+
+
 def test_every_case_and_figure_has_its_row(tmp_path: Path) -> None:
     of = study()
     [control], [run] = of.controls, of.runs
