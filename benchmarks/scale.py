@@ -120,13 +120,6 @@ def measured(runs: int) -> dict[str, str]:
             packed = []
             found["pack"] = f"{seconds(lambda: packed.append(packing.pack(study, folder))):.1f} s"
             found["pack's size"] = f"{packed[0].bytes / 1e6:,.1f} MB"
-            found["first look after packing"] = f"{seconds(looking.look):.1f} s"
-            found["look, packed"] = f"{min(seconds(looking.look) for _ in range(5)) * 1000:.1f} ms"
-            found["status, packed"] = f"{seconds(lambda: standings(study.all, folder)):.2f} s"
-            found["tables, packed"] = (
-                f"{seconds(lambda: tables.rows(study, labs, tables.measured(study, labs, folder))):.1f} s"
-            )
-            found["index all journals, packed"] = f"{seconds(lambda: rebuild(store, folder)):.1f} s"
         found["index's size"] = f"{(Path(name) / 'store.duckdb').stat().st_size / 1e6:,.1f} MB"
     found["memory at most"] = f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000:,.0f} MB"
     return found

@@ -15,7 +15,6 @@ import re
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from fnmatch import fnmatchcase
 from functools import cache
 from io import FileIO
 from itertools import islice
@@ -24,7 +23,7 @@ from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
-from core import packs
+from core import archives
 from core.events import SCHEMA, Event, Started, from_json, to_json
 from core.home import must_write
 from core.lease import Held, Lease, is_held
@@ -67,8 +66,8 @@ class Contents(NamedTuple):
 
 
 def found(run_id: str, *folders: Path | None) -> Path | None:
-    """The journal of that run in the first of the folders that has it, in a pack of it too; None where none has, where
-    it `is_blank`, or where the name leads out of the folder.
+    """The journal of that run in the first of the folders that has it, or in its archives; None where none has it,
+    where it `is_blank`, or where the name leads out of the folder.
     """
     for folder in folders:
         path = folder / f"{run_id}.jsonl" if folder else None
@@ -77,22 +76,19 @@ def found(run_id: str, *folders: Path | None) -> Path | None:
             if path is not None and folder is not None and path.parent == folder:
                 if path.is_file() and not is_blank(path):
                     return path
-                if (packed := packs.find(run_id, folder)) is not None:
-                    return packed
+                if (there := archives.folder(folder)) is not None and (there / path.name).is_file():
+                    return there / path.name
     return None
 
 
 def at(folder: Path, run_id: str) -> Path:
-    """Where the run's journal lies in the folder, or would: in a pack, where it was packed."""
-    return found(run_id, folder) or folder / f"{run_id}.jsonl"
+    """Where the run's journal lies in the folder, or would."""
+    return folder / f"{run_id}.jsonl"
 
 
 def listed(folder: Path, pattern: str = "*") -> list[Path]:
-    """The journals of the folder and its packs whose names, without their ending, fit `pattern`; in their order."""
-    here = {path.name: path for path in folder.glob(f"{pattern}.jsonl")}
-    packed = {one.name: one for pack in packs.packs(folder) for one in packs.journals(pack)}
-    fitting = {name: one for name, one in packed.items() if fnmatchcase(name, f"{pattern}.jsonl")}
-    return [path for _, path in sorted({**fitting, **here}.items())]
+    """The journals of the folder whose names, without their ending, fit `pattern`; in their order."""
+    return sorted(folder.glob(f"{pattern}.jsonl"))
 
 
 LONGEST_LINE = 32 * 1024 * 1024
@@ -353,11 +349,6 @@ class Journal:
         path.parent.mkdir(parents=True, exist_ok=True)
         must_write(path.parent)
         self.path = path
-        if not path.exists() and packs.find(path.stem, path.parent) is not None:
-            raise JournalInUse(
-                f"{path.name} is in the pack of its study, and packs are read-only: unpack the study to go on with the "
-                "run or to delete it"
-            )
         self._lease = _taken(path)
         try:
             # Without a buffer, which would try a line that found no room again and again.

@@ -24,6 +24,7 @@ from core.store import queries
 from core.store.store import Store
 from core.telling.story import story
 from core.transcript import name_of, transcript
+from tests import shipped
 from tests import test_recomputed as recomputed
 from tests.core.labs.consistency import test_verdict_is_true as check_verdict
 from tests.core.labs.find import test_verdict_is_true as probe_verdict
@@ -185,5 +186,5 @@ def test_its_answers_are_read_again_into_a_run_of_ones_own(capsys: pytest.Captur
 def test_an_index_made_again_has_them_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["store", "rebuild"]) == 0 and "0 runs indexed" in capsys.readouterr().out
     with Store(home.home() / "store.duckdb", entry.labs()) as store:
-        assert sorted(queries.runs(store, recordings=True)["run"]) == sorted(one.stem for one in journal.listed(FOLDER))
+        assert sorted(queries.runs(store, recordings=True)["run"]) == sorted(one.stem for one in shipped.journals())
         assert queries.runs(store).empty

@@ -11,6 +11,7 @@ import click
 from core import entry, home
 from core.commands.running import DONE, journals_option, json_option
 from core.study import control, data, plan
+from core.study.packing import refuse_packed
 from core.study.progress import progress
 from core.telling import study_in_words
 
@@ -36,6 +37,7 @@ def pause(file: Path) -> int:
 def status(file: Path, journals: Path, as_json: bool) -> int:
     """How the study stands."""
     study = plan.read(file, entry.labs())
+    refuse_packed(study, journals)
     found, broken = progress(study, journals), data.broken(data.held(study, journals))
     if as_json:
         print(json.dumps({**asdict(found), "broken": broken}, ensure_ascii=False))

@@ -24,7 +24,7 @@ from core.telling import report as of_study
 from core.text.counted import counted
 
 
-@click.command("pack", help="Put the journals of completed runs into one file, from which they are still read.")
+@click.command("pack", help="Put the journals of completed runs into one file, from which `unpack` brings them back.")
 @study_argument
 @journals_option
 @json_option("a JSON object")
@@ -45,7 +45,7 @@ def pack(file: Path, journals: Path, as_json: bool) -> int:
     return DONE
 
 
-@click.command("unpack", help="Put the journals of a packed study back, one file a run.")
+@click.command("unpack", help="Put the journals of a packed study back, one file a run, to be read again.")
 @study_argument
 @journals_option
 @json_option("a JSON object")
@@ -64,6 +64,7 @@ def unpack(file: Path, journals: Path, as_json: bool) -> int:
 def verify(file: Path, journals: Path, as_json: bool) -> int:
     """Say of which runs the figures are not what their answers give; the exit code."""
     study = plan.read(file, entry.labs())
+    packing.refuse_packed(study, journals)
     paths = [path for run in study.all if (path := journal.found(run.id, journals)) is not None]
     wrong, untold = 0, 0
     for path in paths:
@@ -94,6 +95,7 @@ def _kb(size: int) -> str:
 def report(file: Path, out: Path, journals: Path) -> int:
     """Write the report; the exit code."""
     study = plan.read(file, entry.labs())
+    packing.refuse_packed(study, journals)
     out.write_bytes(of_study.html(study, entry.labs(), journals, _methods([run.id for run in study.all], journals)))
     print(f"Written: {out}")
     return DONE

@@ -25,8 +25,9 @@ from core.study import data, estimate, multiverse, plan, tables
 from core.study.cells import Row
 from core.study.cluster import Cluster
 from core.study.control import want
-from core.study.early import Early
+from core.study.early import stopped_early
 from core.study.execute import Making, Outcome
+from core.study.packing import refuse_packed
 from core.study.plan import Planned, Study
 from core.telling import document, study_in_words
 from core.text.counted import counted
@@ -73,7 +74,7 @@ def _run(file: Path, journals: Path, as_json: bool, engine: str, scheduler: str 
     labs, catalog = entry.labs(), entry.catalog()
     study = plan.read(file, labs)
     want(home.home(), study.name, paused=False)
-    tell = partial(_tell, study, as_json)
+    tell = partial(_tell, study, journals, as_json)
     making: Making | Cluster
     if engine == "local":
         for model in sorted({model for run in study.all for model in run.spec.models}):
@@ -120,7 +121,7 @@ def _made(making: Making | Cluster, runs: Sequence[Planned]) -> Outcome:
     return asyncio.run(go())
 
 
-def _tell(study: Study, as_json: bool, run: Planned, state: Transcript) -> None:
+def _tell(study: Study, journals: Path, as_json: bool, run: Planned, state: Transcript) -> None:
     """A line on a run that has ended."""
     # Of a lab's leading figures not every one exists for every kind of item.
     leading = [metric for metric in run.lab.metrics if metric.leads and metric.better]
@@ -131,9 +132,7 @@ def _tell(study: Study, as_json: bool, run: Planned, state: Transcript) -> None:
             metric, value, items = leader, score.value, f"{score.n} of {score.of}"
             break
     status: str | None = state.status
-    if status == "cancelled" and (width := study.stop_width_of(run)):
-        early = Early(run.lab, study.rules, width)
-        early(state)
+    if status == "cancelled" and (early := stopped_early(study, journals).get(run.id)):
         metric = run.lab.metric(run.lab.headline)
         status, value, items = "stopped early", early.interval.value, f"{early.interval.n} items"
     if as_json:
@@ -184,6 +183,7 @@ def _budget(study: Study) -> str:
 def _table(file: Path, journals: Path, as_json: bool, picture: Path | None) -> int:
     labs = entry.labs()
     study = plan.read(file, labs)
+    refuse_packed(study, journals)
     rows = tables.rows(study, labs, tables.measured(study, labs, journals))
     if picture is not None:
         from core.charts import dial

@@ -271,7 +271,7 @@ class Catalog:
         return infos
 
     def _replays(self) -> list[ModelInfo]:
-        """Newest first, for a run's name begins with its time; then those of recordings, without their packs."""
+        """Newest first, for a run's name begins with its time; then those of recordings, without those in archives."""
         recorded = sorted(self.recordings.glob("*.jsonl"), reverse=True) if self.recordings else []
         return [
             ModelInfo(

@@ -5,15 +5,14 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
-from core import home, journal, packs, policy
+from core import home, journal, policy
 from core.events import Answered, Asked, CallFailed, Event, Failed, OutOfReach
 from core.journal import FromTheFuture, JournalFull, JournalInUse
 from core.lab.lab import Lab
@@ -21,7 +20,6 @@ from core.lab.spec import MOST_CASES, Spec
 from core.people import roles
 from core.people.about import is_shared
 from core.people.counted import Counted, Taken, Tally, of_home
-from core.runs import repack
 
 log = logging.getLogger(__name__)
 
@@ -290,7 +288,7 @@ def of_journals(folder: Path, day: str, charge: Charge = free_of_charge) -> Tall
 
 
 def forget(folder: Path, days: int) -> list[str]:
-    """Delete visitors' runs that nothing was added to for so many days, in packs too, with what people said about them;
+    """Delete visitors' runs that nothing was added to for so many days, with what people said about them;
     not those that are shared, nor those of the command line. And what visitors said so long ago of runs that are not
     here, as recordings are not. What was added to on a day that is yet to come, as the clock says after it was set
     back, is as old as today from then on. Returns the runs.
@@ -302,26 +300,17 @@ def forget(folder: Path, days: int) -> list[str]:
             if path.stat().st_mtime > now + 24 * 3600:
                 os.utime(path, (now, now))
     forgotten = []
-    packed: defaultdict[Path, dict[str, list[Path]]] = defaultdict(dict)
     for path in journal.listed(folder):
         said = list(folder.glob(f"{path.stem}~*.jsonl"))
         with _else_kept(path):
-            if "~" in path.stem or max(map(_changed, (path, *said))) >= oldest or journal.is_written(path):
+            last = max(one.stat().st_mtime for one in (path, *said))
+            if "~" in path.stem or last >= oldest or journal.is_written(path):
                 continue
             if not _is_visitors(path) or is_shared(folder / path.name):
-                continue
-            if isinstance(path, packs.Packed):
-                packed[Path(path.parent)][path.stem] = said
                 continue
             for file in (*said, path):
                 file.unlink()
             forgotten.append(path.stem)
-    for pack, runs in packed.items():
-        with _else_kept(pack):
-            repack.without(pack, runs, folder)
-            for file in chain.from_iterable(runs.values()):
-                file.unlink()
-            forgotten += runs
     for path in sorted(folder.glob("*~*.jsonl")):
         with _else_kept(path):
             is_homeless = journal.found(path.stem.partition("~")[0], folder) is None
@@ -341,14 +330,3 @@ def _else_kept(path: Path) -> Iterator[None]:
 def _is_visitors(path: Path) -> bool:
     begun = journal.begun(path)
     return begun is not None and bool(begun.owner)
-
-
-def _changed(path: Path) -> float:
-    """When something was added to a journal last, in seconds of the epoch; in a pack its last line tells."""
-    if not isinstance(path, packs.Packed):
-        return path.stat().st_mtime
-    last = list(journal.whole_lines(path.read_bytes()))[-1:]
-    try:
-        return journal.from_line(last[0])[0].at.timestamp()
-    except (IndexError, ValueError):
-        return path.stat().st_mtime

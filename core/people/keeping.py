@@ -137,7 +137,7 @@ class Keeping:
         path = self._journals.path(run_id)
         if self._journals.is_recording(run_id):
             raise NoSuchRun(f"{run_id} is a recording: it stays where it is.")
-        # Nobody goes on with it meanwhile; what lies in a pack is refused.
+        # Nobody goes on with it meanwhile.
         with Journal(self._journals.place(run_id)):
             # Of what a later version wrote the answers stay that were kept.
             with suppress(FromTheFuture):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from core import home, journal, packs
+from core import archives, home, journal
 from core.events import Event, Finished, Started
 from core.journal import Fault, FromTheFuture
 from core.lab.lab import Lab
@@ -59,7 +59,7 @@ class Journals:
         raise NoSuchRun(f"There is no run named {run_id!r} in {self.folder}.")
 
     def place(self, run_id: str) -> Path:
-        """Where the run's journal would lie if it were no recording and in no pack: what is said of it lies there."""
+        """Where the run's journal would lie if it were no recording: what is said of it lies there."""
         return self.folder / self.path(run_id).name
 
     def begun(self, run_id: str, history: Iterable[Event]) -> tuple[Lab, Spec]:
@@ -87,7 +87,8 @@ class Journals:
 
     def is_recording(self, run_id: str) -> bool:
         """Whether the run came with the app. Raises NoSuchRun."""
-        return packs.folder(self.path(run_id)) in (self._recordings, home.priors())
+        unpacked = archives.folder(self._recordings) if self._recordings else None
+        return self.path(run_id).parent in (self._recordings, home.priors(), unpacked)
 
     def shared(self, run_id: str) -> bool:
         """Whether everyone may look at the run. Raises NoSuchRun."""

@@ -1,21 +1,20 @@
-"""Packs as they are written: the new one takes the old one's place in one step, once it was read back and is right."""
+"""Archives of journals as they are written: one takes its place in one step, once it was read back and is right."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import zipfile
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from core import journal, packs
 from core.journal import JournalFull
 from core.runs import bundle
 
 
 def write(file: Path, runs: list[str], folder: Path) -> dict[str, str]:
-    """Make the pack `file` of these runs, in place of the one there; the runs that are not in it, each with the reason.
-    Raises JournalFull, and then the old one stays.
+    """Make the archive `file` of these runs; the runs that are not in it, each with the reason. Raises JournalFull, and
+    then there is none.
     """
     beside = file.with_name(f".{file.name}.part")
     try:
@@ -33,24 +32,14 @@ def write(file: Path, runs: list[str], folder: Path) -> dict[str, str]:
     return written.left_out
 
 
-def _check(pack: Path, left_out: Mapping[str, str], folder: Path) -> None:
-    """Raises OSError where the pack is damaged, and where a run that is not in it would be nowhere."""
-    with zipfile.ZipFile(pack) as back:
+def _check(archive: Path, left_out: Mapping[str, str], folder: Path) -> None:
+    """Raises OSError where the archive is damaged, and where a run that is not in it would be nowhere."""
+    with zipfile.ZipFile(archive) as back:
         if (damaged := back.testzip()) is not None:
             raise OSError(f"{damaged} is not what was written")
     for run, why in left_out.items():
         if not (folder / f"{run}.jsonl").exists():
             raise OSError(f"{run} would be lost: {why}")
-
-
-def without(file: Path, runs: Collection[str], folder: Path) -> None:
-    """Take these runs out of a pack, for good. Raises JournalFull, and JournalInUse where somebody is packing it."""
-    with journal.held(file):
-        here = [one.stem for one in packs.journals(file)]
-        if left := [run for run in here if run not in runs]:
-            write(file, left, folder)
-        elif here:
-            file.unlink()
 
 
 def sync(folder: Path) -> None:

@@ -3,8 +3,6 @@
 A journal's rows and the number of its bytes that they came from are written in one transaction, so they agree whatever
 kills the process. A run is named after its file, not after what its events say: two files never fight over rows, and a
 copy under another name is another run.
-
-What a pack (`core.packs`) holds is read like any other journal; one that is indexed and then packed has only moved.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from core import packs
+from core import archives
 from core.events import Answered, Event, Failed, Recorded
 from core.journal import from_line
 from core.store.items import refresh
@@ -39,9 +37,12 @@ _ENDING = ".jsonl"
 
 def index(store: Store, journals: Path, recordings: bool = False) -> list[str]:
     """Take up what the folder's journals hold beyond what the store knows, once. Who looks again and again keeps an
-    `Index`. Returns the runs that changed.
+    `Index`. Of `recordings`, which come with the app, those in archives too. Returns the runs that changed.
     """
-    return Index(store, journals, recordings).look()
+    changed = Index(store, journals, recordings).look()
+    if recordings and (archived := archives.folder(journals)) is not None:
+        changed = sorted({*changed, *Index(store, archived, recordings).look()})
+    return changed
 
 
 def rebuild(store: Store, journals: Path) -> list[str]:
@@ -72,15 +73,9 @@ class _File(NamedTuple):
     modified: int
 
     @property
-    def is_packed(self) -> bool:
-        """Whether it lies in a pack."""
-        pack = os.path.dirname(self.path)
-        return pack.endswith(packs.ENDING) and os.path.basename(os.path.dirname(pack)) == packs.FOLDER
-
-    @property
     def at(self) -> Path:
         """Where it can be opened."""
-        return packs.Packed(self.path) if self.is_packed else Path(self.path)
+        return Path(self.path)
 
     def is_as(self, seen: _Seen) -> bool:
         return (self.path, self.bytes, self.modified) == (seen.journal, seen.bytes, seen.modified)
@@ -98,7 +93,7 @@ class Index:
         self._folder = os.path.realpath(journals)
         self._known: dict[str, _Seen] = {}
         self._still: dict[str, tuple[int, int]] = {}
-        """Files that hold nothing new as long as they are of this size and time, by name; packs by their paths."""
+        """Files that hold nothing new as long as they are of this size and time, by name."""
         self._others: set[str] = set()
         """Runs whose journals lie in other folders."""
         self._settled = False
@@ -140,7 +135,6 @@ class Index:
         unsure = self._others
         if not self._settled or same < len(self._still):
             there = set(os.listdir(self._folder)) if os.path.isdir(self._folder) else set()
-            there.update(map(str, packs.packs(Path(self._folder))))
             self._still = {name: was for name, was in self._still.items() if name in there}
             self._others = {
                 run for run, seen in self._known.items() if not seen.journal.startswith(self._folder + os.sep)
@@ -151,8 +145,7 @@ class Index:
         return {run for run in unsure if (path := self._known[run].journal) not in seen_now and not _file_of(run, path)}
 
     def _is_still(self, run: str, seen: _Seen) -> bool:
-        pack = os.path.dirname(seen.journal)
-        return (run + _ENDING if pack == self._folder else pack) in self._still
+        return os.path.dirname(seen.journal) == self._folder and run + _ENDING in self._still
 
     def _scan(self) -> tuple[list[_File], int]:
         """The files that are not as they were, and how many are."""
@@ -180,48 +173,16 @@ class Index:
                 elif stat.S_ISREG(status.st_mode):
                     path = os.path.join(self._folder, name)
                     news.append(_File(name.removesuffix(_ENDING), path, status.st_size, status.st_mtime_ns))
-        for pack in packs.packs(Path(self._folder)):
-            status = pack.stat()
-            now = status.st_size, status.st_mtime_ns
-            if self._still.get(str(pack)) == now:
-                same += 1
-                continue
-            packed = [file for one in packs.journals(pack) if (file := _file_of(one.stem, str(one)))]
-            news += [file for file in packed if not os.path.exists(os.path.join(self._folder, file.run + _ENDING))]
-            # As it was before it was read.
-            self._still[str(pack)] = now
         return sorted(news), same
 
-    def _moved(self, gone: set[str]) -> list[_File]:
-        """The journals that are gone from where they were and lie in a pack, just as they were."""
-        found = {run: packs.find(run, Path(self._folder)) for run in gone}
-        files = [file for run, path in found.items() if path and (file := _file_of(run, str(path)))]
-        return [file for file in files if _is_same(file, self._known[file.run])]
-
-    def _follow(self, moved: list[_File]) -> None:
-        if not moved:
-            return
-        with self.store.write() as cursor:
-            for pack in {os.path.dirname(file.path) for file in moved}:
-                runs = [file.run for file in moved if os.path.dirname(file.path) == pack]
-                cursor.execute(
-                    "update runs set journal = concat(?, run, ?) where run = any(?)", [pack + os.sep, _ENDING, runs]
-                )
-        for file in moved:
-            self._known[file.run] = self._known[file.run]._replace(journal=file.path, modified=file.modified)
-            self._still.pop(file.run + _ENDING, None)
-
     def _take_up(self, news: list[_File], gone: set[str]) -> set[str]:
-        moved = self._moved(gone)
-        self._follow(moved)
-        gone = gone - {file.run for file in moved}
         files = [file for file in news if file.run not in self._known or not file.is_as(self._known[file.run])]
         replaced = {file.run for file in files if file.run in self._known and _is_another(file, self._known[file.run])}
         self._forget(gone | replaced)
         changed = gone | replaced
         batch = _Batch(self.store, self._recordings)
         # As they were before they were read: what came since shows at the next look.
-        still = {file.run + _ENDING: (file.bytes, file.modified) for file in news if not file.is_packed}
+        still = {file.run + _ENDING: (file.bytes, file.modified) for file in news}
         for file in files:
             try:
                 if _read(batch, file, self._known.get(file.run, _NOTHING)):
@@ -250,14 +211,6 @@ def _is_another(file: _File, seen: _Seen) -> bool:
         return True
     try:
         return _digest(_head(file)) != seen.head
-    except OSError:
-        return False
-
-
-def _is_same(file: _File, seen: _Seen) -> bool:
-    """Whether the file holds what is indexed, and no more."""
-    try:
-        return file.bytes == seen.bytes and _digest(_head(file)) == seen.head
     except OSError:
         return False
 
@@ -291,7 +244,7 @@ def _read(batch: _Batch, file: _File, seen: _Seen) -> bool:
             row = row or (batch.stored_run(file.run) if seen.bytes else new_run(file.run))
             row.update(
                 journal=file.path,
-                modified=file.modified if file.is_packed else os.fstat(opened.fileno()).st_mtime_ns,
+                modified=os.fstat(opened.fileno()).st_mtime_ns,
                 head=_digest(head),
             )
             row["recording"] = batch.recordings

@@ -28,7 +28,8 @@ from core.models.ids import is_free
 from core.runs import prior
 from core.runs.run import Resolve
 from core.study.control import wanted
-from core.study.execute import LOOK, Making, Outcome, check_budget, hand_out, left, still_to_make
+from core.study.early import early_of
+from core.study.execute import LOOK, Making, Outcome, check_budget, hand_out, left, one_after_another, still_to_make
 from core.study.plan import Planned, Study, run_id
 from core.study.sizes import Sizes
 from core.study.standing import Standing, is_completed, standing
@@ -110,7 +111,10 @@ async def _made(task: Task, labs: Mapping[str, Lab], resolve: Resolve) -> Made:
     path = folder / f"{task.run}.jsonl"
     if not is_shared and task.begun and not path.exists():
         journal.put(path, task.begun)
-    making = Making(replace(task.study, runs=(run,)), labs, resolve, folder, paused=lambda: task.sign in _paused)
+    # A worker may not see the other shards of a cell, so it makes each whole; between them the cell may stop.
+    stop_width = task.study.stop_width if run.spec == run.spec.whole else None
+    alone = replace(task.study, runs=(run,), stop_width=stop_width)
+    making = Making(alone, labs, resolve, folder, paused=lambda: task.sign in _paused)
     outcome = await making.make([run])
     # The lease of a worker that was lost on another machine runs out.
     until = time.monotonic() + 1.5 * lease.TTL
@@ -176,7 +180,7 @@ class Cluster:
         try:
             # Workers end what nobody waits for any more, once this client is gone.
             async with self.connected() as self._client:
-                await hand_out(groups[0], self._in_turn, self._at_once)
+                await hand_out(groups[0], self._in_turn, self._at_once, one_after_another(self.study))
                 # Each alone: which of those on a worker that was lost is to blame cannot be told.
                 alone = groups[1:] + [[run] for run in self._killers]
                 self._killers.clear()
@@ -229,6 +233,10 @@ class Cluster:
 
     async def _once(self, run: Planned) -> Planned | None:
         outcome, path = self._outcome, journal.at(self.folder, run.id)
+        early = await asyncio.to_thread(early_of, self.study, run, self.folder)
+        if early is not None and early.is_narrow:
+            outcome.early.append(run.id)
+            return None
         before = standing(path)
         # Tries that fail are calls too: what was not enough is doubled.
         wants = 0 if self._calls == inf else self._calls_of(run, before) << self._rounds[run.id]

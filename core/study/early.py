@@ -1,7 +1,10 @@
-"""When a run may end early: once its always-valid interval, seen after every item, is narrow enough (`stop_width`)."""
+"""When a study's cell may end early: once its always-valid interval, seen after every item, is narrow enough
+(`stop_width`). The shards of a cell are pooled, in the order of the plan.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -9,34 +12,38 @@ from core import journal
 from core.events import Rules
 from core.lab.lab import Lab
 from core.statistics import anytime
-from core.statistics.interval import Interval
 from core.study.plan import MOST_RUNS, Planned, Study
 from core.study.standing import is_completed
 from core.transcript import Transcript, transcript
 
 SHIFT = (
-    "A run stops sooner where what came so far lies near 0 or 1, so its mean comes out further from one half than it "
+    "A cell stops sooner where what came so far lies near 0 or 1, so its mean comes out further from one half than it "
     "is: by up to a tenth of the width (at a width of 0.3 by 0.02 at 0.9)."
 )
 """The bias of the mean by early stopping, shown wherever `stop_width` is set or reported."""
 
 
+Counted = tuple[float, int]
+"""The sum of the items' values, and how many items have one."""
+
+
 class Early:
-    """The headline figure of a run over its first items in planned order, up to the first that is not completed: quick
-    items do not count before slow ones. `cases` are those counted. Called again and again while the run goes on.
+    """The headline figure over the first items of a run in planned order, up to the first that is not completed: quick
+    items do not count before slow ones. `before` is what the shards before it count, `cases` are those counted of this
+    run. Called again and again while the run goes on.
     """
 
-    def __init__(self, lab: Lab, rules: Rules, width: float) -> None:
+    def __init__(self, lab: Lab, rules: Rules, width: float, before: Counted = (0.0, 0)) -> None:
         self.cases: list[str] = []
-        self.interval = Interval(None, 0.0, 1.0, 0, "")
+        self.before = before
+        self.interval = anytime(*before)
         self._metric = lab.headline
         self._rules = rules
-        self._width = width
+        self.width = width
         self._passed: list[str] = []
         """Cases of the item that may still have more."""
         self._values: list[float] = []
-        self._total = 0.0
-        self._n = 0
+        self._total, self._n = before
 
     def __call__(self, state: Transcript) -> bool:
         """Whether the interval is narrow enough. Items after those at which it first was are ignored."""
@@ -57,7 +64,18 @@ class Early:
     def is_narrow(self) -> bool:
         """Whether the interval is as narrow as was wanted."""
         low, high = self.interval.low, self.interval.high
-        return low is not None and high is not None and high - low <= self._width
+        return low is not None and high is not None and high - low <= self.width
+
+    @property
+    def counted(self) -> Counted:
+        """What the shards before it and this run count so far."""
+        return self._total, self._n
+
+    def whole(self, state: Transcript) -> Counted:
+        """What the shards before it and all items of this run count, which has completed."""
+        self(state)
+        self._end_item()
+        return self.counted
 
     def _end_item(self) -> None:
         self.cases += self._passed
@@ -68,20 +86,62 @@ class Early:
         self._passed, self._values = [], []
 
 
-def stopped_early(study: Study, run: Planned, path: Path) -> Early | None:
-    """What was counted when that run of the study stopped early, by its journal; None where it did not."""
-    width = study.stop_width_of(run)
-    if width is None or not path.exists() or is_completed(path):
+def stopped_early(study: Study, folder: Path) -> dict[str, Early]:
+    """The runs that stopped early, by their names, with what was counted of each: also the shards of a cell that need
+    not be made, since those before them were enough. A run that has completed counts whole.
+    """
+    if study.stop_width is None:
+        return {}
+    seen = ((run, early) for cell in study.cells for run, early in _seen(study, cell, folder))
+    return {run.id: early for run, early in seen if early is not None and early.is_narrow}
+
+
+def early_of(study: Study, run: Planned, folder: Path) -> Early | None:
+    """Says when that run of the study may end, while it is made. None where it is to be made whole: without a
+    `stop_width`, for controls, and where a shard before it has not ended.
+    """
+    if study.stop_width_of(run) is None:
         return None
+    cell = next(cell for cell in study.cells if run in cell)
+    early = next(early for one, early in _seen(study, cell, folder) if one == run)
+    # What others have seen is kept for them; this one goes on counting.
+    return early and Early(run.lab, study.rules, early.width, early.before)
+
+
+def _seen(study: Study, cell: tuple[Planned, ...], folder: Path) -> Iterator[tuple[Planned, Early | None]]:
+    """Each shard of the cell with what its journal counts; None for one that has completed or comes after one that
+    has not ended.
+    """
+    before: Counted | None = (0.0, 0)
+    for run in cell:
+        path, width = journal.at(folder, run.id), study.stop_width or 0.0
+        if before is None or is_completed(path):
+            yield run, None
+            before = before and _of_whole(path, _state(path), run.lab, study.rules, before)
+            continue
+        early = Early(run.lab, study.rules, width, before)
+        if not early.is_narrow and path.exists():
+            early = _of_part(path, _state(path), run.lab, study.rules, width, before)
+        yield run, early
+        before = early.counted if early.is_narrow else None
+
+
+def _state(path: Path) -> tuple[int, int]:
+    """Size and time of change. What was read is kept for as long: a running study asks again and again."""
     file = path.stat()
-    return _stopped(path, file.st_size, file.st_mtime_ns, run.lab, study.rules, width)
+    return file.st_size, file.st_mtime_ns
 
 
 @lru_cache(maxsize=MOST_RUNS)
-def _stopped(path: Path, size: int, changed: int, lab: Lab, rules: Rules, width: float) -> Early | None:
-    """`stopped_early`, kept for a journal of that size and time of change: a running study asks again and again."""
-    early = Early(lab, rules, width)
-    return early if early(transcript(journal.read(path).events)) else None
+def _of_whole(path: Path, state: tuple[int, int], lab: Lab, rules: Rules, before: Counted) -> Counted:
+    return Early(lab, rules, 0.0, before).whole(transcript(journal.read(path).events))
+
+
+@lru_cache(maxsize=MOST_RUNS)
+def _of_part(path: Path, state: tuple[int, int], lab: Lab, rules: Rules, width: float, before: Counted) -> Early:
+    early = Early(lab, rules, width, before)
+    early(transcript(journal.read(path).events))
+    return early
 
 
 def _item(case: str) -> str:

@@ -52,7 +52,7 @@ class Estimate:
     - `missing`: runs that cannot be made (without their data, or by a robot that knows nothing of these), with what to
       do. No figure counts them.
     - `items` of the smallest run, with which an interval around a share of one half is `width` wide; `wanted_items` for
-      `wanted_width`. A run may end earlier, at `stop_width`.
+      `wanted_width`. A cell may end earlier, at `stop_width`.
     - `minutes` at the rate at which this study's calls were answered so far; None before the first.
     - `power_items`: how many shared items detect a difference with `wanted_power`, by the difference (stated rates, or
       two runs of this study so far); None for more than anybody makes.
@@ -99,7 +99,7 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
         budget_calls=study.budget_calls,
         budget_money=study.budget_money,
     )
-    stand = standings(study.all, folder)
+    stand, early = standings(study.all, folder), stopped_early(study, folder)
     items: Counter[Spec] = Counter()
     loaded: list[Loaded] = []
     sizes, to_make = Sizes(), dict[Planned, int]()
@@ -113,7 +113,7 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
             continue
         if run not in study.controls:
             items[run.spec.whole] += size.items
-        if stand[run.id].status == "completed" or stopped_early(study, run, journal.at(folder, run.id)) is not None:
+        if stand[run.id].status == "completed" or run.id in early:
             plan.completed += 1
         else:
             plan.cases += size.cases

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,9 @@ from core.runs.engine import Going
 from core.runs.run import Resolve
 from core.runs.turns import WHOSE
 from core.study.control import wanted
-from core.study.early import Early, stopped_early
+from core.study.early import early_of, stopped_early
 from core.study.meter import Gate, Meter
+from core.study.packing import refuse_packed
 from core.study.plan import BadStudy, Planned, Study, dataset_of, unpriced
 from core.study.standing import is_completed, standing, standings
 from core.transcript import Transcript
@@ -39,7 +41,7 @@ VAIN = 3
 
 @dataclass
 class Outcome:
-    """Outcome. `early` are runs that stopped at the study's `stop_width`; `failed` says why, by run;
+    """Outcome. `early` are runs that the study's `stop_width` stopped, or made needless; `failed` says why, by run;
     `elsewhere` are runs that somebody else is making; `spent`: a budget stopped it, `paused`: somebody who wanted a
     pause.
     """
@@ -57,21 +59,29 @@ async def hand_out(
     runs: Iterable[Planned],
     make: Callable[[Planned], Coroutine[Any, Any, Planned | None]],
     at_once: Callable[[], Awaitable[int]],
+    after: Mapping[str, str] | None = None,
 ) -> bool:
     """Have `make` make each run; one that it gives back is made again, behind all others. As many go on at a time as
     `at_once()` says, which is asked whenever one ends, and every second; where it says 0, those under way end, and no
-    further one begins. Whether all were made. Raises what `make` raises.
+    further one begins. A run named in `after` begins once the run that it names there has ended. Whether all were made.
+    Raises what `make` raises.
     """
-    waiting, going = deque(runs), set[asyncio.Task[Planned | None]]()
+    waiting, going = {run.id: run for run in runs}, set[asyncio.Task[Planned | None]]()
+
+    def is_ready(run: Planned) -> bool:
+        earlier = after.get(run.id) if after else None
+        return earlier is None or not (earlier in waiting or any(task.get_name() == earlier for task in going))
+
     try:
         async with asyncio.TaskGroup() as group:
             while True:
                 room = await at_once() - len(going)
-                going |= {group.create_task(make(waiting.popleft())) for _ in range(min(room, len(waiting)))}
+                ready = list(islice(filter(is_ready, waiting.values()), max(0, room)))
+                going |= {group.create_task(make(waiting.pop(run.id)), name=run.id) for run in ready}
                 if not going:
                     return not waiting
                 ended, going = await asyncio.wait(going, timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
-                waiting.extend(again for task in ended if (again := task.result()) is not None)
+                waiting |= {again.id: again for task in ended if (again := task.result()) is not None}
     except BaseExceptionGroup as several:
         raise several.exceptions[0] from None
 
@@ -79,19 +89,29 @@ async def hand_out(
 def still_to_make(study: Study, runs: Sequence[Planned], folder: Path, outcome: Outcome) -> list[list[Planned]]:
     """The runs that have not ended, in groups to be made one after another: first those that can go on side by side,
     then each alone that was begun in vain too often. Of the others `outcome` is told.
+
+    Raises BadStudy where the study is packed.
     """
+    refuse_packed(study, folder)
     groups: list[list[Planned]] = [[]]
+    early = stopped_early(study, folder)
     for run in runs:
         path = journal.at(folder, run.id)
         if is_completed(path):
             outcome.completed.append(run.id)
-        elif stopped_early(study, run, path) is not None:
+        elif run.id in early:
             outcome.early.append(run.id)
         elif standing(path).vain >= VAIN:
             groups.append([run])
         else:
             groups[0].append(run)
     return groups
+
+
+def one_after_another(study: Study) -> dict[str, str]:
+    """Which shard of its cell each shard comes after, where a cell may stop early, so that none is made in vain."""
+    pairs = (pair for cell in study.cells for pair in pairwise(cell)) if study.stop_width else ()
+    return {later.id: earlier.id for earlier, later in pairs}
 
 
 def check_budget(study: Study) -> None:
@@ -179,7 +199,7 @@ class Making:
             return 0 if gate.paused else now.at_once or self.study.at_once
 
         for group in groups:
-            if not await hand_out(group, make, at_once):
+            if not await hand_out(group, make, at_once, one_after_another(self.study)):
                 outcome.paused = True
 
     async def _once(self, run: Planned, is_last: bool, outcome: Outcome, driver: Driver) -> bool:
@@ -187,12 +207,14 @@ class Making:
         if (dataset := dataset_of(run.spec)) in self.study.changed:
             outcome.failed[run.id] = f"{dataset} was changed after the study was read: begin the study again"
             return False
+        early = await asyncio.to_thread(early_of, self.study, run, self.folder)
+        if early is not None and early.is_narrow:
+            outcome.early.append(run.id)
+            return False
         try:
             with Journal(journal.at(self.folder, run.id)) as written:
                 history, mend = await asyncio.to_thread(driver.left_off, run.id)
                 going = Going(run.lab, run.spec, run.id, history, mend=mend)
-                width = self.study.stop_width_of(run)
-                early = Early(run.lab, self.study.rules, width) if width else None
                 state = await driver.go(going, written, enough=early)
         except JournalInUse:
             outcome.elsewhere.append(run.id)

@@ -1,16 +1,17 @@
-"""A study's journals in one file, and back. Nothing is removed before its copy was read back and is right: whenever the
-process ends, every journal can be read, and the same call again completes the work.
+"""A study's journals in one archive, and back. Nothing is removed before its copy was read back and is right: whenever
+the process ends, every journal is in the folder or in the archive, and the same call again completes the work.
 """
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
-from core import journal, packs
-from core.journal import JournalInUse
+from core import archives, journal, policy
+from core.journal import JournalFull, JournalInUse
 from core.runs import repack
-from core.study.plan import Study
+from core.study.plan import BadStudy, Study
 from core.study.standing import is_completed
 
 
@@ -25,9 +26,9 @@ class Packing(NamedTuple):
 
 
 def pack(study: Study, folder: Path) -> Packing:
-    """Put the journals of the study's completed runs into `packs/<study>.zip`, those that were packed before too. The
-    journals of what people said stay. Raises JournalFull, which changes nothing, and JournalInUse while another process
-    packs the study.
+    """Put the journals of the study's completed runs into `archives/<study>.zip`, from which `unpack` brings them back.
+    The journals of what people said stay. Raises JournalFull, which changes nothing, and JournalInUse while another
+    process packs the study.
     """
     file = _file(study, folder)
     file.parent.mkdir(exist_ok=True)
@@ -35,52 +36,66 @@ def pack(study: Study, folder: Path) -> Packing:
         return _pack(study, folder, file)
 
 
+def refuse_packed(study: Study, folder: Path) -> None:
+    """Raises BadStudy where the study's journals are in its archive: nothing reads them there."""
+    if (file := _file(study, folder)).exists():
+        raise BadStudy(f"The runs of this study are packed in {file}. Unpack them first (`study unpack`).")
+
+
 def _file(study: Study, folder: Path) -> Path:
-    return folder / packs.FOLDER / f"{study.name}{packs.ENDING}"
+    return folder / "archives" / f"{study.name}.zip"
 
 
 def _pack(study: Study, folder: Path, file: Path) -> Packing:
     chosen, left_out = [], {}
     for run in study.all:
         path = journal.at(folder, run.id)
+        if not path.exists() and file.exists():
+            continue
         if not is_completed(path):
             left_out[run.id] = "it has not completed"
-        elif isinstance(path, packs.Packed) and path.parent != file:
-            left_out[run.id] = f"it lies in {path.parent.name}, the pack of another study"
+        elif policy.limit("days_kept") is not None and (begun := journal.begun(path)) and begun.owner:
+            left_out[run.id] = "it is a visitor's, and would be kept longer than visitors' runs are"
         else:
             chosen.append(run.id)
-    if not chosen:
-        return Packing(file, 0, 0, 0, left_out)
-    plain = [folder / f"{run}.jsonl" for run in chosen if (folder / f"{run}.jsonl").exists()]
-    if plain:
+    if chosen and not file.exists():
         left_out |= repack.write(file, chosen, folder)
-    # A journal equal to its copy is removed; one that was written to meanwhile stays, and is read in place of the copy.
-    for path in plain:
-        if path.stem in left_out:
-            continue
-        try:
-            with journal.held(path):
-                if path.read_bytes() == packs.Packed(file / path.name).read_bytes():
-                    path.unlink()
-                else:
-                    left_out[path.stem] = "it was gone on with meanwhile"
-        except JournalInUse:
-            left_out[path.stem] = "it is still going on"
-    sizes = [packed.stat().st_size for packed in packs.journals(file)]
-    return Packing(file, len(sizes), file.stat().st_size, sum(sizes), left_out)
+    if not file.exists():
+        return Packing(file, 0, 0, 0, left_out)
+    with zipfile.ZipFile(file) as archive:
+        packed = archives.journals(archive)
+        # A journal equal to its copy is removed; one that was written to meanwhile stays.
+        for name in chosen:
+            path = folder / f"{name}.jsonl"
+            try:
+                with journal.held(path):
+                    if path.name not in packed:
+                        left_out[name] = "it is not in the archive: unpack the study, and pack it again"
+                    elif path.read_bytes() == archive.read(packed[path.name]):
+                        path.unlink()
+                    else:
+                        left_out[name] = "it was gone on with meanwhile"
+            except JournalInUse:
+                left_out[name] = "it is still going on"
+    size = sum(one.file_size for one in packed.values())
+    return Packing(file, len(packed), file.stat().st_size, size, left_out)
 
 
 def unpack(study: Study, folder: Path) -> int:
-    """Put the journals of the study's pack back into the folder as files; how many. Raises JournalFull, and then keeps
-    the pack.
+    """Put the journals of the study's archive back into the folder; how many. Raises JournalFull, and then keeps the
+    archive, as where it is damaged.
     """
     file = _file(study, folder)
-    journals = list(packs.journals(file)) if file.exists() else []
-    for packed in journals:
-        path = folder / packed.name
-        if not path.exists():
-            journal.put(path, packed.read_bytes())
-    if journals:
-        repack.sync(folder)
-        file.unlink()
-    return len(journals)
+    if not file.exists():
+        return 0
+    try:
+        with zipfile.ZipFile(file) as archive:
+            packed = archives.journals(archive)
+            for name, one in packed.items():
+                if not (path := folder / name).exists():
+                    journal.put(path, archive.read(one))
+    except (*archives.DAMAGED, OSError) as error:
+        raise JournalFull(f"{file} could not be unpacked ({error}). It stays as it is.") from None
+    repack.sync(folder)
+    file.unlink()
+    return len(packed)

@@ -14,6 +14,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -107,8 +108,8 @@ class _Settings:
 
     `at_once` runs are made at a time. `budget_calls` and `budget_money` (US dollars) limit all calls of models together
     where they are set. `width` is the wanted width of an interval, `power` the probability of detecting a difference,
-    between two `rates` where these are stated. With `stop_width` a run ends as soon as the always-valid interval of its
-    headline figure is so narrow, which moves its mean away from one half by up to a tenth of that width
+    between two `rates` where these are stated. With `stop_width` a cell ends as soon as the always-valid interval of
+    its headline figure is so narrow, which moves its mean away from one half by up to a tenth of that width
     (`core.study.early`). The tables are by `rules`. `cluster` is the request to SLURM. `thinking_room` are the tokens
     that models behind endpoints get for their thinking, by id; where it names none, what was learned about it holds.
     """
@@ -164,8 +165,16 @@ class Study(_Settings):
         """Every run, those of the controls first."""
         return *self.controls, *self.runs
 
+    @cached_property
+    def cells(self) -> tuple[tuple[Planned, ...], ...]:
+        """The runs, with the shards of one specification together, in their order."""
+        cells: dict[tuple[str, Spec], list[Planned]] = {}
+        for run in self.runs:
+            cells.setdefault((run.lab.name, run.spec.whole), []).append(run)
+        return tuple(map(tuple, cells.values()))
+
     def stop_width_of(self, run: Planned) -> float | None:
-        """The width of its interval at which that run stops; None for none, as for controls."""
+        """The width of the interval of its cell at which that run stops; None for none, as for controls."""
         return None if run in self.controls else self.stop_width
 
     @property

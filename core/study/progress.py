@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core import home, journal
+from core import home
 from core.study.control import Wanted, wanted
 from core.study.early import stopped_early
 from core.study.plan import Planned, Study
@@ -78,8 +78,7 @@ def progress(study: Study, folder: Path, stand: Mapping[str, Standing] | None = 
     """How the study stands by its journals in `folder`, or by `stand` where these have been read already."""
     stand = standings(study.all, folder) if stand is None else stand
     want: Wanted = wanted(home.home(), study.name)
-    may_stop = study.all if study.stop_width else ()
-    early = [run.id for run in may_stop if stopped_early(study, run, journal.at(folder, run.id)) is not None]
+    early = list(stopped_early(study, folder))
     status: Counter[str] = Counter("stopped early" if id in early else run.status for id, run in stand.items())
     rate = _rate(stand.values(), time.time()) if status["running"] else None
     left = _calls_left(study, stand, early)

@@ -15,7 +15,7 @@ from core.score import Score
 from core.statistics import of_items, power_of_pairs
 from core.study import human, multiverse, named
 from core.study.cells import BLANK, Row, cells, origins, with_origins
-from core.study.early import stopped_early
+from core.study.early import Early, stopped_early
 from core.study.paired import DIFFERENCES, differences
 from core.study.plan import Planned, Study, TableOf
 from core.transcript import transcript
@@ -38,13 +38,13 @@ def measured(
 ) -> DataFrame:
     """A row for each case of each run that has begun and each figure of the case, by the study's rules.
 
-    run, case, lab, item, control (whether the run is one of the study's controls), complete, early (whether it stopped
-    at the study's `stop_width`), imported (from whom, in words; empty where it was made here), damaged (lines of its
-    journal), metric, value (NaN where undefined), n, of, truth (of the figure that decides; NaN where it is not known),
-    and a column for each setting, facet and trait, as text. A case without the figure, as one that failed, has a row
-    all the same. Rows of the metrics `multiverse.NAMED` hold what a figure would have been under other choices, those
-    of `people` what people said, where a table of the study asks for it. `kept` is what an earlier call read of runs
-    that had completed, by their names; this one adds to it. `said`: the folder of what people said, where it is
+    run, case, lab, item, control (whether the run is one of the study's controls), complete, early (whether its cell
+    stopped at the study's `stop_width`), imported (from whom, in words; empty where it was made here), damaged (lines
+    of its journal), metric, value (NaN where undefined), n, of, truth (of the figure that decides; NaN where it is not
+    known), and a column for each setting, facet and trait, as text. A case without the figure, as one that failed, has
+    a row all the same. Rows of the metrics `multiverse.NAMED` hold what a figure would have been under other choices,
+    those of `people` what people said, where a table of the study asks for it. `kept` is what an earlier call read of
+    runs that had completed, by their names; this one adds to it. `said`: the folder of what people said, where it is
     another.
     """
     import pandas as pd
@@ -52,10 +52,13 @@ def measured(
     controls = {run.id for run in study.controls}
     from_people = human.journals(study, labs, said or folder)
     kept = {} if kept is None else kept
+    stopped = stopped_early(study, folder)
     frames: list[DataFrame] = []
     for run in study.all:
         # A frame for each run: rows of all runs, as dictionaries, would take ten times the memory.
-        of_run = kept[run.id] if run.id in kept else pd.DataFrame(_of_run(run, folder, study), dtype=object)
+        of_run = kept.get(run.id)
+        if of_run is None:
+            of_run = pd.DataFrame(_of_run(run, folder, study, stopped.get(run.id)), dtype=object)
         if not len(of_run):
             continue
         if of_run["complete"].iloc[0]:
@@ -68,6 +71,8 @@ def measured(
     empty = pd.DataFrame(columns=[*_OWN, "model"])
     frame = pd.concat(frames, ignore_index=True).infer_objects() if frames else empty
     frame["control"] = frame["run"].isin(controls)
+    of_stopped = [cell for cell in study.cells if any(run.id in stopped for run in cell)] if stopped else []
+    frame["early"] = frame["run"].isin({run.id for cell in of_stopped for run in cell})
     frame["imported"] = frame["run"].map(imported(study, folder)).astype(object).fillna("")
     for name in ("value", "truth"):
         frame[name] = pd.to_numeric(frame[name])
@@ -82,16 +87,15 @@ def imported(study: Study, folder: Path) -> dict[str, str]:
     return {run: one.words for run, one in origins.items() if one is not None}
 
 
-_OWN = ("run", "case", "lab", "item", "complete", "early", "applies", "metric", "value", "n", "of", "truth")
+_OWN = ("run", "case", "lab", "item", "complete", "applies", "metric", "value", "n", "of", "truth")
 
 
-def _of_run(run: Planned, folder: Path, study: Study) -> Iterator[Row]:
+def _of_run(run: Planned, folder: Path, study: Study, early: Early | None) -> Iterator[Row]:
     path = journal.at(folder, run.id)
     if not path.exists():
         return
     found = journal.read(path)
     state = transcript(found.events)
-    early = stopped_early(study, run, path)
     rules = study.rules
     # A field that is left out of the JSON at its default is a setting too.
     settings = {name: value for name, value in run.spec if isinstance(value, str)}
@@ -113,7 +117,7 @@ def _of_run(run: Planned, folder: Path, study: Study) -> Iterator[Row]:
             **settings,
             **run.lab.studies.traits(view),
             **{"run": run.id, "case": case, "lab": run.lab.name, "item": item},
-            **{"complete": state.status == "completed" or early is not None, "early": early is not None},
+            **{"complete": state.status == "completed" or early is not None},
             **{"damaged": len(found.faults)},
         }
         scores: dict[str, Scored | Score | None] = {m.name: log.score(m.name, rules) for m in run.lab.metrics}

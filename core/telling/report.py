@@ -18,7 +18,7 @@ from core.lab.spec import knobs
 from core.statistics import FEW
 from core.study import multiverse, tables
 from core.study.cells import Row
-from core.study.early import SHIFT
+from core.study.early import SHIFT, stopped_early
 from core.study.plan import Planned, Study
 from core.study.standing import Standing, Tokens, standings
 from core.telling import document, forest
@@ -40,7 +40,7 @@ def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[
     stand = standings(study.all, folder)
     frame = tables.measured(study, labs, folder)
     rows = tables.drawn(study, labs, frame)
-    early = set(frame.loc[frame["early"].astype(bool), "run"])
+    early = stopped_early(study, folder)
     places = _chosen(rows)
     cases = _cases(study, folder, places)
     # What labs' controls read has nothing in common: a table each.

@@ -197,7 +197,7 @@ def _limits() -> dict[str, Any]:
             "under this limit; calls can be limited in its place.", persist_state="session",
         )  # fmt: skip
         stop = _share(
-            "Stop a run at this width of its always-valid interval", "stop-width",
+            "Stop a cell at this width of its always-valid interval", "stop-width",
             "off: every run asks all of its items",
             "A run then ends as soon as its main figure is known so closely. Looking again and again until a "
             "plain interval is narrow would deceive; an always-valid one, wider for it, holds however often one looks. "

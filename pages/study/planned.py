@@ -100,5 +100,8 @@ def _sentences(study: Study, found: Estimate) -> list[str]:
         said.append(f"To tell apart {plain(what)} with a probability of {found.wanted_power:.0%} takes {takes}.")
     if found.stop_width is not None:
         width = f"{found.stop_width:.2f} wide"
-        said.append(f"A run stops early once its interval, which holds however often one looks, is {width}. {SHIFT}")
+        said.append(
+            "A cell of the grid stops early once its interval, which holds however often one looks, is "
+            f"{width}. Where it takes several runs, they are pooled and made one after another. {SHIFT}"
+        )
     return said

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pytest
 
 from core import entry, home
-from core.journal import listed
 from core.store import query_process, sql
 from core.store.index import index
 from core.store.queries import SEEN
 from core.store.query_process import Asked
 from core.store.store import QueryRefused, Store
+from tests import shipped
 
 SECRET = "sk-of-a-file-0123456789"
 
@@ -187,10 +187,10 @@ def test_what_takes_all_there_is_ends_in_time_and_the_app_lives_on(
         assert time.monotonic() - began < 20, bomb[:50]
     # On a busy machine the process that answers takes more than a second to start.
     monkeypatch.setenv("EXPLAIN_QUERY_SECONDS", "60")
-    assert next(sql.ask(store, "select count(*) as n from runs").rows()) == {"n": len(listed(home.recordings()))}
+    assert next(sql.ask(store, "select count(*) as n from runs").rows()) == {"n": len(shipped.journals())}
     with pytest.raises(QueryRefused, match="longer than"):
         sql.ask(store, "x" * (sql.LONGEST + 1))
-    assert os.getpid() and len(store.query("select run from runs")) == len(listed(home.recordings()))
+    assert os.getpid() and len(store.query("select run from runs")) == len(shipped.journals())
 
 
 @pytest.mark.usefixtures("limits")

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import entry, home, journal
+from core import entry, home
 from core.labs.find.tasks import ProbeSpec
 from core.labs.simulatability.tasks import AskSpec
 from core.models import local
@@ -22,6 +22,7 @@ from core.sandbox import sandbox
 from core.sandbox.walls import Walls
 from core.telling import evidence
 from pages.parts.text import plain
+from tests import shipped
 from tests.pages.conftest import scenes, staged, words
 from tests.stub_server import StubServer
 from tests.waiting import until
@@ -78,7 +79,7 @@ def test_browse_without_runs_says_what_to_do_and_has_recordings(page: Page) -> N
     assert "No runs yet" in words(app)
     app.button(key="recordings").click().run()
     table = page("results/browse.py", show="runs", recordings="1").dataframe[0].value
-    assert len(table) == min(50, len(journal.listed(home.recordings()))) and "Ask" in set(table["Lab"])
+    assert len(table) == min(50, len(shipped.journals())) and "Ask" in set(table["Lab"])
 
 
 def test_browse_lists_runs_and_opens_one(page: Page) -> None:

@@ -13,6 +13,7 @@ from core import entry, home, journal, policy
 from core.labs.simulatability.tasks import AskSpec
 from core.runs import bundle
 from core.store import sql
+from tests import shipped
 from tests.pages.conftest import in_address, words
 
 
@@ -21,7 +22,7 @@ def test_an_example_and_a_link_show_what_a_query_finds(page: Callable[..., AppTe
     assert len(sql.examples()) == sum(button.key.startswith("example-") for button in app.button if button.key)
     costs = next(place for place, one in enumerate(sql.examples()) if one.title.startswith("Costs: tokens"))
     app.button(key=f"example-{costs}").click().run()
-    recorded = [event for path in journal.listed(home.recordings()) for event in journal.read(path).events]
+    recorded = [event for path in shipped.journals() for event in journal.read(path).events]
     asked = {event.model for event in recorded if event.kind == "asked"}
     assert not app.exception and f"{len(asked)} rows" in words(app), "the model, two readers, and robots"
     assert in_address(app, "sql") == sql.examples()[costs].sql.strip()

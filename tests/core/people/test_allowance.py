@@ -6,14 +6,13 @@ import os
 import shutil
 import threading
 import time
-import zipfile
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from core import journal, packs, policy
+from core import journal, policy
 from core.events import SCHEMA, Asked, Sampling, Started
 from core.people import allowance, counted
 from core.people.allowance import Allowance, TooMuch, forget, stored
@@ -158,17 +157,6 @@ def test_calls_that_were_made_and_those_on_their_way_are_added(tmp_path: Path, m
         jobs.start("echo", TWO, owner="ann")
     for run in begun:
         jobs.cancel(run)
-
-
-def test_a_packed_journal_is_as_old_as_its_last_line(tmp_path: Path) -> None:
-    days = [datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2, 3)]
-    events = [Started(run="a", lab="echo", spec={}, seed=0, at=day) for day in days]
-    pack = tmp_path / "p.zip"
-    with zipfile.ZipFile(pack, "w") as made:
-        made.writestr("journals/a.jsonl", b"".join(journal.to_line(one, n) for n, one in enumerate(events, start=1)))
-        made.writestr("journals/b.jsonl", b"")
-    assert allowance._changed(packs.Packed(pack / "a.jsonl")) == days[-1].timestamp()
-    assert allowance._changed(packs.Packed(pack / "b.jsonl")) == pack.stat().st_mtime
 
 
 def test_many_at_once_do_not_share_the_last_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

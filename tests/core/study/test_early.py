@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Iterable
 from dataclasses import replace
@@ -12,11 +13,16 @@ from typing import Any
 
 import pytest
 
+from core import entry, home
+from core.datasets import on_data
 from core.events import Dropped, Event, Finished, Recorded, Scored, Started
-from core.journal import Journal
+from core.journal import Journal, at
 from core.statistics import anytime
-from core.study.early import SHIFT, Early, stopped_early
-from core.study.plan import parse
+from core.study import estimate, tables
+from core.study.early import SHIFT, Early, early_of, stopped_early
+from core.study.execute import Making, Outcome, hand_out
+from core.study.plan import Planned, Study, parse
+from core.study.progress import progress
 from core.transcript import Transcript, transcript
 from tests.small_lab import LAB
 
@@ -78,6 +84,8 @@ def test_it_is_enough_at_the_width_and_what_comes_later_is_passed_over() -> None
     assert early(found) and early.is_narrow and early.interval.n == 5 and len(early.cases) == 5
     assert Early(LAB, "paper", high - low)(found) is True, "always 0 is as narrow"
     assert Early(LAB, "paper", 0.1)(found) is False
+    pooled = Early(LAB, "repaired", high - low, (3.0, 3))
+    assert pooled(found) and pooled.interval.n == 5 and len(pooled.cases) == 2, "with three items of shards before it"
     wide = Early(LAB, "repaired", 1.0)
     assert wide(found) and wide.cases == [], "before anything was seen it is 1 wide"
 
@@ -87,18 +95,92 @@ def test_only_a_run_that_did_not_complete_stopped_early(tmp_path: Path, status: 
     lab = replace(LAB, metrics=tuple(one._replace(is_mean=True) for one in LAB.metrics))
     of = parse("s.toml", b'stop_width = 0.9\nlab = "echo"\n', {"echo": lab})
     [run] = of.runs
-    path = tmp_path / "r.jsonl"
-    assert stopped_early(of, run, path) is None
-    with Journal(path, new=True) as journal:
+    assert stopped_early(of, tmp_path) == {}
+    with Journal(at(tmp_path, run.id), new=True) as journal:
         for event in (BEGUN, *told((f"q{n}/x", 1.0) for n in range(4))):
             journal.append(event)
-        early = stopped_early(of, run, path)
-        assert early is not None and early.interval.n == 2
-        assert stopped_early(replace(of, stop_width=0.1), run, path) is None, "not narrow enough"
-        assert stopped_early(replace(of, stop_width=None), run, path) is None
-        assert stopped_early(replace(of, controls=(run,), runs=()), run, path) is None, "controls never do"
+        assert stopped_early(of, tmp_path)[run.id].interval.n == 2
+        assert stopped_early(replace(of, stop_width=0.1), tmp_path) == {}, "not narrow enough"
+        assert stopped_early(replace(of, stop_width=None), tmp_path) == {}
+        assert stopped_early(replace(of, controls=(run,), runs=()), tmp_path) == {}, "controls never do"
         journal.append(Finished(run="r", status=status))
-    assert (stopped_early(of, run, path) is None) is (status == "completed")
+    assert (run.id in stopped_early(of, tmp_path)) is (status != "completed")
+
+
+def sharded(text: str, folder: Path, reviews: int, monkeypatch: pytest.MonkeyPatch) -> Study:
+    """A study of a robot that keeps to all its explanations, on so many reviews, in runs of four."""
+    for part, stars, word in (("pos", 8, "superb"), ("neg", 2, "dull")):
+        place = folder / "aclImdb" / "test" / part
+        place.mkdir(parents=True)
+        for number in range(reviews // 2):
+            (place / f"{number}_{stars}.txt").write_text(f"Film {number} of them all was {word}.")
+    monkeypatch.setattr(on_data, "MOST_CASES", 4)
+    spec = f'task = "sentiment", dataset = "imdb", path = "{folder}", explanations = ["redaction"], controls = 0'
+    file = f'{text}\nlab = "check"\nspec = {{ {spec}, model = "control/dial-lexicon-1.0" }}\n'
+    return replace(parse("s.toml", file.encode(), entry.labs()), controls=())
+
+
+def made(study: Study) -> Outcome:
+    return asyncio.run(Making(study, entry.labs(), entry.catalog().get, home.journals()).make(study.runs))
+
+
+def test_the_shards_of_a_cell_are_pooled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = sharded("stop_width = 0.4", tmp_path, 24, monkeypatch)
+    ids = [run.id for run in study.runs]
+    assert len(ids) == 6 and [len(cell) for cell in study.cells] == [6]
+    n = next(n for n in range(1, 24) if (one := anytime(n, n)).high - one.low <= 0.4)
+    assert 8 < n < 15, "alone no shard is enough, and not all are needed"
+    outcome = made(study)
+    # The four items of a shard begin together, so that the one in which it is narrow enough is completed.
+    whole = -(-n // 4)
+    assert outcome.completed == ids[:whole] and outcome.early == ids[whole:] and not outcome.failed
+    assert not any(at(home.journals(), id).exists() for id in ids[whole:]), "what is not needed is not begun"
+    early = stopped_early(study, home.journals())
+    assert list(early) == ids[whole:] and {one.interval for one in early.values()} == {anytime(4 * whole, 4 * whole)}
+    assert not any(one.cases for one in early.values())
+    frame = tables.measured(study, entry.labs(), home.journals())
+    [cell] = [row for row in tables.rows(study, entry.labs(), frame) if row["table"] == "Check: Faithfulness"]
+    assert (cell["n"], cell["stopped_early"], cell["complete"]) == (4 * whole, True, True)
+    now = progress(study, home.journals())
+    assert now.ended == now.runs == 6 and now.stopped_early == ids[whole:]
+    found = estimate.estimate(study, entry.labs(), entry.catalog().get, home.journals(), home.recordings())
+    assert (found.completed, found.cases) == (6, 0)
+    # Nothing is asked again, and who wants more goes on with the same runs.
+    before = {path: path.stat().st_mtime_ns for path in home.journals().glob("*.jsonl")}
+    assert made(study).early == outcome.early
+    assert {path: path.stat().st_mtime_ns for path in home.journals().glob("*.jsonl")} == before
+    assert made(replace(study, stop_width=0.01)).completed == ids
+
+
+def test_a_shard_counts_only_once_those_before_it_have_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = sharded("stop_width = 0.4", tmp_path, 24, monkeypatch)
+    first, second, *_ = study.runs
+    later = replace(study, runs=study.runs[1:])
+    assert early_of(study, second, home.journals()) is None
+    assert len(made(replace(later, stop_width=None)).completed) == 5
+    assert stopped_early(study, home.journals()) == {}, "the first has not begun, and the others count whole"
+    assert early_of(study, first, home.journals()) is not None
+    assert len(made(study).completed) == 6
+
+
+def test_shards_are_made_one_after_another_and_cells_beside_each_other() -> None:
+    runs = [Planned(id, LAB, LAB.spec()) for id in ("a1", "a2", "b1", "b2")]
+    said: list[str] = []
+
+    async def make(run: Planned) -> Planned | None:
+        said.append(f"+{run.id}")
+        await asyncio.sleep(0)
+        again = run.id == "a1" and said.count("+a1") == 1
+        said.append(f"-{run.id}")
+        return run if again else None
+
+    async def four() -> int:
+        return 4
+
+    assert asyncio.run(hand_out(runs, make, four, {"a2": "a1", "b2": "b1"}))
+    assert set(said[:2]) == {"+a1", "+b1"}
+    ends = {id: len(said) - said[::-1].index(f"-{id}") for id in ("a1", "b1")}
+    assert said.index("+a2") >= ends["a1"] and said.index("+b2") >= ends["b1"] and said.count("+a1") == 2
 
 
 @pytest.mark.parametrize(("width", "share"), [(0.2, 0.9), (0.3, 0.5), (0.3, 0.9), (0.4, 0.8), (0.5, 0.1)])

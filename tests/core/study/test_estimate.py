@@ -265,7 +265,7 @@ def test_what_a_person_reads_of_it() -> None:
         "  3 more are in the response cache, and not asked again.",
         "  The study stops at 1,000 calls of models.",
         "  The study stops at 0.50 US dollars.",
-        "  A run stops early where its always-valid interval is 0.25 wide.",
+        "  A cell stops early where its always-valid interval is 0.25 wide.",
         f"  {SHIFT}",
         "Time: about 62 minutes at the rate at which they answered so far.",
         "Tokens: about 1,000 sent and 20 written.",

@@ -1,0 +1,100 @@
+"""Recordings in archives: unpacked once into the home, or where that can only be read into a temporary folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from core import archives, home, journal
+
+
+def archive(folder: Path, **journals: bytes) -> Path:
+    """An archive of recordings with these journals, and with two files that are none."""
+    (folder / "packs").mkdir(parents=True, exist_ok=True)
+    path = folder / "packs" / "cards.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, data in journals.items():
+            made.writestr(f"journals/{name}.jsonl", data)
+        made.writestr("manifest.json", b"{}")
+        made.writestr("journals/../../beside.jsonl", b"no journal")
+    return path
+
+
+def unpacked() -> list[str]:
+    """What lies in the home's folder for unpacked archives."""
+    return sorted(one.name for one in (home.home() / "unpacked").iterdir())
+
+
+def test_an_archive_is_unpacked_once_and_again_when_it_holds_something_else(tmp_path: Path) -> None:
+    path = archive(tmp_path / "came", a=b"one\n", b=b"two\n")
+    there = archives.folder(tmp_path / "came")
+    assert there is not None and there.parent == home.home() / "unpacked"
+    assert sorted(one.name for one in there.iterdir()) == ["a.jsonl", "b.jsonl"]
+    assert journal.found("b", tmp_path / "came") == there / "b.jsonl"
+    assert journal.found("c", tmp_path / "came") is None
+    # The same archive from a fresh installation.
+    stayed = (there / "a.jsonl").stat().st_mtime_ns
+    os.utime(path, (1, 1))
+    assert archives.folder(tmp_path / "came") == there and (there / "a.jsonl").stat().st_mtime_ns == stayed
+    archive(tmp_path / "came", a=b"three\n")
+    again = archives.folder(tmp_path / "came")
+    assert again is not None and (again / "a.jsonl").read_bytes() == b"three\n"
+    assert unpacked() == sorted([there.name, again.name]), "another process may still read the other"
+    shutil.rmtree(again)
+    os.utime(there, (time.time() - 2 * archives._OLD,) * 2)
+    assert archives.folder(tmp_path / "came") == again and unpacked() == [again.name]
+
+
+def test_of_several_at_once_one_unpacks_for_all(tmp_path: Path) -> None:
+    archive(tmp_path / "came", **{f"run-{n}": b"line\n" * n for n in range(200)})
+    with ThreadPoolExecutor(8) as threads:
+        [there] = set(threads.map(archives.folder, [tmp_path / "came"] * 8))
+    assert there is not None and len(list(there.iterdir())) == 200 and unpacked() == [there.name]
+
+
+def test_where_the_home_cannot_be_written_to_it_is_unpacked_into_a_temporary_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive(tmp_path / "came", a=b"one\n")
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and access(path, mode))
+    there = archives.folder(tmp_path / "came")
+    assert there is not None and not there.is_relative_to(home.home()) and (there / "a.jsonl").is_file()
+
+
+def test_where_there_is_no_room_runs_in_archives_are_not_found(tmp_path: Path) -> None:
+    archive(tmp_path / "came", a=b"one\n")
+    (home.home() / "unpacked").write_bytes(b"a file in the way")
+    assert archives.folder(tmp_path / "came") is None and journal.found("a", tmp_path / "came") is None
+    (home.home() / "unpacked").unlink()
+    assert journal.found("a", tmp_path / "came") is not None
+
+
+def test_archives_that_are_damaged_or_too_large_stop_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert archives.folder(tmp_path) is None
+    path = archive(tmp_path / "came", a=b"one\n" * 100)
+    with monkeypatch.context() as small:
+        small.setattr(archives, "MOST_BYTES", 399)
+        there = archives.folder(tmp_path / "came")
+    assert there is not None and list(there.iterdir()) == []
+    path.write_bytes(path.read_bytes()[:60])
+    cut = archives.folder(tmp_path / "came")
+    assert cut not in (None, there) and journal.found("a", tmp_path / "came") is None
+    shutil.rmtree(tmp_path / "came")
+    assert archives.folder(tmp_path / "came") is None
+
+
+def test_all_that_ships_in_archives_is_found() -> None:
+    names = [
+        Path(name).stem
+        for path in sorted((home.recordings() / "packs").glob("*.zip"))
+        for name in zipfile.ZipFile(path).namelist()
+        if name.endswith(".jsonl")
+    ]
+    assert len(names) == 127 and all(journal.found(name, home.recordings()) for name in names)

@@ -1,0 +1,14 @@
+"""The journals of the runs that come with the app, those in archives too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core import archives, home, journal
+
+
+def journals() -> list[Path]:
+    """Their paths; the archives are unpacked for it."""
+    unpacked = archives.folder(home.recordings())
+    assert unpacked is not None
+    return journal.listed(home.recordings()) + journal.listed(unpacked)
