@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
-from core.reading.remarks import begins_remarks
+from core.reading.remarks import ASIDE, COURTESY, begins_remarks
 from core.text.patterns import anycase
 
 LEAST = 0.3
@@ -96,7 +96,8 @@ def aligned(text: str, original: str) -> str | None:
     if found is None:
         return None
     start, end = found[0], _continued(lines, filled, *found, whole)
-    edit = _trimmed("\n".join(lines[start : end + 1]).strip(), whole)
+    edit = "\n".join(lines[start : end + 1]).strip()
+    edit = _trimmed(edit if COURTESY.match(original) else COURTESY.sub("", edit), whole)
     tokens = _tokens(edit)
     if all(token.word is not None for token in tokens):
         talks = _ABOUT_EDITS.search(edit) and not _ABOUT_EDITS.search(original)
@@ -175,9 +176,16 @@ def _trimmed(text: str, original: _Original) -> str:
     if masks:
         found = list(_SENTENCE_END.finditer(text, text.rfind("\n") + 1))[-_MOST_PLACES:]
         ends += [one.end() for one in found if all(token.word for token in between(one.end(), len(text)))]
+    if text[start:].lstrip().startswith(('"', "“")):
+        ends.append(max(text.rfind(mark, start + 1) for mark in '"”') + 1 or len(text))
     end = max(ends, key=lambda at: (original.likeness(between(start, at)), at))
-    return text[start:end].strip()
+    edit = text[start:end].strip()
+    bracket = _BRACKET.search(edit)
+    is_remark = bracket and (begins_remarks(bracket[0]) or ASIDE.fullmatch(bracket[0]))
+    return edit[: bracket.start()].rstrip() if bracket and is_remark else edit
 
+
+_BRACKET = re.compile(r"(?<=[.!?\"”] )\([^()\n]{1,200}\)\Z")
 
 # Marks of an edit
 

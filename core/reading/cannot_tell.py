@@ -28,7 +28,7 @@ _FIRM = re.compile(
     r"(?= ?(?:what|whether|how|which|the robot|its|from|based|if|[.,;!\n]|$))|"
     r"\bno (?:prediction|guess) (?:is|can|could|would)\b|\b(?:prediction|guess) (?:is|would be) (?:im|not )possible\b|"
     r"\bcan(?:not|'t| not) be (?:\w{1,15} )?(?:guessed|determined|inferred|predicted|deduced|said|known"
-    r"|concluded|told)\b",
+    r"|concluded|told)\b|\b(?:either answer|go either way)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 _LOOSE = anycase(
@@ -63,7 +63,7 @@ def not_guessed(text: str) -> Iterator[Said]:
     for match in _LOOSE.finditer(text):
         yield Said(UNKNOWN, match.start(), LOOSE)
     lines = text.split("\n")
-    if _LINE.fullmatch(lines[0]):
+    if _LINE.fullmatch(lines[0].partition(". ")[0]):
         yield Said(UNKNOWN, 0, FIRM)
     if _LINE.fullmatch(lines[-1]):
         yield Said(UNKNOWN, len(text), FIRM)

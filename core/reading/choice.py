@@ -107,6 +107,12 @@ def _option_claimed(text: str, options: Sequence[str]) -> str | None:
     """The option of the last sentence that concludes; that it cannot be told; the only letter or option mentioned."""
     if declines(text) or all_named(text, [_bare(option) for option in options]):
         return None
+
+    def mentions(text: str) -> bool:
+        return any(_mentioned([text], options[:-1]))
+
+    main = _ASIDE.sub(lambda aside: " " if mentions(aside[0]) else aside[0], text)
+    text = main if mentions(main) else text
     parts = stated(text)
     concluding = [part[found.end() :] for part in parts if (found := _CONCLUDES.search(part))]
     concluding += [found[1] for part in parts if (found := _REMAINS.search(part))]
@@ -131,18 +137,26 @@ def _option_claimed(text: str, options: Sequence[str]) -> str | None:
 _CLOSE = 20
 """Characters behind "is now" in which a place stands that is meant, before one that was."""
 
+_ASIDE = anycase(
+    r"\([^()\n]{1,200}\)|\b(?:although|(?:even )?though|even if|despite|while|whereas)\b[^,.;\n]{1,160},(?=[^\n]{12})"
+    r"|, (?:although|(?:even )?though|even if|despite)\b[^.;\n]{1,160}"
+    r"|\b(?:before that|earlier|previously),?[^,.;\n]{1,160}|\b(?:before \w{2,20}ing|after leaving)\b[^,.;\n]{1,160}"
+)
+"""What a reply concedes or tells of before. It counts only where nothing else names an option."""
+
 _CONCLUDES = anycase(
     r"(?:^|[,;:–—] ?|\band )(?:so|now|therefore|thus|hence|overall|in conclusion|based on|which means|meaning)\b"
-    r"|, leaving\b|\b(?:which|that|this|ruled out,|excluded,|eliminated,) (?:leaves|leaving)\b"
-    r"|\b(?:(?:is|are)(?= [^.;\n]{1,40} now\b)|(?:is|are) (?:still|now|currently|therefore|thus|finally)"
-    r"|remains?|must be|ended up)\b|\b(?:last|latest|final|most recent)(?: \w{1,20}){0,3} (?:is|was)\b"
+    r"|, leaving\b|\b(?:which|that|this|ruled out,|excluded,|eliminated,) (?:leaves|leaving|makes)\b"
+    r"|(?:(?:\bis|\bare|'s)(?= [^.;\n]{1,40} now\b)|\b(?:is|are) (?:still|now|currently|therefore|thus|finally)"
+    r"|\bremains?|\bmust be|\bend(?:s|ed)(?: up)?|\bsettled? on)\b"
+    r"|\b(?:last|latest|final|most recent)(?: \w{1,20}){0,3} (?:is|was)\b"
 )
 _REMAINS = anycase(r"\bonly ([^.;\n]{1,60}?) (?:remains?|is left)\b")
 _CONTRASTS = anycase(r"\b(?:while|although|though|whereas|but|however|yet|instead|neither|either|both)\b")
 """Before what is meant, in a sentence that first names what is not: "Both are named, but the text gives Faro"."""
 _DENIED = (
     r"(?:(?<!\w)(?:not|never|no longer|neither|nor|rather than|instead of)|n't) "
-    r"(?:(?:in|at|on|to|by|with|for|of|inside|into|from|be|been|a|an|the) ){0,9}"
+    r"(?:(?:is|was|it|in|at|on|to|by|with|for|of|inside|into|from|be|been|a|an|the) ){0,9}"
 )
 _LETTER_SAID = anycase(
     r"(?<!not )(?<!could )(?<!might )(?<!may )\b(?:is|be|it's|option|choice|answer|letter|with|choose|pick|select)"
@@ -159,7 +173,8 @@ _NEGATED = re.compile(r"\b(?:no|not|neither|nor|cannot)\b|n't\b")
 def _between_two(parts: Sequence[str], options: Sequence[str]) -> bool:
     """Whether a sentence holds two options for possible ("b or c, I can't tell"): more than that it cannot tell."""
     _, names = _names(options)
-    two = rf"(?<!\w)(?:{names}|[a-z](?=\W))\)? or (?:(?:in|at|the|a|an) ){{0,2}}\(?(?:{names}|[a-z](?=\W|\Z))(?!\w)"
+    name = rf"(?:{names}|[a-z](?=\W|\Z))"
+    two = rf"(?<!\w){name}\)?(?: \w{{1,15}}){{0,3}},? or (?:(?:in|at|the|a|an) ){{0,2}}\(?{name}(?!\w)"
     found = ((part, re.search(two, part)) for part in (settled(part).casefold() for part in parts))
     return any(pair and not _NEGATED.search(part, 0, pair.start()) for part, pair in found)
 
@@ -167,9 +182,14 @@ def _between_two(parts: Sequence[str], options: Sequence[str]) -> bool:
 def _mentioned(sentences: Sequence[str], choices: Sequence[str]) -> list[list[str]]:
     """The choices that each sentence mentions as whole words, longest first where they overlap, none that is denied."""
     bare, names = _names(choices)
-    mentioned = re.compile(rf"({_DENIED})?(?<!\w)({names})(?!\w)")
+    name = rf"(?:(?:in|at|on|the|a|an) ){{0,3}}(?:{names})(?!\w)"
+    denied = re.compile(
+        rf"{_DENIED}(?:{names})(?!\w)(?:(?:, {name}){{0,20}},? (?:or|nor) {name})?"
+        rf"|(?<!\w)(?:{names}) (?:is|are|was) (?:wrong|incorrect|out|(?:ruled )?out|excluded|eliminated)\b"
+    )
+    mentioned = re.compile(rf"(?<!\w)(?:{names})(?!\w)")
     return [
-        [bare[match[2]] for match in mentioned.finditer(sentence.casefold()) if not match[1]] for sentence in sentences
+        [bare[match] for match in mentioned.findall(denied.sub(" ", sentence.casefold()))] for sentence in sentences
     ]
 
 

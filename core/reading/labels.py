@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from core.reading.cannot_tell import UNKNOWN, cannot_tell, is_silent, settled
 from core.reading.refusal import declines
 from core.reading.statements import (
+    BOTH,
     FIRM,
     LOOSE,
     Begins,
@@ -24,6 +25,7 @@ from core.reading.statements import (
     said,
     sentences,
     settle,
+    without_open,
 )
 from core.reading.yes_no import ALONE, TRUE_FALSE, YES_NO, plain
 from core.reading.yes_no import first as yes_or_no
@@ -97,7 +99,8 @@ _TONE_WORD = anycase(
     rf"(?P<not>\b(?:not|neither|nor|than|hardly|scarcely|barely|without|no|less|rather than|instead of|never"
     rf"|nothing)\W+(?:a\W+)?|n't\W+(?:a\W+)?|\bnon-)?\b(?P<tone>{_NAMES})\b"
 )
-_BOTH = anycase(r"\b(?:both|neither) (?:positive (?:and|nor) negative|negative (?:and|nor) positive)\b")
+_POLAR = anycase(r"\b(?:positive|negative)\b")
+_BOTH_TONES = anycase(r"\b(?:both|neither) (?:positive (?:and|nor) negative|negative (?:and|nor) positive)\b")
 _CONCEDED = anycase(r"\A\W{0,3}(?:although|though|while|whereas|even though|even if)\b[^,.;\n]{1,160},(?=[^\n]{12})")
 _LISTED = anycase(rf"\((?:[^()\n]{{0,60}}\b(?:{_NAMES})\b){{2,4}}[^()\n]{{0,60}}\)")
 """The options in brackets."""
@@ -110,7 +113,7 @@ _OPPOSITE = anycase(
 
 
 _LEANS = anycase(
-    r"\b(?:mixed|neutral|ambivalent|balanced)\b[^.;\n]{0,40}?\b(?:lean(?:s|ing)?|tend(?:s|ing)?|tilt(?:s|ed|ing)?"
+    r"\b(?:mixed|neutral|ambivalent|balanced)\b[^.;\n]{0,40}?\b(?:lean(?:s|ing)?|tend(?:s|ing)?|ti(?:p|lt)(?:s|ed|ing|ped)?"
     r"|skew(?:s|ed|ing)?|predominantly|mostly|mainly|on balance|overall)\b[^.;\n]{0,20}?\b(?P<tone>positive|negative)\b"
 )
 """A mixed tone that is one of the two after all."""
@@ -124,24 +127,25 @@ _NO_OTHER = anycase(
 
 def sentiment(text: str) -> str | None:
     """ "positive", "negative", "neutral" (also for "mixed") or "unknown"."""
-    words = _LISTED.sub("", reply(text))
+    words = _LISTED.sub("", without_open(reply(text), _POLAR))
     words = _LEANS.sub(lambda tone: f" is {tone['tone']}" if tone.start() else tone["tone"], words)
     words = _NO_OTHER.sub(lambda tone: f" is {tone['tone'] or tone['only']}", words)
     words = _OPPOSITE.sub(
         lambda tone: f" is {'negative' if tone[tone.lastgroup or ''].lower() == 'positive' else 'positive'}", words
     )
-    return _label(words, _first_tone, ("positive", "negative", "neutral", UNKNOWN), _tone_claimed)
+    value = _label(words, _first_tone, ("positive", "negative", "neutral", UNKNOWN), _tone_claimed)
+    return None if value == UNKNOWN and BOTH in words else value
 
 
 def _tone_claimed(text: str) -> str | None:
     claims, mentions = [], []
-    for sentence in (_CONCEDED.sub("", settled(part)) for part in stated(text)):
+    for sentence in (settled(_CONCEDED.sub("", part)) for part in stated(text)):
         claim, unknown_at = _tone_of(sentence), cannot_tell(sentence)
         if claim and (unknown_at is None or claim.at < unknown_at):
             claims.append(claim.value)
         elif unknown_at is not None or ("sentiment" in sentence and is_silent(sentence)):
             claims.append(UNKNOWN)
-        elif _BOTH.search(sentence):
+        elif _BOTH_TONES.search(sentence):
             mentions.append("neutral")
         else:
             mentions += [_TONES[word["tone"].lower()] for word in _TONE_WORD.finditer(sentence) if not word["not"]]
@@ -153,6 +157,8 @@ def _tone_of(sentence: str) -> Said | None:
     named = [claim for claim in said(sentence, _first_tone) if claim.at < len(sentence)]
     if named:
         return named[-1]
+    if begins := _first_tone(sentence):
+        return Said(begins.value, 0, LOOSE)
     claim = _TONE_CLAIM.search(sentence)
     return Said(_TONES[claim[1].lower()], claim.start(), LOOSE) if claim else None
 

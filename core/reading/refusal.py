@@ -47,8 +47,8 @@ _REFUSAL = anycase(
     r"|i (?:must|have to|need to) (?:respectfully )?(?:decline|refuse)\b)"
 )
 _NO_LIST = anycase(
-    rf"\W{{0,20}}(?:unfortunately, )?i (?:am )?{_CANNOT} (?:to )?"
-    r"(?:list|identify|name|pick|select|find|extract|highlight|see|have|know)\b"
+    rf"\W{{0,20}}(?:{_SORRY}[,.]? (?:but )?(?:the|your|there|no)\b|(?:unfortunately, )?i (?:am )?{_CANNOT} (?:to )?"
+    r"(?:list|identify|name|pick|select|find|extract|highlight|see|have|know)\b)"
 )
 
 

@@ -148,7 +148,7 @@ _RESULT = anycase(
     r"[*_ ]{0,4}:[^\n]{0,40}"
 )
 _LIST_LINE = re.compile(r"[ \t]*(?:[-*•–+]|\d{1,2}[.)])[ \t]+")
-_ASIDE = anycase(
+ASIDE = anycase(
     rf"[(\[](?:note|{_EDITING}|(?:i|we)(?:'ve|’ve| have)? (?:only |just |simply )?"
     rf"(?:{_EDITING}|kept|made|used|added|turned))\b[^()\[\]\n]*[)\]]"
 )
@@ -169,7 +169,7 @@ def without_remarks(text: str) -> str:
             break
     kept = ("".join(lines[:cut]) if "".join(lines[:cut]).strip() else text).rstrip()
     bracket = max(kept.rfind("("), kept.rfind("["))
-    return kept[:bracket].rstrip() if bracket > 0 and _ASIDE.fullmatch(kept, bracket) else kept
+    return kept[:bracket].rstrip() if bracket > 0 and ASIDE.fullmatch(kept, bracket) else kept
 
 
 def _heads_remarks(lines: list[str], at: int) -> bool:

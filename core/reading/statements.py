@@ -107,7 +107,7 @@ _LONGEST_OPTION = 80
 
 _IF_FORCED = anycase(
     r"\bif (?:(?:i|we)(?:'d| had| have| were| was| must| am)? )?(?:(?:to|forced|pressed|pushed|made) ){1,3}"
-    r"(?:choose|guess|pick|say|decide|bet|answer)\b(?: one\b)?,?"
+    r"(?:choose|guess|pick|say|decide|bet|answer)\b(?: one\b)?,?|\bif (?:anything|you ask me),"
 )
 """No condition: who says so chooses."""
 
@@ -159,6 +159,37 @@ def _rows_as_lines(rows: list[list[str]]) -> list[str]:
     return [": ".join(row) if len(row) == 2 else " ".join(row) for row in rows]
 
 
+_CONDITION = anycase(
+    r"\b(?:(?P<both>depend(?:s|ing)|either way|both ways|split|torn|toss-?up|two (?:directions|ways|minds)"
+    r"|half\b[^.!?\n]{1,100}\bhalf)|(?<!even )if|unless|otherwise)\b"
+)
+_COMMITS = anycase(
+    r"(?<!if )\bso\b|\b(?:thus|therefore|hence|i(?:'d| would|'ll| will) (?:say|go|call|classify|answer|pick|lean))\b"
+)
+BOTH = "(both)"
+"""What stands for an answer that is left open."""
+
+
+def without_open(text: str, values: re.Pattern[str]) -> str:
+    """`text` with BOTH in place of sentences that give two of the `values` under two conditions ("If so, yes; if not,
+    no") or on two sides ("half positive, half negative").
+    """
+    kept: list[str] = []
+    run: list[str] = []
+    for part in [*re.split(r"(?<=[.!?\n])|(?=\b(?:but|however)\b)", text), ""]:
+        if not _COMMITS.search(part) and (
+            _CONDITION.search(part) or (run and len({value.lower() for value in values.findall(part)}) > 1)
+        ):
+            run.append(part)
+            continue
+        whole = "".join(run)
+        conditions = sum(2 if one["both"] else 1 for one in _CONDITION.finditer(whole))
+        is_open = conditions > 1 and len({value.lower() for value in values.findall(whole)}) > 1
+        kept += [f"{BOTH}.\n" if is_open else whole, part]
+        run = []
+    return "".join(kept)
+
+
 def sentences(text: str) -> list[str]:
     """`text` cut at full stops, exclamation and question marks, semicolons and line ends."""
     return [part.strip() for part in re.split(r"(?<=[.!?;])\s+|\n+", text) if part.strip()]
@@ -188,7 +219,7 @@ _QUALIFIERS = (
 _FINAL_NOUNS = rf"final (?:{_NOUNS})|(?:final )?conclusion|verdict|final"
 BE = (
     r"(?:, (?:therefore|thus|then|hence|of course|in short),)?(?: is|'s| was| remains|(?: would| will"
-    r"| should| must| has to| would have to| is likely to)(?: likely| [a-z]{2,15}ly)? be)"
+    r"| should| must| has to| would have to| is likely to)(?: likely| again| also| still| [a-z]{2,15}ly)? be)"
 )
 CONCLUDING = r"(?:so|thus|therefore|hence|overall|ultimately|finally|in conclusion|in short|in summary)"
 _FLAGS = re.IGNORECASE | re.MULTILINE
@@ -219,7 +250,7 @@ SO = re.compile(
     r"|\b(?:it|that)(?: i|')s(?= an? )",
     _FLAGS,
 )
-IT_IS = anycase(r"\b(?:it|that)(?: i|')s(?= (?:yes|no)\b)|,(?= (?:yes|no)[.!\"')\s]{0,3}\Z)")
+IT_IS = anycase(r"\b(?:it|that)(?:(?: i|')s|(?: would|'d) be)(?= (?:yes|no)\b)|,(?= (?:yes|no)[.!\"')\s]{0,3}\Z)")
 STATED = (IS, WOULD, SO, IT_IS)
 _CONCLUDES = anycase(
     r"\b(?:so|thus|therefore|hence|consequently|accordingly|overall|ultimately|finally|final|conclusion|conclude|"
@@ -237,6 +268,7 @@ _CONDITIONAL = anycase(r"\b(?:if|unless|suppose|supposing|assuming|provided)\b")
 _OPEN = anycase(r"\b(?:whether|if)\b")
 _DENIED = anycase(
     r"(?:\bnot|n't|\bnever|\bunlikely to|\brather than|\binstead of|\bneither|\bnor|\bwithout) (?:\w{1,15} ){0,2}$"
+    r"|(?:\bnot|n't) (?:think|believe|expect|suppose)\b[^.;\n]{0,60}$"
 )
 _WINDOW = 240
 """Characters behind a marker in which its answer begins and ends."""
@@ -314,7 +346,13 @@ def alone(line: str, first: First) -> Begins | None:
     """The answer of a line that is an answer and nothing else ("So, no.")."""
     line = _without_conclusion(line)
     begins = first(line)
-    return begins if begins and not re.search(r"\w", line[begins.end :]) else None
+    return begins if begins and not re.search(r"\w", _THEN.sub("", line[begins.end :])) else None
+
+
+_THEN = anycase(
+    r"\A\W{0,4}(?:it is|then|overall|on balance|in the end|i(?:'d| would) (?:say|guess)|i think|in my view)\b"
+)
+"""What may follow an answer that is nothing else."""
 
 
 _INTERJECTED = (

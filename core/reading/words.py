@@ -29,10 +29,10 @@ _CATEGORIES = (
     r"|neutral|keywords?|names?|objects|places|locations|list|answer)"
 )
 _CATEGORY = anycase(rf"^{_CATEGORIES}\W*:\s*(?=\S)")
-_HEADING = anycase(rf"(?:{_CATEGORIES}|[^*\"“`]*)[*_]*:[*_ \t]*$")
+_HEADING = anycase(rf"(?:{_CATEGORIES}(?:[ \t]*\([^()\n]*\))?|[^*\"“`]*)[*_]*:[*_ \t]*$")
 _NONE = anycase(
-    r"^\W*(?:none|etc|and so on|n/?a|nothing|there (?:are|is) no(?:ne)?\b.*|nothing\b.*|no words?\b.*"
-    r"|no (?:important )?words\b.*)\W*$"
+    r"^\W*(?:none|etc|and so on|n/?a|nothing|there (?:are|is) no(?:ne)?\b.*"
+    r"|nothing (?:to|in|here|else|stands|is|was|of)\b.*|no (?:important )?words?\b.*)\W*$"
 )
 _REMARK = anycase(
     r"[ \t]*(?:\([^()\n]*\)[ \t]*$|[*_(]{0,3}(?:notes?\b|explanation\b|why\b|reason\w*\b|rationale\b"
@@ -46,7 +46,10 @@ _MARK = anycase(
     r"|[^\w\s\x00-\x7f“”„«»‘’「」『』…–—•]{1,3}[ \t]+)?"
 )
 """Marks of items that are made bullets: "#1", "[x]", "Word 1:", "iii.", a picture."""
-_REMARK_BEHIND = anycase(r"[.!][ \t]+(?:these|those|they|this|both|all of|without|i (?:chose|picked))\b.*$")
+_REMARK_BEHIND = anycase(
+    r"[.!][ \t]+(?:these|those|they|this|both|all of|without"
+    r"|i (?:chose|picked|left|omitted|skipped|excluded))\b.*$"
+)
 _SINGLE_BRACKETS = re.compile(r"^(?:\[(?!REDACTED|REMOVED)[^\[\]\n]{1,60}\][ ,]{0,9}){2,200}$", re.MULTILINE)
 _CATEGORY_DASH = anycase(r"^((?:important |key ?)?words?|list) [-–—] ")
 _HTML_ITEM = anycase(r"<(?:li|word|item|term|phrase)>[ \t]*")
@@ -161,11 +164,13 @@ def _listed(lines: Sequence[str]) -> list[str]:
     bullets = [(len(line) - len(line.lstrip()), bullet[1]) for line in lines if (bullet := _BULLET.match(line))]
     bullets = _one_level(bullets, any(_SECOND.match(line) for line in lines))
     outermost = min((indent for indent, _ in bullets), default=0)
+    only_headings = _only_headings(bullets, outermost)
     below_heading = True
     words: list[str] = []
     for k, (indent, content) in enumerate(bullets):
         deeper = k + 1 < len(bullets) and bullets[k + 1][0] > indent
-        heading = bool(_HEADING.match(content) or (deeper and _CATEGORY.match(f"{content.strip('*_ ')}: x")))
+        heading = bool(_HEADING.match(content) or (deeper and _names_category(content)))
+        heading = heading or (only_headings and indent <= outermost)
         if indent <= outermost:
             below_heading = heading
         if not heading and (indent <= outermost or below_heading):
@@ -173,6 +178,32 @@ def _listed(lines: Sequence[str]) -> list[str]:
     return words
 
 
+def _names_category(content: str) -> bool:
+    return _CATEGORY.match(f"{content.strip('*_ ')}: x") is not None
+
+
+def _only_headings(bullets: Sequence[tuple[int, str]], outermost: int) -> bool:
+    """Whether every outer line ("Editing") has words below it, all as short as words and without a capital."""
+    below = [content for indent, content in bullets if indent > outermost]
+    follow = [*(indent for indent, _ in bullets[1:]), outermost]
+    outer = [
+        (content, after > outermost)
+        for (indent, content), after in zip(bullets, follow, strict=False)
+        if indent <= outermost
+    ]
+    return len(below) > 1 and (
+        all(deeper and content.strip("*_ ")[:1].isupper() for content, deeper in outer)
+        and all(
+            len(content.split()) <= _MOST_WORDS
+            and not content.strip("*_\"“' ")[:1].isupper()
+            and not _names_category(content)
+            and not _EXPLAINS.match(content)
+            for content in below
+        )
+    )
+
+
+_EXPLAINS = anycase(r"\W*(?:about|for|in|of|on|from|because|describ|refer|suggest|impl|express|shows?|says?|convey)")
 _MOST_WORDS = 3
 """Of an entry that stands deeper than the first: what is longer explains the word above it."""
 
@@ -184,7 +215,7 @@ def _one_level(bullets: list[tuple[int, str]], is_numbered: bool) -> list[tuple[
     (first, heading), rest = (bullets[0], bullets[1:]) if bullets else ((0, ":"), [])
     is_flat = all(indent > first and len(content.split()) <= _MOST_WORDS for indent, content in rest)
     is_flat = is_flat and (len(rest) > 1 or is_numbered)
-    is_heading = _HEADING.match(heading) or (not is_numbered and _CATEGORY.match(f"{heading.strip('*_ ')}: x"))
+    is_heading = _HEADING.match(heading) or (not is_numbered and _names_category(heading))
     return [(first, content) for _, content in bullets] if is_flat and not is_heading else bullets
 
 
@@ -329,12 +360,13 @@ _ONLY_MARKS = re.compile(r"[\[\]{}()<>|/\\–—-]+")
 
 
 def _tidy(words: Iterable[str]) -> list[str] | None:
+    words = list(words)
     tidy: dict[str, str] = {}
     for word in words:
         word = _PICTURES.sub("", " ".join(word.split())).strip(" *_`\"“”„«»「」'‘’")
         if not _EMOTICON.fullmatch(word):
             word = word.strip(" *_`\"“”„«»「」'‘’.,;:")
-        if _EMOTICON.fullmatch(word) or _is_word(word):
+        if _EMOTICON.fullmatch(word) or _is_word(word) or (word.lower() == "nothing" and len(words) > 1):
             tidy.setdefault(word.casefold(), word)
     return list(tidy.values()) or None
 

@@ -8,7 +8,21 @@ from collections.abc import Iterable, Sequence
 
 from core.reading.cannot_tell import UNKNOWN, cannot_tell, not_guessed
 from core.reading.refusal import declines
-from core.reading.statements import FIRM, LOOSE, STATED, First, Said, begins_with, beyond_question, reply, said, settle
+from core.reading.statements import (
+    BOTH,
+    FIRM,
+    LOOSE,
+    STATED,
+    First,
+    Said,
+    begins_with,
+    beyond_question,
+    reply,
+    said,
+    sentences,
+    settle,
+    without_open,
+)
 from core.text.patterns import anycase
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
@@ -23,8 +37,12 @@ _BOTH = anycase(
 
 
 def plain(text: str) -> str:
-    """The words of a reply to a yes-or-no question, in which "yes or no" is no answer."""
-    return _BOTH.sub(lambda both: "Answer:" if both[0].endswith(":") else "(both)", reply(text))
+    """The words of a reply to a yes-or-no question, in which "yes or no" is no answer, nor "if so, yes; if not, no"."""
+    return _BOTH.sub(lambda both: "Answer:" if both[0].endswith(":") else BOTH, without_open(reply(text), _VALUE))
+
+
+_VALUE = anycase(r"\b(?:yes|no(?=\W*(?:[.,;:!)\n]|\Z)| (?:if|in|for|otherwise|unless)\b))\b")
+"""A "no" that is an answer and not "no feathers"."""
 
 
 def lead(text: str) -> tuple[str, str] | None:
@@ -79,7 +97,7 @@ _SIMULATED = (
     re.compile(
         r"\b(?:(?:rule|explanation|reasoning|logic|principle|criterion|claim)s?(?: \w+)? (?:says?|impl(?:y|ies)|means?"
         r"|gives?|yields?|dictates?|entails?|suggests?|demands?|requires?)|makes? (?:it|its answer|the answer)"
-        r"|(?:commits?|leads?|brings?|forces?|takes?|points?)"
+        r"|(?:commits?|leads?|brings?|forces?|takes?|points?|flips?|changes?|turns?)"
         r"(?: (?:it|its answer|the robot|the model|us|me))? to) ?(?:an? |say |answer )?"
         r"(?=\W{0,3}(?:yes|no)\b\W{0,3}(?:[.,;:!)\n]|$))",
         _FLAGS,
@@ -152,7 +170,8 @@ def _guesses_after(words: str, hedge: int, guesses: Sequence[int]) -> bool:
 _CONCEDED = anycase(
     r"(?:\b(?:although|though|even though|while|whereas) (?:\w+ ){0,3}?(?:one|you|people|persons?|someone|somebody"
     r"|humans?|many|most|common sense|intuition|it|this|that)\b[^.;,\n]{0,80}\b(?:yes|no)\b[^.;,\n]{0,40}, "
-    r"|\b(?:(?:one|you|people|someone|somebody|a person|many|most people)(?:'d| (?:might|may|could|would))"
+    r"|\b(?:(?:one|you|people|someone|somebody|a person|many|most people|(?:normally|usually|personally),? i)"
+    r"(?:'d| (?:might|may|could|would))"
     r"(?: \w+){0,3}?"
     r" (?:say|answer|think|expect|guess)\b|it(?:'s| is| may be| might be| would be) (?:tempting|easy|natural) to \w+ )"
     r"[^.;,\n]{0,40}\b(?:yes|no)\b,? but )(?=[^.\n]{0,120}\b(?:robot|model|assistant|it|its)\b)"
@@ -163,7 +182,8 @@ _CONCEDED = anycase(
 def simulation(text: str) -> str | None:
     """ "yes", "no" or "unknown", from what the simulator says that the robot will answer; not what it holds for true.
 
-    A first "No" about whether one can guess is unknown; a first "Yes" about that is no guess yet.
+    A first "No" about whether one can guess is unknown; a first "Yes" about that is no guess yet. The closing sentence
+    counts over a reply that begins "Yes, fire needs oxygen, ..": that tells what is so.
     """
     words = _CONCEDED.sub("", plain(text))
     statements = simulated(words, first, _SIMULATED)
@@ -172,5 +192,8 @@ def simulation(text: str) -> str | None:
         if begins[0] == "no":
             statements.append(Said(UNKNOWN, 0, FIRM))
     elif begins and not _TRUTH.match(words) and all(one.value != UNKNOWN for one in statements):
-        statements.append(Said(begins[0], 0, FIRM))
+        closing = len(words) - len(sentences(words)[-1])
+        opening = first(words)
+        conceded = opening and words.startswith(",", opening.end) and any(one.at >= closing > 0 for one in statements)
+        statements += [] if conceded else [Said(begins[0], 0, FIRM)]
     return settle(statements)

@@ -188,6 +188,14 @@ UNITS = (
     "<li>",
     "to: ",
     "here are ",
+    "if so, yes; if not, no. ",
+    "half positive, half negative ",
+    "depends: but ",
+    "1. A\n   - b\n",
+    "although it is a, ",
+    "not in a, a or ",
+    "a before that ",
+    "(a) or ",
 )
 
 AROUND = (

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.agreement import answers, is_right
+from benchmarks.agreement import KINDS, answers, is_right
 from core.reading.paragraph import paragraph
+from core.reading.words import word_list
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 REACHED = 82
@@ -21,6 +22,21 @@ REACHED = 82
 def test_the_answers_to_develop_on_are_read_rightly() -> None:
     ones = answers(DATA / "answers_development.jsonl")
     assert [one["id"] for one in ones if not is_right(one, "repaired")] == []
+
+
+@pytest.mark.parametrize("condition", ["if it counts", "unless it counts"])
+def test_an_answer_under_each_of_two_conditions_is_no_answer(condition: str) -> None:
+    for text in (f"Yes {condition}, no if not.", f"{condition.capitalize()}, no; if not, yes."):
+        assert (
+            KINDS["simulation"]({"text": text}, "repaired") == KINDS["answer"]({"text": text}, "repaired") == "neither"
+        )
+    decided = f"Yes {condition}, no if not. It counts, so the model would say yes."
+    assert KINDS["simulation"]({"text": decided}, "repaired") == "yes"
+
+
+def test_headings_of_a_nested_list_are_none_of_its_words() -> None:
+    assert word_list("1. Editing\n   - clumsy\n2. Acting\n   - flat") == ["clumsy", "flat"]
+    assert word_list("1. Clumsy\n   - about the editing\n2. Flat\n   - about the acting") == ["Clumsy", "Flat"]
 
 
 def test_the_level_reached_on_the_half_that_was_held_back() -> None:
