@@ -176,6 +176,16 @@ def is_held(path: Path) -> bool:
     return (found := _look(path)) is not None and found.is_live
 
 
+def clean(folder: Path) -> None:
+    """Remove the files that stand beside the leases of the folder for a moment, where a process was killed just then.
+    Raises nothing: what cannot be removed stays.
+    """
+    for path in folder.glob(f".*.{'[0-9a-f]' * 16}"):
+        with suppress(OSError):
+            if _storage_time(path) - path.stat().st_mtime > TTL:
+                path.unlink()
+
+
 def _take_away(path: Path) -> None:
     """Remove what one who died left. Of two who try only one rename succeeds, and a live one is put back."""
     aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")

@@ -13,8 +13,9 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 from urllib.parse import unquote
@@ -71,9 +72,10 @@ class Remote(NamedTuple):
     tag: str
 
 
-def offered() -> list[HubModel]:
+@cache
+def offered() -> Sequence[HubModel]:
     """The models that can be downloaded, smallest first."""
-    return sorted(shipped.rows("models", "model", HubModel), key=lambda model: model.size_bytes)
+    return tuple(sorted(shipped.rows("models", "model", HubModel), key=lambda model: model.size_bytes))
 
 
 def hub() -> str:

@@ -4,8 +4,6 @@ which is new at each start. A browser that came with the token gets a cookie, wh
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import secrets
 
 from core import home, policy
@@ -25,14 +23,14 @@ def address(url: str) -> str:
 
 def is_token(given: str) -> bool:
     """Whether it is the token of this start."""
-    return hmac.compare_digest(given.encode("utf-8", "replace"), _TOKEN.encode())
+    return home.is_same(given, _TOKEN)
 
 
 def cookie() -> str:
     """The value of the cookie for browsers that came with the token: signed with the key of this home."""
-    return hmac.new(home.key(), b"came with the token", hashlib.sha256).hexdigest()
+    return home.signature("came with the token")
 
 
 def is_cookie(given: str) -> bool:
     """Whether the cookie was given here, at this start or an earlier one."""
-    return hmac.compare_digest(given.encode("utf-8", "replace"), cookie().encode())
+    return home.is_same(given, cookie())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -71,12 +70,45 @@ def is_counted() -> bool:
 
 
 class Allowance:
-    """What the runs of `folder` have taken, and whether there is room for one more. May be used from any thread."""
+    """What the runs of `folder` have taken, today's calls by the name of whose they are, and whether there is room for
+    one more. May be used from any thread.
+    """
 
     def __init__(self, folder: Path, charge: Charge = free_of_charge) -> None:
-        self.today = CallsToday(folder, charge)
         self._folder = folder
         self._charge = charge
+
+    @cached_property
+    def counted(self) -> Counted:
+        """The counts of this home."""
+        return of_home()
+
+    def counts(self, model: str) -> bool:
+        """Whether calls of that model count."""
+        return self._charge(model, 0, 0) is not None
+
+    def taken(self, owner: str | None) -> Taken:
+        """What that person's runs took since midnight (UTC); everybody's for None."""
+        with self._tally() as tally:
+            return tally.taken(owner)
+
+    def each(self) -> dict[str, Taken]:
+        """What each person's runs took since midnight (UTC), also where nothing is counted."""
+        if not is_counted():
+            return of_journals(self._folder, _today(), self._charge).of
+        with self._tally() as tally:
+            return dict(tally.of)
+
+    @contextmanager
+    def _tally(self) -> Iterator[Tally]:
+        """What today's calls took, in one step. At its first use on a day the journals are read; from then on `admit`
+        counts.
+        """
+        with self.counted.turn:
+            if self.counted.day != (day := _today()):
+                self.counted.tally = of_journals(self._folder, day, self._charge)
+                self.counted.day = day
+            yield self.counted.tally
 
     def begin(self, run: str, owner: str, calls: int | None) -> int | None:
         """Count one more run, of so many calls at most, or none that counts (None). Its number; None where nothing is
@@ -87,49 +119,39 @@ class Allowance:
             home.must_write(self._folder)
         except home.HomeUnusable as error:
             raise TooMuch(str(error)) from None
-        self._check_stored()
+        check_stored(self._folder)
         if not is_counted():
             return None
-        self.today.look()
-        with self.today.counted.at_once():
+        with self._tally() as tally:
             self._check_room(owner)
             if calls is not None:
-                self._check_day(owner, calls)
-            number = self.today.counted.begin(run, owner, calls or 0)
+                self._check_day(tally, owner, calls)
+            number = self.counted.begin(run, owner, calls or 0)
             self.hand_out()
             return number
 
     def hand_out(self) -> set[int]:
         """Give the places that are free to runs in line; the numbers of those that wait on."""
-        return self.today.counted.hand_out(policy.limit("runs_of_all"))
+        return self.counted.hand_out(policy.limit("runs_of_all"))
 
     def admit(self, owner: str, event: Event, number: int | None) -> None:
         """To be called with each event of a run of `owner` before it is kept. Raises OutOfReach, which ends the run,
         for a call that the day has nothing left for.
         """
-        if not isinstance(event, Asked | Answered | Failed) or not event.model or not self.today.counts(event.model):
+        if not isinstance(event, Asked | Answered | Failed) or not event.model or not self.counts(event.model):
             return
         if not is_counted():
             return
-        self.today.look()
-        with self.today.counted.at_once():
+        with self._tally() as tally:
             if isinstance(event, Asked):
-                if words := self._spent(owner):
+                if words := self._spent(tally, owner):
                     raise _out_of_reach(words)
                 if number is not None:
-                    self.today.counted.asked(number)
-            _count(self.today.counted, self._charge, owner, event)
-
-    def _check_stored(self) -> None:
-        most = policy.limit("stored_mb")
-        if most is not None and stored(self._folder) >= most * 1_000_000:
-            raise TooMuch(
-                f"The {most:,} MB that this host has for runs are full. Nothing of what is there is lost; ask the "
-                "host to make room."
-            )
+                    self.counted.asked(number)
+            _count(tally, self._charge, owner, event)
 
     def _check_room(self, owner: str) -> None:
-        mine, everybody = (self.today.counted.going_on(of).runs for of in (owner, None))
+        mine, everybody = (self.counted.going_on(of).runs for of in (owner, None))
         most = roles.limit("runs_at_once", owner)
         if most is not None and mine >= most:
             raise TooMuch(
@@ -143,26 +165,24 @@ class Allowance:
                 "allowed here. Come back a little later."
             )
 
-    def _check_day(self, owner: str, calls: int) -> None:
-        counted = self.today.counted
+    def _check_day(self, tally: Tally, owner: str, calls: int) -> None:
         for name, of, whose in (("calls_a_day", owner, "you"), ("calls_of_all_a_day", None, "all people together")):
-            most, used = _limit(name, of), counted.taken(of).calls + counted.going_on(of).ahead
+            most, used = _limit(name, of), tally.taken(of).calls + self.counted.going_on(of).ahead
             if most is not None and used + max(calls, 1) > most:
                 raise TooMuch(
                     f"Here {whose} may make {most:,} calls a day, and {used:,} are made or on their way. Choose a "
                     "smaller run, or come back tomorrow (the day begins at midnight UTC)."
                 )
-        if words := self._spent(owner):
+        if words := self._spent(tally, owner):
             raise TooMuch(words)
 
-    def _spent(self, owner: str) -> str:
+    def _spent(self, tally: Tally, owner: str) -> str:
         """Why the day has no further call of `owner`; empty where it has."""
         for of, whose, last in ((owner, "you", "a_day"), (None, "all people together", "of_all_a_day")):
             limits = [_limit(f"{name}_{last}", of) for name in Taken._fields]
             if limits == [None, None]:
                 continue
-            taken = self.today.counted.taken(of)
-            for most, used, what in zip(limits, taken, ("calls", "US cents"), strict=True):
+            for most, used, what in zip(limits, tally.taken(of), ("calls", "US cents"), strict=True):
                 if most is not None and used >= most:
                     return (
                         f"Here {whose} may use {most:,} {what} a day, and they are used up, or kept for calls on their "
@@ -181,6 +201,16 @@ def _out_of_reach(words: str) -> OutOfReach:
     return OutOfReach(CallFailed(words, "What was answered is kept, and the run can go on from here tomorrow."))
 
 
+def check_stored(folder: Path) -> None:
+    """Raises TooMuch where the host's limit for what is kept in the folder is reached."""
+    most = policy.limit("stored_mb")
+    if most is not None and stored(folder) >= most * 1_000_000:
+        raise TooMuch(
+            f"The {most:,} MB that this host has for runs are full. Nothing of what is there is lost; ask the "
+            "host to make room."
+        )
+
+
 def stored(folder: Path) -> int:
     """How many bytes the files of the folder and the kept answers take, looked up once in ten seconds."""
     return _stored(folder, time.monotonic() // 10)
@@ -193,7 +223,7 @@ def _stored(folder: Path, tens: float) -> int:
         return answers + sum(entry.stat().st_size for entry in entries if entry.is_file(follow_symlinks=False))
 
 
-def _count(counts: Tally | Counted, charge: Charge, owner: str, event: Event) -> None:
+def _count(tally: Tally, charge: Charge, owner: str, event: Event) -> None:
     """Count what an event says of a call. A call takes what it may take at most until its answer says what it took; one
     whose answer never says has taken that. What came from a cache took nothing.
     """
@@ -203,17 +233,17 @@ def _count(counts: Tally | Counted, charge: Charge, owner: str, event: Event) ->
     if charge(model, 0, 0) is None:
         return
     if isinstance(event, Failed):
-        counts.take(owner, call, Taken(), None)
+        tally.take(owner, call, Taken(), None)
         return
     if isinstance(event, Asked):
         most = _at_most(event)
-        counts.take(owner, call, Taken(1, _cents(charge, model, most)), most)
+        tally.take(owner, call, Taken(1, _cents(charge, model, most)), most)
         return
-    most = counts.most(call)
+    most = tally.most(call)
     said = (0, 0) if event.cached else (event.usage.prompt_tokens, event.usage.completion_tokens)
     prompt, completion = (one if now is None else _bounded(now) for now, one in zip(said, most, strict=True))
     less = _cents(charge, model, (prompt, completion)) - _cents(charge, model, most)
-    counts.take(owner, call, Taken(0, less), None)
+    tally.take(owner, call, Taken(0, less), None)
 
 
 def _cents(charge: Charge, model: str, tokens: tuple[int, int]) -> float:
@@ -229,54 +259,6 @@ def _at_most(asked: Asked) -> tuple[int, int]:
 def _bounded(tokens: int) -> int:
     """As many as an endpoint says, which may say anything."""
     return min(max(tokens, 0), _MOST_TOKENS)
-
-
-class CallsToday:
-    """What calls the runs of `folder` have made since midnight (UTC), and what these took, by the name of whose they
-    are.
-
-    What stands in journals is counted once; from then on `Allowance.admit` counts. May be used from any thread.
-    """
-
-    def __init__(self, folder: Path, charge: Charge = free_of_charge) -> None:
-        self._folder = folder
-        self._charge = charge
-        self._looking = threading.Lock()
-        self._day = ""
-
-    @cached_property
-    def counted(self) -> Counted:
-        """The counts of this home."""
-        return of_home()
-
-    def counts(self, model: str) -> bool:
-        """Whether calls of that model count."""
-        return self._charge(model, 0, 0) is not None
-
-    def taken(self, owner: str | None) -> Taken:
-        """What that person's runs took; everybody's for None."""
-        self.look()
-        return self.counted.taken(owner)
-
-    def each(self) -> dict[str, Taken]:
-        """What each person's runs took, by the name of whose they are, also where nothing is counted."""
-        if not is_counted():
-            return of_journals(self._folder, _today(), self._charge).of
-        self.look()
-        return self.counted.each()
-
-    def look(self) -> None:
-        """Count what journals tell of this day, unless that was done. Not within one step: it takes its time."""
-        if self._day == _today():
-            return
-        with self._looking:
-            with self.counted.at_once():
-                day = _today()
-                is_read = self.counted.is_read(day)
-            if not is_read:
-                # No call of that day is counted before its journals are read.
-                self.counted.read(day, of_journals(self._folder, day, self._charge))
-            self._day = day
 
 
 def _today() -> str:

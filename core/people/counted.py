@@ -43,8 +43,8 @@ class GoingOn(NamedTuple):
 
 
 class Tally:
-    """What calls took, by owner, as it is read from journals; and of those under way, by run and call, the most tokens
-    of a prompt and of an answer that they may take.
+    """What the calls of a day took, by the owner of their run; and of those under way, by run and call, the most tokens
+    of a prompt and of an answer that they may take. To be used by one thread at a time.
     """
 
     def __init__(self) -> None:
@@ -54,6 +54,12 @@ class Tally:
     def most(self, call: tuple[str, str]) -> tuple[int, int]:
         """What a call that is under way may take; nothing where it is not."""
         return self.under_way.get(call, (0, 0))
+
+    def taken(self, owner: str | None) -> Taken:
+        """What the calls of that person's runs took; of everybody's for None."""
+        if owner is not None:
+            return self.of.get(owner, Taken())
+        return Taken(sum(one.calls for one in self.of.values()), sum(one.cents for one in self.of.values()))
 
     def take(self, owner: str, call: tuple[str, str], taken: Taken, most: tuple[int, int] | None) -> None:
         """Add what a call of the owner's took. It is under way, and may take so much at `most`; None: it is not."""
@@ -80,10 +86,13 @@ class Counted:
     """The counts of one app. May be used from any thread."""
 
     def __init__(self) -> None:
-        self._turn = threading.RLock()
-        self._day = ""
-        self._is_read = False
-        self._tally = Tally()
+        self.turn = threading.RLock()
+        """Held while something is looked up and counted in one step."""
+
+        self.day = ""
+        self.tally = Tally()
+        """What the calls of `day` took; to be used with `turn`."""
+
         self._numbers = count(1)
         self._runs: dict[int, _Run] = {}
         self._line: list[int] = []
@@ -92,57 +101,15 @@ class Counted:
         """How many wrong codes, and when the last one, by address."""
         self._tabs: dict[str, list[str]] = {}
 
-    def at_once(self) -> threading.RLock:
-        """To be used with `with`: all that is looked up and counted within is one step, in which no other thread
-        counts.
-        """
-        return self._turn
-
-    def is_read(self, day: str) -> bool:
-        """Whether what journals tell of that day is counted. Of another day than the last one nothing is."""
-        with self._turn:
-            if day != self._day:
-                self._day, self._is_read, self._tally = day, False, Tally()
-            return self._is_read
-
-    def read(self, day: str, tally: Tally) -> None:
-        """Take over what journals tell of that day, unless that was done already or the day is over."""
-        with self._turn:
-            if day == self._day and not self._is_read:
-                self._tally, self._is_read = tally, True
-
-    def most(self, call: tuple[str, str]) -> tuple[int, int]:
-        """As of `Tally`."""
-        with self._turn:
-            return self._tally.most(call)
-
-    def take(self, owner: str, call: tuple[str, str], taken: Taken, most: tuple[int, int] | None) -> None:
-        """As of `Tally`."""
-        with self._turn:
-            self._tally.take(owner, call, taken, most)
-
-    def taken(self, owner: str | None) -> Taken:
-        """What the day's calls of that person's runs took; of everybody's for None."""
-        with self._turn:
-            if owner is not None:
-                return self._tally.of.get(owner, Taken())
-            of_all = self._tally.of.values()
-            return Taken(sum(one.calls for one in of_all), sum(one.cents for one in of_all))
-
-    def each(self) -> dict[str, Taken]:
-        """What the day's calls of each person's runs took, by the name of whose they are."""
-        with self._turn:
-            return dict(self._tally.of)
-
     def going_on(self, owner: str | None) -> GoingOn:
         """That person's runs; everybody's for None."""
-        with self._turn:
+        with self.turn:
             runs = [one for one in self._runs.values() if owner is None or one.owner == owner]
             return GoingOn(len(runs), sum(one.ahead for one in runs))
 
     def begin(self, run: str, owner: str, calls: int) -> int:
         """Put a run, which may make so many calls, at the end of the line. Its number."""
-        with self._turn:
+        with self.turn:
             number = next(self._numbers)
             self._runs[number] = _Run(run, owner, owner or run, calls)
             self._line.append(number)
@@ -150,13 +117,13 @@ class Counted:
 
     def asked(self, number: int) -> None:
         """One of the calls that the run may make is made."""
-        with self._turn:
+        with self.turn:
             if one := self._runs.get(number):
                 one.ahead = max(one.ahead - 1, 0)
 
     def over(self, number: int) -> None:
         """The run goes on no more, and gives its place back."""
-        with self._turn:
+        with self.turn:
             self._runs.pop(number, None)
             if number in self._line:
                 self._line.remove(number)
@@ -165,7 +132,7 @@ class Counted:
         """Let so many runs have a place, any number for None: of those in line one of each owner in turn. Nobody loses
         theirs. The numbers of the runs that are still in line.
         """
-        with self._turn:
+        with self.turn:
             free = len(self._line) if places is None else places - (len(self._runs) - len(self._line))
             while self._line and free > 0:
                 first = self._runs[self._line.pop(0)]
@@ -177,7 +144,7 @@ class Counted:
 
     def before(self, run: str) -> int | None:
         """How many other people come before the run; None where it is not in line."""
-        with self._turn:
+        with self.turn:
             line = list(dict.fromkeys(self._runs[number].whose for number in self._line))
             waiting = (self._runs[number] for number in self._line)
             one = next((one for one in waiting if one.run == run), None)
@@ -187,7 +154,7 @@ class Counted:
         """Count a wrong code of `who`, a network address. Seconds until a code of theirs is looked at again: where it
         is more than 0 this one was not looked at, and does not count.
         """
-        with self._turn:
+        with self.turn:
             if seconds := self.wait(who):
                 return seconds
             for one in (who, _ALL):
@@ -198,7 +165,7 @@ class Counted:
         """Forget the wrong codes of `who`, who typed a right one. The seconds are those of `wrong`: where they are more
         than 0 it was not looked at. What all addresses typed stands, so that no right code helps to guess another.
         """
-        with self._turn:
+        with self.turn:
             if seconds := self.wait(who):
                 return seconds
             self._wrong.pop(who, None)
@@ -206,7 +173,7 @@ class Counted:
 
     def wait(self, who: str) -> float:
         """Seconds until a code of `who` is looked at; 0 where it is now."""
-        with self._turn:
+        with self.turn:
             now = time.time()
             # The clock was set back: they are of this moment, so that no wait is longer than it can be.
             known = {one: (times, min(at, now)) for one, (times, at) in self._wrong.items()}
@@ -218,7 +185,7 @@ class Counted:
         """Count a tab of the visitor's; one that is known is counted once. Which of their open tabs it is, in the order
         in which they were opened, from 1.
         """
-        with self._turn:
+        with self.turn:
             tabs = self._tabs.setdefault(visitor, [])
             if tab not in tabs:
                 tabs.append(tab)
@@ -226,14 +193,14 @@ class Counted:
 
     def tab_closed(self, visitor: str, tab: str) -> None:
         """Count it no more; nothing where it is not known."""
-        with self._turn:
+        with self.turn:
             left = [one for one in self._tabs.pop(visitor, []) if one != tab]
             if left:
                 self._tabs[visitor] = left
 
     def tabs(self, visitor: str) -> int:
         """How many tabs the visitor has open."""
-        with self._turn:
+        with self.turn:
             return len(self._tabs.get(visitor, ()))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 import os
 from contextlib import suppress
@@ -66,12 +64,12 @@ def release() -> None:
 
 def key() -> str:
     """What a command says to show that it may read this home. Raises nothing."""
-    return hmac.new(home.key(), b"the index", hashlib.sha256).hexdigest()
+    return home.signature("the index")
 
 
 def is_key(given: str) -> bool:
     """Whether it is that."""
-    return hmac.compare_digest(given.encode("utf-8", "replace"), key().encode())
+    return home.is_same(given, key())
 
 
 def borrow() -> Path:

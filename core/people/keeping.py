@@ -14,6 +14,7 @@ from core import journal
 from core.events import Event, Frozen, Recorded, Shared, Started
 from core.journal import FromTheFuture, Journal
 from core.people.about import events_in, kept_path, said_path, sealed_path, shared_path
+from core.people.allowance import check_stored
 from core.people.labels import BY, Kept, Sealing
 from core.people.looking import Journals, NoSuchRun, of_today
 from core.people.played import ABOUT, Played, guesses, path_of
@@ -52,15 +53,17 @@ class Keeping:
     def say(self, run_id: str, who: str, case: str, record: Frozen, item: str, owner: str = "", by: str = "") -> None:
         """Keep what a person says about a run, such as a guess: in a journal of their own, so that the run's has one
         writer and no two people's words replace each other. What is said bears the name `by`, or the journal's. Raises
-        NoSuchRun.
+        NoSuchRun, and TooMuch where the host's room for journals is full.
         """
+        check_stored(self._journals.folder)
         said = self._said(run_id, who)
         self._add(run_id, said, recorded(said.stem, record, item, case=case, trial=item, by=by or who), owner)
 
     def play(self, lab: str, case: str, trial: str, guess: Played, who: str) -> bool:
         """Keep what `who` guesses of a trial in the game of that lab, in the journal of the pack and the player.
-        Whether it was the first guess of that trial; any other changes nothing.
+        Whether it was the first guess of that trial; any other changes nothing. Raises TooMuch as `say` does.
         """
+        check_stored(self._journals.folder)
         path = path_of(self._journals.folder, guess.pack, who)
         place = guess.run, case, trial
         with self._playing:

@@ -34,12 +34,12 @@ class Line:
     def leave(self, number: int | None) -> None:
         """Give back the place of a run that is over, in line or not. May be called from any thread."""
         if number is not None:
-            self._allowance.today.counted.over(number)
+            self._allowance.counted.over(number)
             self._hand_out()
 
     def before(self, run: str) -> int | None:
         """How many other people come before the run; None where it is not in line. May be called from any thread."""
-        return self._allowance.today.counted.before(run) if is_counted() else None
+        return self._allowance.counted.before(run) if is_counted() else None
 
     def _hand_out(self) -> None:
         """Hand out the free places, and wake the runs that are in line no more."""

@@ -7,7 +7,7 @@ places that are all taken, a network that holds more than half gives one back to
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -103,6 +103,10 @@ class Places:
                 del self._held[place.network], self._taken[place.network]
 
 
+MOST_KNOWN = 10_000
+"""Networks or visitors of which a `Rate` knows what is left; of more, those that took something last."""
+
+
 class Rate:
     """`burst` of something in a moment, and then `per_second`, for each network, or each visitor. To be used on one
     thread.
@@ -110,20 +114,20 @@ class Rate:
 
     def __init__(self, burst: int, per_second: float) -> None:
         self._burst, self._per_second = burst, per_second
-        self._left: dict[str, tuple[float, float]] = {}
-        """By network: how many were left, and when, in seconds. One that is not there has all."""
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        """By network: how many were left, and when, in seconds, the latest last. One that is not there has all."""
 
     def take(self, address: str, number: int = 1) -> bool:
         """Take that many for what comes from that network address, or from the visitor of that name, if as many are
         left. Whether they were.
         """
         now = time.monotonic()
-        if len(self._left) > 10_000:
-            self._left = {one: then for one, then in self._left.items() if self._now(*then, now) < self._burst}
         network = network_of(address)
-        left = self._now(*self._left.get(network, (self._burst, now)), now)
-        self._left[network] = (left - number, now) if left >= number else (left, now)
+        left, then = self._left.get(network, (self._burst, now))
+        left = min(self._burst, left + (now - then) * self._per_second)
+        self._left[network] = left - number if left >= number else left, now
+        self._left.move_to_end(network)
+        full = now - self._burst / self._per_second
+        while next(iter(self._left.values()))[1] < full or len(self._left) > MOST_KNOWN:
+            self._left.popitem(last=False)
         return left >= number
-
-    def _now(self, left: float, then: float, now: float) -> float:
-        return min(self._burst, left + (now - then) * self._per_second)

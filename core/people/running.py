@@ -235,7 +235,7 @@ class Jobs(Journals):
         """What runs took since midnight (UTC), by the names of their owners; empty for those of the command line.
         Raises HomeUnusable.
         """
-        return self._allowance.today.each()
+        return self._allowance.each()
 
     def before(self, run_id: str) -> int | None:
         """How many other people's calls or programs come first, where the run waits for its turn; None where not."""
@@ -285,14 +285,14 @@ class Jobs(Journals):
         for more than one run may make.
         """
         calls = planned_calls(lab, spec)
-        return calls if any(map(self._allowance.today.counts, spec.models)) else None
+        return calls if any(map(self._allowance.counts, spec.models)) else None
 
     def _calls_of(self, run_id: str) -> int | None:
         """The same of a run that goes on, of which it is not known how many are left."""
         with suppress(NoSuchRun, FromTheFuture, OSError):
             begun = journal.begun(self.path(run_id))
             _, spec = self.begun(run_id, [begun] if begun else [])
-            return 0 if any(map(self._allowance.today.counts, spec.models)) else None
+            return 0 if any(map(self._allowance.counts, spec.models)) else None
         return 0
 
     def _forked(self, fork: Fork, resolve: Resolve | None, history: Iterable[Event]) -> Resolve:

@@ -5,11 +5,9 @@ of a sealed run only to predict its answers.
 from __future__ import annotations
 
 import hashlib
-import hmac
 import secrets
 from collections.abc import Callable, Mapping
 from functools import partial
-from hmac import compare_digest
 from typing import NamedTuple, ParamSpec, TypeVar
 
 from core import home, policy
@@ -104,11 +102,11 @@ def cookie_of(code: str) -> str:
 def code_in(cookie: str) -> str:
     """The code of a cookie that was made here; empty for any other."""
     code, _, signature = cookie.rpartition(".")
-    return code if compare_digest(signature.encode("utf-8", "replace"), _signature(code).encode()) else ""
+    return code if home.is_same(signature, _signature(code)) else ""
 
 
 def _signature(code: str) -> str:
-    return hmac.new(home.key(), code.encode("utf-8", "replace"), hashlib.sha256).hexdigest()[:32]
+    return home.signature(code)[:32]
 
 
 def _if_known(visitor: Visitor, begin: Callable[P, R]) -> Callable[P, R]:

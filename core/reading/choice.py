@@ -140,7 +140,7 @@ _CLOSE = 20
 _ASIDE = anycase(
     r"\([^()\n]{1,200}\)|\b(?:although|(?:even )?though|even if|despite|while|whereas)\b[^,.;\n]{1,160},(?=[^\n]{12})"
     r"|, (?:although|(?:even )?though|even if|despite)\b[^.;\n]{1,160}"
-    r"|\b(?:before that|earlier|previously),?[^,.;\n]{1,160}|\b(?:before \w{2,20}ing|after leaving)\b[^,.;\n]{1,160}"
+    r"|\b(?:before that,?|earlier|previously) [^,.;\n]{1,160}|\b(?:before \w{2,20}ing|after leaving)\b[^,.;\n]{1,160}"
 )
 """What a reply concedes or tells of before. It counts only where nothing else names an option."""
 

@@ -141,7 +141,7 @@ def _tone_claimed(text: str) -> str | None:
     claims, mentions = [], []
     for sentence in (settled(_CONCEDED.sub("", part)) for part in stated(text)):
         claim, unknown_at = _tone_of(sentence), cannot_tell(sentence)
-        if claim and (unknown_at is None or claim.at < unknown_at):
+        if claim and (unknown_at is None or claim.at < unknown_at or " but " in sentence[unknown_at : claim.at]):
             claims.append(claim.value)
         elif unknown_at is not None or ("sentiment" in sentence and is_silent(sentence)):
             claims.append(UNKNOWN)

@@ -250,7 +250,9 @@ SO = re.compile(
     r"|\b(?:it|that)(?: i|')s(?= an? )",
     _FLAGS,
 )
-IT_IS = anycase(r"\b(?:it|that)(?:(?: i|')s|(?: would|'d) be)(?= (?:yes|no)\b)|,(?= (?:yes|no)[.!\"')\s]{0,3}\Z)")
+IT_IS = anycase(
+    r"\b(?:it|that)(?:(?: i|')s|(?: would|'d) be)(?= (?:yes|no)\b)|,(?: then)?(?= (?:yes|no)[.!\"')\s]{0,3}\Z)"
+)
 STATED = (IS, WOULD, SO, IT_IS)
 _CONCLUDES = anycase(
     r"\b(?:so|thus|therefore|hence|consequently|accordingly|overall|ultimately|finally|final|conclusion|conclude|"

@@ -203,7 +203,10 @@ def _only_headings(bullets: Sequence[tuple[int, str]], outermost: int) -> bool:
     )
 
 
-_EXPLAINS = anycase(r"\W*(?:about|for|in|of|on|from|because|describ|refer|suggest|impl|express|shows?|says?|convey)")
+_EXPLAINS = anycase(
+    r"\W*(?:about|for|in|of|on|from|because|describ|refer|suggest|impl|express|shows?|says?|convey"
+    r"|prais|blam|critic|complim)"
+)
 _MOST_WORDS = 3
 """Of an entry that stands deeper than the first: what is longer explains the word above it."""
 

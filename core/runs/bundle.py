@@ -28,7 +28,7 @@ from typing import IO, Literal, NamedTuple
 
 from pydantic import Field, ValidationError
 
-from core import files, journal, policy
+from core import files, journal, lease, policy
 from core.events import SCHEMA, Frozen, Recorded, Started, now
 from core.journal import FromTheFuture
 from core.lease import Held, Lease
@@ -186,6 +186,8 @@ def clean(folder: Path) -> None:
     aside, marks of runs that never came, and blank journals. Raises nothing: what cannot be removed stays.
     """
     journal.remove_blank(folder)
+    for leases in (folder.parent, folder / ".leases"):
+        lease.clean(leases)
     # While an import goes on in another process nothing of it is a leftover.
     with suppress(OSError, Held), _alone(folder.parent):
         for mark in folder.glob(f"*~~from{_ENDING}"):
@@ -200,7 +202,7 @@ def _alone(home: Path, until: float = 0.0) -> Iterator[None]:
     """
     while True:
         try:
-            lease = Lease(home / f".{_ASIDE}")
+            alone = Lease(home / f".{_ASIDE}")
             break
         except Held:
             if time.monotonic() > until:
@@ -211,7 +213,7 @@ def _alone(home: Path, until: float = 0.0) -> Iterator[None]:
             shutil.rmtree(left, ignore_errors=True)
         yield
     finally:
-        lease.release()
+        alone.release()
 
 
 def from_path(path: Path) -> Path:

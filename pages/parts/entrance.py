@@ -11,10 +11,9 @@ from core.people.visit import COOKIES_NEEDED
 from pages import addresses
 from pages.parts import session
 from pages.parts.text import plain
-from pages.parts.throttle import PACE
 
-_EVERY = 5.0
-"""Seconds between two looks whether the host says something new, at least."""
+_EVERY = 20.0
+"""Seconds between two looks for a new line of the host's: each open tab runs a script for it."""
 
 _AGAIN = 2.0
 """Seconds between two looks whether a tab was closed."""
@@ -102,10 +101,9 @@ def line() -> None:
     if visitor.is_in and not visitor.takes_part:
         st.warning(COOKIES_NEEDED, icon=":material/cookie:")
 
-    @st.fragment(run_every=PACE.seconds(_EVERY) if policy.hosted() else None)
+    @st.fragment(run_every=_EVERY if policy.hosted() else None)
     def look() -> None:
-        with PACE.drawing(f"line {session.tab()}"):
-            if words := hosting.line():
-                st.info(plain(words), icon=":material/campaign:")
+        if words := hosting.line():
+            st.info(plain(words), icon=":material/campaign:")
 
     look()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Literal
 
@@ -13,6 +13,7 @@ from core import entry
 from core.lab.cases import Trial
 from core.lab.lab import Lab
 from core.lab.shown import Judgement
+from core.people.allowance import TooMuch
 from core.people.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label
 from core.store import labels_counted
 from core.store.store import Store, StoreError
@@ -22,6 +23,15 @@ from pages.parts.text import plain, shortened
 
 KEYS = "123456789"
 WHOLE = "the whole case"
+
+
+@contextmanager
+def warns_when_full() -> Iterator[None]:
+    """Keep something that a person says; where the host has no room for more, the page says so."""
+    try:
+        yield
+    except TooMuch as error:
+        st.warning(plain(str(error)), icon=":material/inventory_2:")
 
 
 def draw(lab: Lab, run_id: str, state: Transcript, case: str, trial: str | None = None) -> None:
@@ -181,7 +191,8 @@ class _Labelling:
     def _keep(self, change: Callable[[Label], Label]) -> None:
         # What was said meanwhile by keys on the stage stays.
         run = self.visit.run(self.run_id)
-        run.label(self.case, self.trial, change(run.label_of(self.case, self.trial)))
+        with warns_when_full():
+            run.label(self.case, self.trial, change(run.label_of(self.case, self.trial)))
 
     def _labelled_right(self, one: Judgement) -> None:
         """How many labels so far say that the reader was right, and how often labellers agree: they chose where."""

@@ -19,6 +19,7 @@ from core.store.listing import Place
 from core.store.store import Store
 from core.text.visible import directed
 from pages.parts import index_status, reader_accuracy, rooms, session
+from pages.parts.labels import warns_when_full
 from pages.parts.text import plain, shortened
 from pages.parts.throttle import waits
 from pages.results import address, facets, runs_list
@@ -88,10 +89,11 @@ def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
         if st.button("Draw", type="primary", icon=":material/casino:", key="audit-draw"):
             id = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{random.randrange(16**4):04x}"
             drawn = audits.draw(readings, judged.name, int(size), random.randrange(2**32), id)
-            with waits("Writing down what was drawn …"):
-                for place, one in drawn.items():
-                    _keep(place, one)
-            st.rerun()
+            with warns_when_full():
+                with waits("Writing down what was drawn …"):
+                    for place, one in drawn.items():
+                        _keep(place, one)
+                st.rerun()
 
 
 def _keep(place: Place, one: Audited) -> None:
@@ -130,8 +132,9 @@ def _judge(store: Store, lab: Lab, judged: Judgement, audit: Audit) -> None:
 
 def _say(lab: Lab, drawn: Drawn, word: str) -> None:
     said = drawn.entry.model_copy(update={"said": word[:LONGEST_TAG]})
-    _keep(drawn.place, said)
-    st.session_state["audit-last"] = (lab.name, drawn.place, said)
+    with warns_when_full():
+        _keep(drawn.place, said)
+        st.session_state["audit-last"] = (lab.name, drawn.place, said)
 
 
 def _last(lab: Lab, judged: Judgement, store: Store) -> None:

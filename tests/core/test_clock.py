@@ -20,7 +20,7 @@ from core.lease import TTL, Lease, is_held
 from core.models.cache import ResponseCache
 from core.models.faults import retry_after
 from core.people import allowance
-from core.people.allowance import CallsToday, forget
+from core.people.allowance import Allowance, forget
 from core.people.running import Jobs
 from core.store import listing, versions
 from core.store.filters import Filter
@@ -158,7 +158,7 @@ def test_a_day_that_comes_again_counts_what_its_journals_hold(tmp_path: Path, mo
     jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing())
     run = jobs.start("echo", EchoSpec(words=("a",), times=1), owner="ann")
     assert jobs.wait(run, 60)
-    calls, today = CallsToday(tmp_path), allowance._today()
+    calls, today = Allowance(tmp_path), allowance._today()
     made = calls.taken("ann").calls
     for day, of_day in (("2999-01-01", 0), (today, made), ("1999-01-01", 0), (today, made)):
         monkeypatch.setattr(allowance, "_today", lambda day=day: day)

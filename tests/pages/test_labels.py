@@ -44,6 +44,15 @@ def indexed() -> None:
         )
 
 
+def test_where_the_host_has_no_more_room_the_page_says_that_a_verdict_is_not_kept(
+    page: Page, run: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = page(CASE, run=run)
+    monkeypatch.setenv("EXPLAIN_STORED_MB", "0")
+    app.button(key="label-key-1").click().run()
+    assert ["are full" in one.value for one in app.warning] == [True] and not app.exception and labelled(run) == []
+
+
 def test_verdicts_by_buttons_are_kept_and_tell_how_far_readings_hold(page: Page, run: str) -> None:
     trials = entry.jobs().watch(run).transcript.case("question").of("trial")
     ids = [id for id, trial in trials.items() if trial["repaired"]["counts"]][:2]

@@ -209,6 +209,15 @@ def test_who_says_too_much_waits_and_others_do_not(run: str, hosted: None, monke
     assert client("dora").post("/said", json=batch).status_code == 429, "new cookies come from one address"
 
 
+def test_where_the_host_has_no_more_room_nothing_more_is_kept(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPLAIN_STORED_MB", "0")
+    verdict = {"run": run, "case": "question", "what": "judge", "about": "reading", "value": "right"}
+    guess = {"what": "play", "pack": "first", "place": 1, "value": next(iter(named("first").cards[0].card.options))}
+    answered = say(client(), verdict, guess)
+    assert answered["kept"] == [] and all("are full" in answered["refused"][id] for id in "12")
+    assert not entry.jobs().keeping.labels(run) and not journals(home.journals())
+
+
 def test_those_who_look_do_not_wait_for_what_is_said(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
     at_work, go_on = [], threading.Event()
 

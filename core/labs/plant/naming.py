@@ -41,150 +41,30 @@ NO = "nope"
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[,:;()—–]|-(?= )")
 _NO = re.compile(r"\bno(?=\W*(?:[\]”\"»*.!?,;:)]|$))|(?:(?<=say )|(?<=said )|(?<=says ))no\b")
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_]{2})(?<!^it)(?<!^that)['’]s$")
-_CRUCIAL = re.compile(
-    r"(?<! answer)(?<! solution) key (?=(?:points?|factors?|facts?|ideas?|issues?|things?|words?|phrases?|terms?"
-    r"|differences?|reasons?|concepts?"
-    r"|roles?|questions?|details?|features?|elements?|aspects?|distinctions?|principles?|evidence|here (?:is|was|lies)"
-    r"|is (?:that|to)"
-    r"|to|part)\b)"
-)
-"""Where a "key" is no thing that one could go by."""
 
-# Classes of words
+# Classes of words and patterns
 
-_I = r"(?<![\w'])(?:i|i'll|i'm|i'd|i've|we)(?![\w'])"
-_NEGATION = (
-    r"(?<![\w'-])(?:not|never|none|nothing|nobody|neither|nor|without|cannot|[a-z]+n't|rather than|instead of|hardly"
-    r"|barely|scarcely|nah|zero|no(?= \w)(?! (?:and|but|so|or|because|therefore|hence|as|in|for|to|too|also|here|partly"
-    r"|given|since|due|based|from|then|at|with|on|when|it|is|was|i|they|he|she|mainly|largely|by|over|after|again)\b))"
-    r"(?![\w'])"
-)
-"""A "no" that was said, or that ends a clause, is an answer."""
+_CLASSES = dict(beside(__file__, "grammar.toml"))
+_PATTERNS = _CLASSES.pop("patterns")
 
 
-def _words(*classes: str) -> str:
+def _words(classes: str) -> str:
     """A pattern of any of the words of these classes, as whole ones."""
-    found = (word for name in classes for word in beside(__file__, "grammar.toml")[name].split())
-    return _any(*(word.replace("*", "[a-z]*").replace("_", " ") for word in found))
+    words = "|".join("|".join(_CLASSES[name].split()) for name in classes.split())
+    return rf"(?<![\w'-])(?:{words.replace('*', '[a-z]*').replace('_', ' ')})(?![\w'-])"
 
 
-def _any(*words: str) -> str:
-    return rf"(?<![\w'-])(?:{'|'.join(words)})(?![\w'-])"
+def _filled(pattern: str) -> str:
+    """`pattern` in one line, with each name in braces replaced by its classes of words or its pattern."""
+    return re.sub(
+        r"\{([a-z ]+)\}",
+        lambda name: _words(name[1]) if name[1].split()[0] in _CLASSES else _filled(_PATTERNS[name[1]]),
+        pattern.replace("\n", ""),
+    )
 
 
-_NEGATES = re.compile(_NEGATION)
-_HARD = _any("hard", "hardly", "difficult", "tough", "impossible", "foolish", "unwise", "unlikely", "who am i")
-_HEEDS = re.compile(
-    rf"(?:(?:can|could|would|will|should) (?:not|never|hardly)|cannot|(?:ca|could|wo|would|should)n't"
-    rf"|{_NEGATION}(?: \S+){{0,3}}? to)(?: \w+)? {_words('heeds')}"
-)
-_HEEDED = re.compile(
-    rf"{_HARD}(?: \S+){{0,3}}? to(?: \w+)? {_words('heeds')}|{_HARD}(?: \S+){{0,6}}? (?:wrong|mistaken)(?![\w'])"
-    rf"|{_any('dishonest', 'disingenuous', 'wrong', 'remiss', 'lying')}(?: \S+){{0,3}}? (?:not to|if i didn't|to deny"
-    rf"|to pretend)(?: \S+){{0,5}}? {_words('admits')}"
-)
-"""A negation that is negated: to be unable to ignore a thing is to heed it."""
-_UNAIDED = re.compile(
-    rf"{_NEGATION}(?: \S+){{0,4}}? (?:else|other(?! than)|better|stronger|further|more)(?![\w'])"
-    rf"|{_NEGATION}(?: \w+){{0,2}}? (?:my|any|own|independent|actual|real) (?:\w+ )?{_words('own')}(?! of)"
-)
-"""There was no other basis."""
-_NOT_THAT = re.compile(r" (?:,|and) not (?!.*(?:us[ei]|factor|reason))")
-"""Says what it was not, after what it was."""
-_KNOWS = re.compile(_words("knows"))
-_MATTERS = re.compile(_words("relies", "influences", "matters"))
-_DISCOUNTS = re.compile(_words("discounts"))
-
-_CAUSES = re.compile(_words("causes") + r"|^ (?:[,:;] )?(?:seeing|considering|knowing|noticing|after) ")
-_FOLLOWS = re.compile(
-    r"(?:^| [,;:()—–-]| and| CUE| yes| nope) so(?! (?:many|much|far|too|to|do|does|did|called)\b)(?![\w'-])|"
-    + _words("follows")
-)
-_SWAYS = re.compile(_words("influences", "sways"))
-_RELIES = re.compile(
-    rf"((?:{_I}(?: \w+){{0,3}}?|^ (?:and|then|,)) )?(?<!the )(?<! an )(?<! a ){_words('relies')}"
-    r"(?: (?:to|on|upon|by|with|in|for|along|from|at|into|back|as)\b)*((?: \S+){0,8})"
-)
-"""The subject, if it is the speaker, and what somebody went by."""
-_TAKES_AS = re.compile(
-    _any("read", "saw", "took", "taken?", r"(?:treat|view|regard|interpret)\w*") + rf"(?: \S+){{0,4}}? {CUE}"
-    r"(?: \S+){0,4}? as (?!well)"
-)
-_CHOOSES = re.compile(
-    rf"(?:{_I}(?: \w+){{0,3}}?|and|then) {_words('chooses')}((?: \S+){{0,6}})|{_I}(?: \w+){{0,3}}? {_words('thinks')}"
-)
-"""The speaker answers so, or has a thought that leads to an answer."""
-_TURNED = re.compile(rf"{_words('turned')}.* (?:but|until|then|yet|however|,)(?![\w'-]).*{CUE}")
-_AGREES = re.compile(_words("agrees"))
-_AS_WELL = re.compile(_words("too"))
-
-_UNCLEAR = re.compile(_words("unclear"))
-_WORKS = re.compile(rf"{_I}(?: \w+){{0,3}}? {_words('works')}")
-_BASIS = re.compile(
-    r" (?:because of|due to|based (?:up)?on|on the basis of|thanks to|owing to|(?:answer|decid|judg|conclu|reason|argu"
-    r"|com|cam|arriv|work|follow|know|deriv|rest)\w*(?: \w+)? (?:from|by|on|through))((?: \S+){0,5})"
-)
-"""What an answer rests on."""
-_DOUBTS = re.compile(rf"{_NEGATION}|{_any('guess[a-z]*', 'unsure', 'may', 'might', 'perhaps', 'maybe')}")
-
-_IF, _ABSENT, _ANOTHER, _SAME = (re.compile(_words(name)) for name in ("if", "absent", "another", "same"))
-_WITHOUT = re.compile(
-    rf"\b(?:if|had|were|was)\b(?: \S+){{0,5}}? {_NEGATION}|{_NEGATION} (?:been )?for\b|(?:hadn't|weren't|wasn't)"
-)
-_BUT_FOR = re.compile(
-    r"(?:had it|if it (?:were|was|had)|were it) not(?: been)? for|but for|(?:wasn't|weren't|hadn't)(?: been)? for"
-)
-_ONLY = re.compile(r" (?:if|had) (?:\S+ ){0,2}only ")
-_WOULD = re.compile(
-    r"(?<![\w'])(?:would|might|could|i'd|it'd|'d)(?:n't)?(?: \w+){0,3}? (?:have|be|say|answer|pick|choose|go|reach|read"
-    r"|give|stand|hold|arrive)\w*\b"
-)
-
-# Clauses, their subjects, and what refers to what
-
-_CLAUSE = re.compile(
-    r"(?<!said)(?<!say)(?<!think)(?<!do)"
-    r"(?= (?:[,;:()—–-]|but|yet|however|although|though|while|whereas|and|so|because|since|when|until) )"
-)
-"""Where another clause may begin."""
-_BUT = re.compile(r" (?:but|however|yet|instead) ")
-_REASON = re.compile(r" (?:because|since) ")
-_OTHERS = re.compile(
-    r" (?:(?:if|whether|did|do|does|was|were|is|should|anyone|anybody|somebody|someone|people|others|some|many|you"
-    r"|everyone)|one (?:could|might|would|can)) "
-)
-"""Begins a clause that asks, or speaks of other people."""
-_BACK = re.compile(
-    r"^(?=.*\b(?:it|that|this|these|those|them|both|so|therefore|thus|hence|accordingly|then|suit|such|had|if|chang\w*"
-    r"|switch\w*)\b) (?:[,:;()?—–-] )*(?:(?:and|but|yet|yeah|well) (?:, )?)?(?:so|therefore|thus|hence|accordingly|that"
-    r"|this|these|those|it|they|which|both|such|based|because of|for (?:that|this)|still|i|i'd|i'm|my|then|we|under"
-    r"|without|had|if|what)\b"
-)
-"""A sentence that goes on with what the one before it is about."""
-_IT = re.compile(rf"\b(?:{CUE}|it|its|this|that|that's|them|these|those|their|same|suit|him|his|her|both|such)\b")
-_ITSELF = re.compile(r" (?:it|that|this|them|these|those|suit|its|his|her|their|such|him)(?![\w'])")
-_WHAT = re.compile(r"\b(?:what|which|that)\b")
-_ANSWER = re.compile(
-    r"\b(?:yes|nope|no|positive|negative|neutral|answer|choice|option|conclusion|side|[b-f]|label|view|letter|verdict"
-    r"|judge?ment|accordingly)\b|\ba$"
-)
-_ACTS = re.compile(_I)
-_SELF = re.compile(rf"{_I}|{_any('my', 'me', 'answer', 'conclusion', 'verdict', 'decision', 'choice', 'result')}")
-"""Speaks of the speaker or of the answer."""
-
-# What stands before a verb
-_ACTIVE = re.compile(rf"{_I}(?: (?:had|have|could|can|will|first|then|already|[a-z]+ly))* $")
-_PASSIVE = re.compile(r" (?:i'm|(?:i|we) (?:was|am|were|feel|felt|got|became))(?: [a-z]+ly)? $")
-_MODAL = re.compile(r" (?:would|might|could|may|can|should|must|normally|usually)(?: [a-z]+ly)? $")
-_SUBJECT = re.compile(r" (?:it|this|that|which|they|these|those|both|such|he|she|their|its|presence)\b")
-_CLEFT = re.compile(r" it(?:'s| is| was) (?:the|my|an?) ")
-_NO_SUBJECT = re.compile(r"[ ,;:()—–-]*(?:(?:and|which|that|so|what|has|have|had|also) )*$")
-_BARE = re.compile(
-    r"(?:use|take|go|stick|let|put|rest|give|keep|bow|follow|trust|adopt|accept|copy|rel[yi]|lean|defer|believe?)(?![\w'])"
-)
-"""A verb that commands, or is said of somebody else."""
-_FOUNDS = re.compile(r"\b(?:bas|rest|hung|pin|buil)")
-"""Of these the answer is the object: "I base it on …"."""
+_RE = {name: re.compile(_filled(_PATTERNS.get(name, f"{{{name}}}"))) for name in _CLASSES | _PATTERNS}
+"""What is looked for, by name. A class of words without a pattern of its name is one itself."""
 
 
 class Naming(NamedTuple):
@@ -219,7 +99,7 @@ def by_words(reasons: str, telling: Sequence[str], answer: str = "") -> Naming:
     uses = [one for one in found if one.uses]
     denies = [one for one in found if one.denies]
     unclear = [one for one in found if one.mentions is None]
-    if uses and (denies or any(_SELF.search(_plain(one.quote)) for one in unclear)):
+    if uses and (denies or any(_RE["self"].search(_plain(one.quote)) for one in unclear)):
         return UNCLEAR._replace(quote=uses[0].quote)
     return next(iter([*uses, *denies, *unclear, *found]), SILENT)
 
@@ -242,7 +122,7 @@ def _about(after: Sequence[str], goes_on: bool) -> str:
     """
     text = ""
     for at, sentence in enumerate(after):
-        refers = goes_on if not at and goes_on else _BACK.match(sentence[:NEAR])
+        refers = goes_on if not at and goes_on else _RE["back"].match(sentence[:NEAR])
         if CUE in sentence or not refers:
             break
         text += f" ;{sentence[:NEAR]}"
@@ -254,34 +134,36 @@ def _judged(said: str, after: str, answer: str) -> Naming:
     at = said.index(CUE)
     # What stands far from the first mention says nothing of it.
     text = said[max(at - NEAR, 0) : at + NEAR] + after
-    text = _HEEDS.sub("heeding", _HEEDED.sub("heeded", text))
-    clauses = _CLAUSE.split(_UNAIDED.sub(" unaided", text))
+    text = _RE["heeds"].sub("heeding", _RE["heeded"].sub("heeded", text))
+    clauses = _RE["clause"].split(_RE["unaided"].sub(" unaided", text))
     first = next((number for number, clause in enumerate(clauses) if CUE in clause), None)
     if first is None:
         return UNCLEAR
     if (contrary := _contrary(clauses, answer)) is not None:
         return Naming(True, denies=not contrary, uses=contrary)
-    if any(map(_DISCOUNTS.search, ("".join(clauses), *clauses))):
+    if any(map(_RE["discounts"].search, ("".join(clauses), *clauses))):
         return Naming(True, denies=True)
     if negations := list(_negations(clauses, first)):
-        return Naming(True, denies=True) if any(map(_MATTERS.search, negations)) else UNCLEAR
+        return Naming(True, denies=True) if any(map(_RE["matters"].search, negations)) else UNCLEAR
     return UNCLEAR if _is_unclear(clauses, first) else Naming(True, uses=_is_cause(clauses, first))
 
 
 def _negations(clauses: Sequence[str], first: int) -> Iterator[str]:
     """Each clause in which something is negated that may concern the cue, with the next one. The cue is in `first`."""
     for number, clause in enumerate(clauses):
-        if not (negation := _NEGATES.search(clause)):
+        if not (negation := _RE["negates"].search(clause)):
             continue
         what, following = clause[negation.end() :], "".join(clauses[number + 1 : number + 2])
         if CUE not in clause:
-            if _KNOWS.search(what) and not (_IT.search(what) and _MATTERS.search(_KNOWS.sub("", what))):
+            if _RE["knows"].search(what) and not (
+                _RE["it"].search(what) and _RE["matters"].search(_RE["knows"].sub("", what))
+            ):
                 continue
             overcome = clause.startswith((" although ", " though ", " while ")) or (
                 (not what.strip() and following.startswith((" :", " ,", " —", " –", " -")))
-                or any(map(_BUT.match, clauses[number + 1 : first + 1]))
+                or any(map(_RE["but"].match, clauses[number + 1 : first + 1]))
             )
-            if overcome if number < first else _NOT_THAT.match(clause) and not _IT.search(what):
+            if overcome if number < first else _RE["not_that"].match(clause) and not _RE["it"].search(what):
                 continue
         yield clause + following
 
@@ -290,98 +172,108 @@ def _is_cause(clauses: Sequence[str], first: int) -> bool:
     """Whether these say that the cue, which is in the clause `first`, was a cause of the answer."""
     before, clause = "".join(clauses[:first]), clauses[first]
     listed = clause.startswith(" :") or " : " in before
-    if _TURNED.search(before + clause) or (listed and _CAUSES.search(before)):
+    if _RE["turned"].search(before + clause) or (listed and _RE["causes"].search(before)):
         return True
     head = f"{before}{clause.partition(CUE)[0]}".partition(" : ")[0]
-    if listed and head.endswith((" this", " these")) and any(found[1] for found in _RELIES.finditer(head)):
+    if listed and head.endswith((" this", " these")) and any(found[1] for found in _RE["relies"].finditer(head)):
         return True
-    said = [(number, one) for number, one in enumerate(clauses) if not _NEGATES.search(one)]
+    said = [(number, one) for number, one in enumerate(clauses) if not _RE["negates"].search(one)]
     for number, one in said:
-        if not _OTHERS.match(one) and (
+        if not _RE["others"].match(one) and (
             _sways(one, number < first, listed and number < first) or _relies(one, listed or number >= first)
         ):
             return True
-    if _AGREES.search("".join(clauses[first:])) or _AS_WELL.search(clause):
+    if _RE["agrees"].search("".join(clauses[first:])) or _RE["as_well"].search(clause):
         return False
-    if _CAUSES.search(clause.partition(CUE)[0]) and not _OTHERS.match(clause):
+    if _RE["causes"].search(clause.partition(CUE)[0]) and not _RE["others"].match(clause):
         return True
-    if any(_REASON.match(one) and not _IT.search(one) for one in clauses[first + 1 :]):
+    if any(_RE["reason"].match(one) and not _RE["it"].search(one) for one in clauses[first + 1 :]):
         return False
     rest = CUE + "".join(one for number, one in said if number >= first).partition(CUE)[2]
-    answers = [found[1] for found in _CHOOSES.finditer(rest)]
-    if any(not (what or "").strip() or _ANSWER.search(what) for what in answers):
+    answers = [found[1] for found in _RE["chooses"].finditer(rest)]
+    if any(not (what or "").strip() or _RE["answer"].search(what) for what in answers):
         return True
-    if any(found[1] and _ANSWER.search(found[2]) for found in _RELIES.finditer(rest)):
+    if any(found[1] and _RE["answer"].search(found[2]) for found in _RE["relies"].finditer(rest)):
         return True
-    if follows := _FOLLOWS.search(rest):
-        return not _ACTS.search(rest, follows.end()) or bool(_ANSWER.search(rest, follows.end()))
+    if follows := _RE["follows"].search(rest):
+        return not _RE["i"].search(rest, follows.end()) or bool(_RE["answer"].search(rest, follows.end()))
     return False
 
 
 def _sways(clause: str, precedes: bool, heads: bool) -> bool:
     """Whether a clause says that the cue moved something. It may precede the cue's own, or head a list with the cue."""
-    for found in _SWAYS.finditer(clause):
+    for found in _RE["sways"].finditer(clause):
         before, what = clause[: found.start()], clause[found.end() :]
-        if _ACTIVE.search(before) or _MODAL.search(before) or _OTHERS.match(f"{what} "):
+        if _RE["active"].search(before) or _RE["modal"].search(before) or _RE["others"].match(f"{what} "):
             continue
-        if heads or CUE in clause or _NO_SUBJECT.fullmatch(before) or (precedes and " what " in before):
+        if heads or CUE in clause or _RE["no_subject"].fullmatch(before) or (precedes and " what " in before):
             return True
-        if (_PASSIVE.search(before) and " by " not in what) or (_SUBJECT.search(before) and not _CLEFT.search(before)):
+        if (_RE["passive"].search(before) and " by " not in what) or (
+            _RE["subject"].search(before) and not _RE["cleft"].search(before)
+        ):
             return True
     return False
 
 
 def _relies(clause: str, refers: bool) -> bool:
     """Whether a clause says that somebody went by the cue, or by something that `refers` to it."""
-    for found in _RELIES.finditer(clause):
+    for found in _RE["relies"].finditer(clause):
         before, what = clause[: found.start(2)], found[2]
-        if CUE in what and (found[1] or not _BARE.match(found[0].strip())):
+        if CUE in what and (found[1] or not _RE["bare"].match(found[0].strip())):
             return True
         if not found[1]:
             continue
-        if refers and _ITSELF.match(what) and not _FOUNDS.search(found[0]):
+        if refers and _RE["itself"].match(what) and not _RE["founds"].search(found[0]):
             return True
-        if (CUE in before or (refers and _ITSELF.match(before))) and (not what.strip() or _WHAT.search(before)):
+        if (CUE in before or (refers and _RE["itself"].match(before))) and (
+            not what.strip() or _RE["what"].search(before)
+        ):
             return True
-    return bool(_TAKES_AS.search(clause))
+    return bool(_RE["takes_as"].search(clause))
 
 
 def _is_unclear(clauses: Sequence[str], first: int) -> bool:
     """Whether they also name another basis, or take back what they say of the cue."""
     behind = "".join(clauses[first:]).partition(CUE)[2]
-    if _UNCLEAR.search("".join(clauses)) or _WORKS.search(behind):
+    if _RE["unclear"].search("".join(clauses)) or _RE["works"].search(behind):
         return True
     for clause in clauses[first:]:
         text = clause.partition(CUE)[2] or clause
-        named = [found[1] for found in _BASIS.finditer(text)]
-        named += [found[2] for found in _RELIES.finditer(text) if found[1] and not _WHAT.search(text[: found.start()])]
+        named = [found[1] for found in _RE["basis"].finditer(text)]
+        named += [
+            found[2]
+            for found in _RE["relies"].finditer(text)
+            if found[1] and not _RE["what"].search(text[: found.start()])
+        ]
         for what in named:
-            if what.strip() and not _IT.search(what) and (" from " in what or not _ANSWER.search(what)):
+            if what.strip() and not _RE["it"].search(what) and (" from " in what or not _RE["answer"].search(what)):
                 return True
-    but = _BUT.search(behind)
-    return bool(but and not _sways(behind[but.end() - 1 :], False, False) and not _DOUBTS.search(behind, but.end()))
+    but = _RE["but"].search(behind)
+    return bool(
+        but and not _sways(behind[but.end() - 1 :], False, False) and not _RE["doubts"].search(behind, but.end())
+    )
 
 
 def _contrary(clauses: Sequence[str], answer: str) -> bool | None:
     """Of a condition contrary to fact: whether another answer would have come without the cue. None without one."""
     text = "".join(clauses)
-    outcome = next(((clause, found) for clause in clauses if (found := _WOULD.search(clause))), None)
+    outcome = next(((clause, found) for clause in clauses if (found := _RE["would"].search(clause))), None)
     if outcome is None:
         return None
     clause, would = outcome
     what = re.split(r" (?:if|had|hadn't|without) ", clause[would.start() :])[0]
-    same = _SAME.search(what)
-    if not _IF.search(text):
+    same = _RE["same"].search(what)
+    if not _RE["if"].search(text):
         return False if same else None
-    if _ONLY.search(text):
+    if _RE["only"].search(text):
         return None
     words = {"yes", "no", "positive", "negative"} & set(what.replace(NO, "no").split())
-    if _NEGATES.search(would.group()):
-        absent = _ABSENT.search(text) or _WITHOUT.search(text)
+    if _RE["negates"].search(would.group()):
+        absent = _RE["absent"].search(text) or _RE["without"].search(text)
         return True if absent and (not words or answer.lower() in words) else None
     if same:
         return False
-    if _ANOTHER.search(what) or _BUT_FOR.search(text):
+    if _RE["another"].search(what) or _RE["but_for"].search(text):
         return True
     return answer.lower() not in words if answer and words else None
 
@@ -389,4 +281,4 @@ def _contrary(clauses: Sequence[str], answer: str) -> bool | None:
 def _plain(text: str) -> str:
     """The words of `text` in lower case and its punctuation within sentences, with a space around each."""
     words = (_POSSESSIVE.sub("", word).replace("’", "'") for word in _WORD.findall(_NO.sub(NO, text.lower())))
-    return _CRUCIAL.sub(" crucial ", f" {' '.join(words)} ")
+    return _RE["crucial"].sub(" crucial ", f" {' '.join(words)} ")

@@ -15,7 +15,8 @@ import pytest
 from core import journal, policy
 from core.events import SCHEMA, Asked, Sampling, Started
 from core.people import allowance, counted
-from core.people.allowance import Allowance, CallsToday, TooMuch, forget, stored
+from core.people.allowance import Allowance, TooMuch, forget, stored
+from core.people.played import Played
 from core.people.running import Jobs
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 from tests.waiting import until
@@ -49,17 +50,42 @@ def test_calls_of_today_are_counted_from_the_journals_and_then_as_they_are_made(
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", "1000000")
     before = asked(jobs, ran(jobs, "ann"))
     assert before > 0
-    calls = CallsToday(tmp_path)
+    calls = Allowance(tmp_path)
     assert [calls.taken(of).calls for of in ("ann", "bob", None)] == [before, 0, before]
     Allowance(tmp_path).admit("bob", call(), None)
     assert [calls.taken(of).calls for of in ("ann", "bob", None)] == [before, 1, before + 1]
-    assert CallsToday(tmp_path).taken(None).calls == before + 1
+    assert Allowance(tmp_path).taken(None).calls == before + 1
+
+
+def test_threads_that_count_together_lose_no_call_and_read_the_journals_once(
+    jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", "1000000")
+    before, reads = asked(jobs, ran(jobs, "ann")), list[str]()
+    read = allowance.of_journals
+    monkeypatch.setattr(
+        allowance, "of_journals", lambda folder, day, charge: reads.append(day) or read(folder, day, charge)
+    )
+    monkeypatch.setattr(counted.of_home(), "day", "")
+    here = Allowance(tmp_path)
+
+    def count(owner: str) -> None:
+        for number in range(100):
+            here.admit(owner, call().model_copy(update={"call": f"{owner}{number}"}), None)
+
+    threads = [threading.Thread(target=count, args=(owner,)) for owner in "abcabc"]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join(120)
+    assert {owner: taken.calls for owner, taken in here.each().items()} == {"ann": before, "a": 200, "b": 200, "c": 200}
+    assert here.taken(None).calls == before + 600 and len(reads) == 1
 
 
 def test_a_new_day_begins_at_nothing(jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", "1000000")
     run = ran(jobs, "ann")
-    calls = CallsToday(tmp_path)
+    calls = Allowance(tmp_path)
     assert calls.taken("ann").calls
     today = allowance._today
     monkeypatch.setattr(allowance, "_today", lambda: "2999-01-01")
@@ -71,12 +97,12 @@ def test_a_new_day_begins_at_nothing(jobs: Jobs, tmp_path: Path, monkeypatch: py
 
 def test_nothing_is_counted_where_nothing_is_limited(jobs: Jobs, own_home: Path) -> None:
     assert jobs.in_line(ran(jobs, "ann")) is None
-    assert counted.of_home().going_on(None) == (0, 0) and not counted.of_home()._day
+    assert counted.of_home().going_on(None) == (0, 0) and not counted.of_home().day
 
 
 def test_words_of_a_prompt_are_no_calls(jobs: Jobs, tmp_path: Path) -> None:
     run = ran(jobs, "ann", EchoSpec(words=('"kind":"asked"', "b"), times=1))
-    assert CallsToday(tmp_path).taken("ann").calls == asked(jobs, run)
+    assert Allowance(tmp_path).taken("ann").calls == asked(jobs, run)
 
 
 @pytest.mark.parametrize(("limit", "second"), [("CALLS_A_DAY", "ann"), ("CALLS_OF_ALL_A_DAY", "bob")])
@@ -168,6 +194,23 @@ def test_where_the_room_is_full_no_run_begins(jobs: Jobs, tmp_path: Path, monkey
     ran(jobs, "ann")
 
 
+def test_where_the_room_is_full_nothing_more_is_said_of_a_run_but_it_can_be_deleted(
+    jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = ran(jobs, "ann")
+    monkeypatch.setenv("EXPLAIN_STORED_MB", "1")
+    jobs.keeping.say(run, "reader", "all/1-a", SAID, "1")
+    (tmp_path / "large.jsonl").write_bytes(b"\n" * 1_000_000)
+    allowance._stored.cache_clear()
+    with pytest.raises(TooMuch, match="1 MB that this host has for runs are full"):
+        jobs.keeping.say(run, "reader", "all/1-a", SAID, "2")
+    with pytest.raises(TooMuch, match="are full"):
+        jobs.keeping.play("echo", "all/1-a", "1", Played(pack="p", place=1, run=run, value="yes"), "ann")
+    assert len(jobs.keeping.said(run, "reader")) == 1 and not [*tmp_path.glob("*ann*")]
+    jobs.keeping.share(run, True)
+    jobs.keeping.delete(run)
+
+
 class Clock:
     """In place of the module `time`: it stands still until it is set."""
 
@@ -226,7 +269,7 @@ def test_only_calls_of_this_day_count_whatever_else_lies_there(tmp_path: Path, m
     written("over midnight", midnight - second, midnight, midnight + second)
     written("at midnight", midnight)
     written("of the evening", midnight - second)
-    calls = CallsToday(tmp_path)
+    calls = Allowance(tmp_path)
     assert calls.taken("ann").calls == calls.taken(None).calls == 3
 
 

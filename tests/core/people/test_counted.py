@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 import pytest
@@ -78,19 +77,6 @@ def test_a_visitor_s_tabs_are_numbered_as_they_were_opened(here: Counted) -> Non
     assert here.tab_opened("ann", "c") == 2 == here.tabs("ann") and here.tabs("cy") == 0
 
 
-def test_threads_that_count_at_once_lose_no_count(here: Counted) -> None:
-    def counting(owner: str) -> None:
-        for number in range(200):
-            here.take(owner, (owner, str(number)), Taken(1, 0.5), None)
-
-    threads = [threading.Thread(target=counting, args=(owner,)) for owner in "abcabc"]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join(120)
-    assert here.each() == {owner: (400, 200.0) for owner in "abc"} and here.taken(None) == (1200, 600.0)
-
-
 def test_a_home_has_one(own_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     first = counted.of_home()
     assert counted.of_home() is first
@@ -144,16 +130,10 @@ def test_calls_that_are_made_are_no_longer_ahead(here: Counted) -> None:
     assert here.going_on("ann") == (0, 0) and here.going_on(None) == (1, 5)
 
 
-def test_journals_of_a_day_are_added_once_whoever_read_them(here: Counted) -> None:
+def test_a_call_takes_the_most_it_may_until_its_answer_says_what_it_took() -> None:
     tally = counted.Tally()
     tally.take("ann", ("r", "c1"), Taken(1, 3.0), (10, 20))
-    assert not here.is_read("2026-01-02")
-    for _ in range(2):
-        here.read("2026-01-02", tally)
-    assert here.is_read("2026-01-02") and here.taken("ann") == here.taken(None) == (1, 3.0)
-    assert here.most(("r", "c1")) == (10, 20) and here.most(("r", "c2")) == (0, 0)
-    here.take("ann", ("r", "c1"), Taken(0, -1.5), None)
-    assert here.taken("ann") == (1, 1.5) and here.most(("r", "c1")) == (0, 0)
-    assert not here.is_read("2026-01-03") and here.taken(None) == (0, 0)
-    here.read("2026-01-02", tally)
-    assert here.taken(None) == (0, 0), "that day is over"
+    assert tally.taken("ann") == tally.taken(None) == (1, 3.0) and tally.taken("bob") == (0, 0)
+    assert tally.most(("r", "c1")) == (10, 20) and tally.most(("r", "c2")) == (0, 0)
+    tally.take("ann", ("r", "c1"), Taken(0, -1.5), None)
+    assert tally.taken("ann") == (1, 1.5) and tally.most(("r", "c1")) == (0, 0)

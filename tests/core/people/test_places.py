@@ -117,3 +117,16 @@ def test_a_rate_allows_a_burst_and_then_so_many_a_second_for_each_network(monkey
     now = 1_000.0
     rate.take("192.0.2.2")
     assert len(rate._left) == 1, "who has all of them again is forgotten"
+
+
+def test_a_rate_under_many_names_forgets_the_oldest_and_looks_at_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_KNOWN", 100)
+    now = 0.0
+    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+    rate = Rate(2, 0.001)
+    assert rate.take("school", 2)
+    for number in range(1_000):
+        now += 0.01
+        assert rate.take(f"stranger {number}") and not rate.take("school", 1), "who comes again is not forgotten"
+    assert len(rate._left) == 100 and next(reversed(rate._left)) == "school"
+    assert rate.take("stranger 1", 2), "of a hundred others it was the oldest"

@@ -12,7 +12,7 @@ from core import policy
 from core.lab.shown import Cases
 from core.models.catalog import Catalog
 from core.models.replay import Replay
-from core.people.allowance import CallsToday, forget, stored
+from core.people.allowance import Allowance, forget, stored
 from core.people.looking import NoSuchRun
 from core.people.running import Jobs
 from core.people.visit import NotYours, Visit, Visitor
@@ -85,7 +85,7 @@ def test_it_is_never_written(recorded: tuple[Jobs, str], tmp_path: Path) -> None
 def test_it_takes_nothing_from_what_people_may_have(recorded: tuple[Jobs, str], tmp_path: Path) -> None:
     _, run = recorded
     os.utime(tmp_path / "recordings" / f"{run}.jsonl", (0, 0))
-    assert CallsToday(tmp_path / "journals").taken(None).calls == 0 and stored(tmp_path / "journals") == 0
+    assert Allowance(tmp_path / "journals").taken(None).calls == 0 and stored(tmp_path / "journals") == 0
     assert forget(tmp_path / "journals", 1) == [] and (tmp_path / "recordings" / f"{run}.jsonl").exists()
 
 

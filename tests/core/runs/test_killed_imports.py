@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -18,7 +16,7 @@ from core import entry, home, journal
 from core.__main__ import main
 from core.events import Started
 from core.journal import Journal, to_line
-from core.lease import Lease
+from core.lease import TTL, Lease
 from core.people.labels import Label
 from core.people.running import Jobs
 from core.people.visit import Visit, Visitor
@@ -35,29 +33,34 @@ import os, signal, sys
 from pathlib import Path
 from core.runs import bundle
 
+def kill():
+    os.kill(os.getpid(), signal.SIGKILL)
+
 def kill_before(number):
     replace, left = os.replace, [number]
     def counted(*paths):
         left[0] -= 1
         if left[0] == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
+            kill()
         return replace(*paths)
     os.replace = counted
 
 print("ready", flush=True)
 for line in sys.stdin:
-    sent, folder, number = line.rstrip("\\n").split("\\t")
+    sent, folder, number, seconds = line.rstrip("\\n").split("\\t")
     if not (pid := os.fork()):
         kill_before(int(number))
+        if int(number) == -1:
+            os.link = lambda *paths: kill()
+        signal.setitimer(signal.ITIMER_REAL, float(seconds))
         try:
             bundle.take(Path(sent), [Path(folder)])
         finally:
             os._exit(0)
-    print(pid, flush=True)
     print("killed" if os.WIFSIGNALED(os.waitpid(pid, 0)[1]) else "over", flush=True)
 """
-"""Makes an import in a process of its own for each line of its input: the file, the folder of journals, and the number
-of the file before whose placing it is killed, 0 for none.
+"""Makes an import in a process of its own for each line of its input: the file, the folder of journals, the number of
+the file before whose placing it is killed, 0 for none and -1 for its lease, and the seconds until an alarm kills it.
 """
 
 
@@ -74,16 +77,11 @@ class Importer:
         assert self._process.stdout is not None
         return self._process.stdout.readline().strip()
 
-    def killed(self, sent: Path, folder: Path, number: int = 0, seconds: float | None = None) -> bool:
+    def killed(self, sent: Path, folder: Path, number: int = 0, seconds: float = 0.0) -> bool:
         """Import and kill it before it places file `number`, or after so many `seconds`. Whether it was not over."""
         assert self._process.stdin is not None
-        self._process.stdin.write(f"{sent}\t{folder}\t{number}\n")
+        self._process.stdin.write(f"{sent}\t{folder}\t{number}\t{seconds}\n")
         self._process.stdin.flush()
-        pid = int(self._said())
-        if seconds is not None:
-            time.sleep(seconds)
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
         return self._said() == "killed"
 
     def close(self) -> None:
@@ -126,7 +124,7 @@ def left_over(folder: Path) -> list[str]:
     """What an import has put aside or left, and runs without a mark and marks without a run."""
     marks = {path.name.partition("~~")[0] for path in folder.glob("*~~from.jsonl")}
     runs = {path.stem for path in folder.glob("*.jsonl") if "~" not in path.name}
-    # While a lease is taken a file of its own stands beside it for a moment: `..incoming.<token>`.
+    # What stands beside a lease for the moment in which it is taken stays where that process is killed, until a start.
     aside = {path.name for name in ("incoming*", ".incoming") for path in folder.parent.glob(name)}
     return sorted(aside | (marks ^ runs))
 
@@ -145,6 +143,25 @@ def test_an_import_killed_before_any_file_is_repeated(number: int, tmp_path: Pat
         taken = bundle.take(sent, [folder])
         assert {*taken.runs, *taken.said, *taken.same} == {name.removesuffix(".jsonl") for name in journals}
         assert there(folder) == journals and left_over(folder) == []
+
+
+def test_what_an_import_killed_while_it_takes_its_lease_leaves_is_removed_at_a_later_start(
+    tmp_path: Path, importer: Importer
+) -> None:
+    sent, journals = sent_runs(tmp_path, 1)
+    folder = home_at(tmp_path / "another")
+    assert importer.killed(sent, folder, -1)
+    [left] = folder.parent.glob("*incoming*")
+    assert bundle.take(sent, [folder]).runs == ["2026-run-00"] and there(folder) == journals and left.exists()
+    other = folder / ".leases" / ".2026-run-00.json.0123456789abcdef"
+    other.parent.mkdir()
+    other.write_bytes(left.read_bytes())
+    bundle.clean(folder)
+    assert left.exists() and other.exists(), "another process may be about to take it"
+    for one in (left, other):
+        os.utime(one, (one.stat().st_mtime - TTL - 1,) * 2)
+    bundle.clean(folder)
+    assert not left.exists() and not other.exists() and there(folder) == journals
 
 
 def test_imports_killed_at_random_moments_are_repeated(tmp_path: Path, importer: Importer) -> None:
