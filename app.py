@@ -18,12 +18,12 @@ from starlette.middleware import Middleware
 from streamlit.web.server import server_util
 
 from core import entry, home, policy
-from core.people import allowance, instance, roles
 from core.runs import bundle
+from core.server import instance, quotas, roles
 from core.store.store import StoreError
 from pages import connections, logs, opening, shell
 from pages.middleware import Door
-from pages.stage.routes import ROUTES
+from pages.viewer.routes import ROUTES
 
 OPEN = "--open"
 """The argument (`streamlit run app.py -- --open`) with which the app opens in a browser when it starts."""
@@ -56,7 +56,7 @@ async def forget() -> None:
         if (days := policy.limit("days_kept")) is not None:
             # Where the folder is gone there is nothing to delete; the next hour may find it again.
             with suppress(home.HomeUnusable):
-                await asyncio.to_thread(allowance.forget, home.journals(), days)
+                await asyncio.to_thread(quotas.forget, home.journals(), days)
                 await asyncio.to_thread(entry.answers().forget_before, time.time() - days * 24 * 3600)
             with suppress(home.HomeUnusable):
                 await asyncio.to_thread(roles.forget)

@@ -33,18 +33,18 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import authors
-from core.by_rules import RULES
 from core.events import Rules
-from core.labs.consistency import parse
-from core.labs.find import parse as find_parse
-from core.labs.find.agreement import agreement
-from core.labs.find.functions.benchmark import load_strings, string_function
-from core.labs.find.functions.numeric import GRID
-from core.labs.find.interpreters.fit_strings import code_of
-from core.labs.simulatability import parse as ask
-from core.labs.simulatability.tasks import Task
-from core.sandbox.lacking import NOT_RUNNABLE, not_runnable
+from core.labs.ask import parse as ask
+from core.labs.ask.tasks import Task
+from core.labs.check import parse
+from core.labs.probe import parse as find_parse
+from core.labs.probe.agreement import agreement
+from core.labs.probe.functions.benchmark import load_strings, string_function
+from core.labs.probe.functions.numeric import GRID
+from core.labs.probe.interpreters.fit_strings import code_of
+from core.rulesets import RULES
 from core.sandbox.sandbox import evaluate
+from core.sandbox.unsupported import NOT_RUNNABLE, not_runnable
 
 PHRASINGS = ROOT / "tests" / "data" / "phrasings"
 NOT_READ = "not read"

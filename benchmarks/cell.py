@@ -28,9 +28,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.memory import megabytes
 from core import entry, home
 from core.datasets import on_data
-from core.study import estimate, plan, tables
-from core.study.execute import Making
-from core.study.progress import progress
+from core.studies import estimate, plan, tables
+from core.studies.execute import Making
+from core.studies.progress import progress
 from core.transcript import Transcript
 from tests.stub_server import StubServer
 

@@ -16,8 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from core import entry
 from core.datasets.registry import load
 from core.events import Event
-from core.labs.consistency.lab import LAB
-from core.labs.consistency.tasks import CheckSpec
+from core.labs.check.lab import LAB
+from core.labs.check.tasks import CheckSpec
 from core.models import local
 from core.runs.engine import Going, Ports, execute
 from core.transcript import transcript

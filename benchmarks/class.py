@@ -40,7 +40,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 if TYPE_CHECKING:
-    from core.people.keeping import Keeping
+    from core.server.annotations import Keeping
 
 VERDICT = '"verdict":{'
 """Stands in a scene that has one."""
@@ -298,8 +298,8 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (1_024, hard))
 
     from core import entry
-    from core.people.keeping import Keeping
-    from core.people.looking import Journals
+    from core.runs.library import Journals
+    from core.server.annotations import Keeping
     from tests.browser.conftest import Server
     from tests.sealed_runs import laid
 

@@ -21,9 +21,9 @@ from distributed import Client, LocalCluster
 
 from core import entry
 from core.commands.study_cluster import on_worker
-from core.study import plan
-from core.study.cluster import Cluster
-from core.study.execute import Making, Outcome
+from core.studies import plan
+from core.studies.cluster import Cluster
+from core.studies.execute import Making, Outcome
 
 STUDY = """
 at_once = 1

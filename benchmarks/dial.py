@@ -3,7 +3,7 @@
     python -m benchmarks.dial --draws 200      # about half an hour, with robots alone (Probe: minutes)
 
 Each draw is a run of its own: other rules or items that the robot keeps to, other questions, other errors of the
-predictor, other words (`core/labs/*/noisy.py`, `core/labs/simulatability/worthless.py`).
+predictor, other words (`core/labs/*/noisy.py`, `core/labs/ask/null_controls.py`).
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from core.events import Event, Model, Recorded, Scored
-from core.lab.lab import Lab
-from core.lab.spec import Spec
-from core.labs.consistency.controls import worthless as worthless_lexicons
-from core.labs.consistency.lab import LAB as CHECK
-from core.labs.consistency.noisy import Noisy as NoisyLexicon
-from core.labs.consistency.tasks import CheckSpec, Task
-from core.labs.find.dial import Noisy as NoisyProbe
-from core.labs.find.lab import LAB as PROBE
-from core.labs.find.tasks import ProbeSpec
-from core.labs.simulatability.lab import LAB as ASK
-from core.labs.simulatability.noisy import Noisy
-from core.labs.simulatability.tasks import CONTROL_ARMS, AskSpec
-from core.labs.simulatability.worthless import KINDS, Worthless
+from core.labs.ask.lab import LAB as ASK
+from core.labs.ask.noisy import Noisy
+from core.labs.ask.null_controls import KINDS, Worthless
+from core.labs.ask.tasks import CONTROL_ARMS, AskSpec
+from core.labs.base.lab import Lab
+from core.labs.base.spec import Spec
+from core.labs.check.controls import worthless as worthless_lexicons
+from core.labs.check.lab import LAB as CHECK
+from core.labs.check.noisy import Noisy as NoisyLexicon
+from core.labs.check.tasks import CheckSpec, Task
+from core.labs.probe.dial import Noisy as NoisyProbe
+from core.labs.probe.lab import LAB as PROBE
+from core.labs.probe.tasks import ProbeSpec
 from core.runs.engine import Going, Ports, execute
 from core.statistics import interval_of_items
 from core.statistics.interval import Interval

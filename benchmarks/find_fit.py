@@ -14,14 +14,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from core.labs.find.claimed_and_quoted import claimed_intervals
-from core.labs.find.evaluate import GRID, interval_iou, nmse, noise_floor
-from core.labs.find.functions import mlp
-from core.labs.find.functions.atoms import ATOMS
-from core.labs.find.functions.generate import PARTS, SINGLES, draw_corruption, draw_noise, draw_numeric_atom
-from core.labs.find.functions.numeric import NumericFunction
-from core.labs.find.interpreters.fit import fit_numeric
-from core.labs.find.named import noise_identified
+from core.labs.probe.claim_extraction import claimed_intervals
+from core.labs.probe.component_mentions import noise_identified
+from core.labs.probe.evaluate import GRID, interval_iou, nmse, noise_floor
+from core.labs.probe.functions import mlp
+from core.labs.probe.functions.atoms import ATOMS
+from core.labs.probe.functions.generate import PARTS, SINGLES, draw_corruption, draw_noise, draw_numeric_atom
+from core.labs.probe.functions.numeric import NumericFunction
+from core.labs.probe.interpreters.fit import fit_numeric
 from core.sandbox.sandbox import evaluate
 
 KINDS = (*SINGLES, "sum", "product", "corrupted", "noised", "mlp")

@@ -22,9 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import psutil
 
 from core.events import Event
-from core.labs.find.functions.base import Category
-from core.labs.find.lab import LAB
-from core.labs.find.tasks import Given, ProbeSpec
+from core.labs.probe.functions.base import Category
+from core.labs.probe.lab import LAB
+from core.labs.probe.tasks import Given, ProbeSpec
 from core.models.catalog import Catalog
 from core.runs.engine import Going, Ports, execute
 from core.sandbox import sandbox

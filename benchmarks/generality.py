@@ -18,7 +18,7 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from core.labs.simulatability import metrics
+from core.labs.ask import metrics
 from core.text import embed
 
 TEXTS = 10

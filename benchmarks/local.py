@@ -26,7 +26,7 @@ import httpx2
 from core.events import Event, Message, Prompt, Sampling
 from core.journal import Journal
 from core.models import local
-from core.runs.run import Run, Session
+from core.runs.context import Run, Session
 
 THINGS = ("penguin", "bat", "salmon", "violin", "candle", "glacier", "lemon", "spider", "kettle", "tortoise")
 TOKENS = 120

@@ -16,9 +16,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from core.study import plan
-from core.study.execute import Making, Outcome
-from core.study.plan import Planned
+from core.studies import plan
+from core.studies.execute import Making, Outcome
+from core.studies.plan import Planned
 from core.transcript import Transcript
 from tests.small_lab import LAB
 

@@ -3,9 +3,9 @@
     python benchmarks/papers.py [STUDY ...] [--whole ITEMS] [--few ITEMS]
 
 `STUDY` is the name of a file in studies/, by default each of the four. The data have the official layouts and sizes and
-are nonsense (tests/core/study/full_sizes.py). The server answers without latency and in one piece, in a process of its
-own; so has each study one of its own. `--whole` and `--few` are the items of the whole cell, by default as many as the
-paper has, and of each other cell. IMDB's cell of 25,000 items is `cell.py`.
+are nonsense (tests/core/studies/full_sizes.py). The server answers without latency and in one piece, in a process of
+its own; so has each study one of its own. `--whole` and `--few` are the items of the whole cell, by default as many as
+the paper has, and of each other cell. IMDB's cell of 25,000 items is `cell.py`.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ import tomli_w
 from benchmarks.cell import serve
 from benchmarks.memory import megabytes
 from core import entry, home
-from core.study import estimate, plan, tables
-from core.study.execute import Making
-from tests.core.study import full_sizes
+from core.studies import estimate, plan, tables
+from core.studies.execute import Making
+from tests.core.studies import full_sizes
 
 STUDIES = Path(__file__).resolve().parents[1] / "studies"
 

@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.events import Event, Message, Request
 from core.journal import Journal
-from core.labs.simulatability.lab import LAB
-from core.labs.simulatability.tasks import AskSpec
+from core.labs.ask.lab import LAB
+from core.labs.ask.tasks import AskSpec
 from core.models.catalog import Catalog
 from core.runs.engine import Going, Ports, execute
 from core.transcript import transcript

@@ -25,11 +25,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from core import entry, home
 from core.store.index import Index, rebuild
 from core.store.store import Store
-from core.study import estimate, packing, plan, standing, tables
-from core.study.execute import Making
-from core.study.progress import progress
-from core.study.standing import standings
-from tests.core.study.killing import steady
+from core.studies import estimate, packing, plan, run_status, tables
+from core.studies.execute import Making
+from core.studies.progress import progress
+from core.studies.run_status import standings
+from tests.core.studies.killing import steady
 from tests.stub_server import StubServer
 
 MADE = 10
@@ -106,7 +106,7 @@ def measured(runs: int) -> dict[str, str]:
         found["plan"] = (
             f"{seconds(lambda: estimate.estimate(study, labs, entry.catalog().get, folder, home.recordings())):.2f} s"
         )
-        standing._read.cache_clear()
+        run_status._read.cache_clear()
         found["status"] = f"{seconds(lambda: standings(study.all, folder)):.2f} s"
         found["status, looked at again"] = f"{seconds(lambda: progress(study, folder)):.2f} s"
         making = Making(study, labs, entry.catalog().get, folder)

@@ -21,12 +21,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.events import Answered, Asked, Event, Finished, Message, Recorded, Sampling, Scored, Started, now
 from core.journal import to_line
-from core.lab.shown import Cases
-from core.labs.simulatability.lab import LAB
+from core.labs.ask.lab import LAB
+from core.labs.base.declared import Cases
 from core.store import comparing, figures, listing, matching, queries
 from core.store.filters import Filter, Range
 from core.store.index import Index, index, rebuild
-from core.store.items import refresh
+from core.store.result_rows import refresh
 from core.store.store import Store
 
 LABS = {LAB.name: LAB}

@@ -36,8 +36,8 @@ from core.events import Asked, Request
 from core.journal import read
 from core.models.catalog import Catalog
 from core.models.settings import EndpointConfig
-from core.study import plan
-from core.study.execute import Making
+from core.studies import plan
+from core.studies.execute import Making
 from tests.plausible import Plausible
 from tests.stub_server import StubServer
 

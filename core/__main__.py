@@ -10,17 +10,17 @@ import sys
 import click
 from pydantic import ValidationError
 
-from core import policy
-from core.commands import comparing, data, game, labs, models, others, packs, studying, taking
-from core.commands.running import BAD_INPUT, DONE
-from core.events import CallFailed
-from core.home import HomeUnusable
-from core.journal import JournalInUse
-from core.people.looking import NoSuchRun
-from core.runs.bundle import BundleRefused
-from core.runs.run import complaints
-from core.store.store import StoreError
-from core.study.plan import BadStudy
+from . import policy
+from .commands import comparing, data, game, labs, misc, models, packs, study_run, transfer
+from .commands.run_output import BAD_INPUT, DONE
+from .events import CallFailed
+from .home import HomeUnusable
+from .journal import JournalInUse
+from .runs.bundle import BundleRefused
+from .runs.context import complaints
+from .runs.library import NoSuchRun
+from .store.store import StoreError
+from .studies.plan import BadStudy
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -68,7 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
 def commands() -> click.Group:
     """Every command: one a lab, then those for all of them."""
     group = click.Group(help="Hold language models to their explanations.")
-    for part in (labs, others, models, data, taking, comparing, studying, packs, game):
+    for part in (labs, misc, models, data, transfer, comparing, study_run, packs, game):
         part.add(group)
     return group
 

@@ -19,7 +19,7 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-from core import home
+from . import home
 
 log = logging.getLogger(__name__)
 

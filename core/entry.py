@@ -8,36 +8,36 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from core import home, journal, policy
-from core.datasets import get
-from core.datasets.sources import Source
-from core.events import Model
-from core.lab.lab import Lab
-from core.labs.consistency import lab as check
-from core.labs.find import lab as probe
-from core.labs.find.reliability import lab as reliability
-from core.labs.plant import lab as plant
-from core.labs.plant.exam import lab as reading_exam
-from core.labs.simulatability import lab as ask
-from core.labs.simulatability.exam import lab as exam
-from core.models import local
-from core.models.cache import ResponseCache
-from core.models.catalog import Catalog
-from core.models.download import HubModel, download
-from core.models.fetches import Fetches
-from core.models.prices import charge
-from core.models.replay import Replay
-from core.models.settings import EndpointConfig
-from core.people.running import Jobs
-from core.people.visit import Visit
-from core.runs import verify as verifying
-from core.runs.bundle import Taken
-from core.runs.verify import Verified
-from core.store import sql
-from core.store.keeper import Keeper
-from core.store.schema import record_tables
-from core.store.store import Store
-from core.study.background import Studies
+from . import home, journal, policy
+from .datasets import get
+from .datasets.sources import Source
+from .events import Model
+from .labs.ask import lab as ask
+from .labs.ask.exam import lab as exam
+from .labs.base.lab import Lab
+from .labs.check import lab as check
+from .labs.plant import lab as plant
+from .labs.plant.exam import lab as reading_exam
+from .labs.probe import lab as probe
+from .labs.probe.reliability import lab as reliability
+from .models import local
+from .models.cache import ResponseCache
+from .models.catalog import Catalog
+from .models.download import HubModel, download
+from .models.download_jobs import Fetches
+from .models.prices import charge
+from .models.replay import Replay
+from .models.settings import EndpointConfig
+from .runs import verify as verifying
+from .runs.bundle import Taken
+from .runs.verify import Verified
+from .server.access import Visit
+from .server.jobs import Jobs
+from .store import sql
+from .store.index_watcher import Keeper
+from .store.schema import record_tables
+from .store.store import Store
+from .studies.background import Studies
 
 LABS: tuple[Lab, ...] = (ask.LAB, check.LAB, probe.LAB, plant.LAB, reliability.LAB, exam.LAB, reading_exam.LAB)
 """A lab is registered by one entry here; everything else it declares itself."""

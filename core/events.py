@@ -79,7 +79,7 @@ class Prompt(Frozen):
     """A rendered prompt: what is sent, and which template and values it came from.
 
     `id` and `hash` name the template; `slots` are the values put in. Control models read the slots, never the wording.
-    `json_schema`: what the answer is asked for as, where it is asked for by its fields (`core.reading.fields`).
+    `json_schema`: what the answer is asked for as, where it is asked for by its fields (`core.parsers.fields`).
     """
 
     id: str
@@ -311,7 +311,7 @@ class Started(_Event):
     `about` names the run that this journal speaks about, where it holds what a person says of another run.
     `reread_from` names the run whose raw answers were read again, `forked_from` the one in which a person edited an
     answer: this run goes on from there, with the cases that share that answer. `owner` is the name under which the runs
-    of the person who began it are kept (`core.people.visit`); empty for one begun on the command line.
+    of the person who began it are kept (`core.server.access`); empty for one begun on the command line.
     `study` names the study that the run was made for, where it was.
     """
 

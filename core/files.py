@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from core import home, policy
+from . import home, policy
 
 MB = 1024 * 1024
 _DEVICES = ("/proc", "/sys", "/dev")

@@ -83,7 +83,9 @@ def recordings() -> Path:
 
 
 def priors() -> Path:
-    """The folder of the runs that came with the app for others to stand on (`core.runs.prior`): read, never written."""
+    """The folder of the runs that came with the app for others to stand on (`core.runs.prerequisites`): read, never
+    written.
+    """
     return recordings() / "priors"
 
 

@@ -23,10 +23,10 @@ from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
-from core import archives
-from core.events import SCHEMA, Event, Started, from_json, to_json
-from core.home import must_write
-from core.lease import Held, Lease, is_held
+from . import archives
+from .events import SCHEMA, Event, Started, from_json, to_json
+from .home import must_write
+from .lease import Held, Lease, is_held
 
 T = TypeVar("T")
 

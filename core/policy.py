@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from hmac import compare_digest
 from typing import NamedTuple
 
-from core import shipped
+from . import package_data
 
 ROLES = {"host": 12, "teacher": 12, "participant": 6}
 """Who may sign in, the mightiest first, and how many letters the code for it has at least: EXPLAIN_HOST_CODE and so on.
@@ -41,7 +41,7 @@ class Setting(NamedTuple):
         return f"EXPLAIN_{self.name.upper()}"
 
 
-SETTINGS = shipped.rows("policy", "setting", Setting)
+SETTINGS = package_data.rows("policy", "setting", Setting)
 """In the order in which they are shown."""
 
 
@@ -60,7 +60,7 @@ class Limit(NamedTuple):
         return f"EXPLAIN_{self.name.upper()}"
 
 
-LIMITS = shipped.rows("policy", "limit", Limit)
+LIMITS = package_data.rows("policy", "limit", Limit)
 """In the order in which they are shown."""
 
 _served: set[str] = set()

@@ -13,8 +13,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from core.events import Frozen
-from core.text.visible import directed
+from .events import Frozen
+from .text.whitespace_marks import directed
 
 SCHEMA = 1
 """Version of a scene's JSON."""
@@ -22,8 +22,8 @@ SCHEMA = 1
 Mark = Literal[
     "kept", "broken", "not settled", "in doubt", "set aside", "unread", "failed", "waiting", "stopped", "sealed"
 ]
-"""What came of something, for the explanation: `core.lab.shown.Means`, *stopped* for what was not reached, and *sealed*
-for what came and is told to who has foretold it (`core.telling.sealed`).
+"""What came of something, for the explanation: `core.labs.base.declared.Means`, *stopped* for what was not reached, and
+*sealed* for what came and is told to who has foretold it (`core.report.redaction`).
 """
 
 Emphasis = Literal["strong", "named", "hidden", "struck", "added", "cue", "shared"]

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from core.events import Rules
-from core.statistics import MEDIAN, Kind, Range, interval_of_items, wilson
-from core.statistics import is_thin as is_thin
+from .events import Rules
+from .statistics import MEDIAN, Kind, Range, interval_of_items, wilson
+from .statistics import is_thin as is_thin
 
 
 @dataclass(frozen=True)

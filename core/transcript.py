@@ -12,21 +12,8 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from core.differences import Difference, differences
-from core.events import (
-    Answered,
-    Asked,
-    Dropped,
-    Event,
-    Failed,
-    Finished,
-    Frozen,
-    Recorded,
-    Resumed,
-    Rules,
-    Scored,
-    Started,
-)
+from .call_differences import Difference, differences
+from .events import Answered, Asked, Dropped, Event, Failed, Finished, Frozen, Recorded, Resumed, Rules, Scored, Started
 
 Kind = TypeVar("Kind", bound=Frozen)
 

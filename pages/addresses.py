@@ -5,7 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.lab.lab import Lab
+from core.labs.base.lab import Lab
 
 PAGES = Path(__file__).parent
 

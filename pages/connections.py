@@ -18,7 +18,7 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from core.people.places import Places, network_of
+from core.server.rate_limits import Places, network_of
 
 UNFINISHED_SECONDS = 20.0
 """How long the headers of a request may take from the opening of its connection or the reply before, and its body."""

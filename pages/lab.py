@@ -10,22 +10,22 @@ from pydantic import ValidationError
 
 from core import entry
 from core.events import CallFailed
-from core.lab.lab import Lab
-from core.lab.spec import MOST_CASES, Spec
+from core.labs.base.lab import Lab
+from core.labs.base.spec import MOST_CASES, Spec
 from core.models.ids import is_control
-from core.people.allowance import TooMuch
-from core.people.looking import NoSuchRun
-from core.people.visit import SealedRun
-from core.telling.scenes import who
-from core.text.counted import counted
+from core.report.scenes import who
+from core.runs.library import NoSuchRun
+from core.server.access import SealedRun
+from core.server.quotas import TooMuch
+from core.text.plurals import counted
 from core.transcript import Transcript
 from pages import addresses
-from pages.parts import begin_side_by_side, games, live, rooms, session
-from pages.parts.models import SHIPPED, short
-from pages.parts.run import problems
-from pages.parts.text import plain, shortened
-from pages.parts.throttle import waits
-from pages.parts.widgets import filled, offered, widget
+from pages.components import begin_side_by_side, game_links, lab_page, run_view, session
+from pages.components.models import SHIPPED, short
+from pages.components.run import problems
+from pages.components.text import plain, shortened
+from pages.components.throttle import waits
+from pages.components.widgets import filled, offered, widget
 
 CHANGING = "changing"
 """The run whose form is open again."""
@@ -42,7 +42,7 @@ def draw(lab: Lab) -> None:
     """The page of `lab`: what it shows, what to ask, and the run that the address names."""
     run_id = st.query_params.get("run", "")
     try:
-        shown = live.Shown(lab, run_id, *live.look(run_id)) if run_id else None
+        shown = run_view.Shown(lab, run_id, *run_view.look(run_id)) if run_id else None
     except SealedRun:
         st.switch_page(addresses.CASE, query_params=st.query_params.to_dict())
     except NoSuchRun as error:
@@ -51,15 +51,15 @@ def draw(lab: Lab) -> None:
     if shown is None:
         st.title(lab.title, anchor=False)
         st.markdown(lab.about or f"**{lab.question}**")
-        games.links(lab)
-        rooms.of(lab).begin()
+        game_links.links(lab)
+        lab_page.of(lab).begin()
         form(lab)
         first_runs(lab)
         return
     asked(shown)
     if st.session_state.get(CHANGING) == run_id:
         form(lab)
-    live.page(shown)
+    run_view.page(shown)
     if st.session_state.pop(BEGUN, False):
         st.html(TO_THE_TOP, unsafe_allow_javascript=True)
 
@@ -73,7 +73,7 @@ def first_runs(lab: Lab) -> None:
         begin_side_by_side.first(lab)
 
 
-def asked(shown: live.Shown) -> None:
+def asked(shown: run_view.Shown) -> None:
     """What the run was started with, in a line; the form folds away behind it, and opens filled with the same."""
     lab, run_id, spec = shown.lab, shown.run, shown.spec
     is_open = st.session_state.get(CHANGING) == run_id
@@ -88,7 +88,7 @@ def asked(shown: live.Shown) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="line"):
         model = str(getattr(spec, "model", ""))
         about = (
-            [who(model).shown if one in (model, short(model)) else one for one in rooms.of(lab).line(spec)[1:]]
+            [who(model).shown if one in (model, short(model)) else one for one in lab_page.of(lab).line(spec)[1:]]
             if spec
             else []
         )
@@ -100,13 +100,13 @@ def change(lab: Lab, run_id: str, spec: Spec | None, **fields: Any) -> None:
     """Open the form of the run that is shown, with what it was started with; `fields` are to be otherwise."""
     st.session_state[CHANGING] = run_id
     if spec is not None:
-        room, spec = rooms.of(lab), spec.model_copy(update=fields)
+        room, spec = lab_page.of(lab), spec.model_copy(update=fields)
         st.session_state.update({**filled(lab, room.drawn, spec), **room.fill(spec)})
 
 
 def form(lab: Lab) -> None:
     """What is measured, of whom, and how. Starts the run."""
-    room = rooms.of(lab)
+    room = lab_page.of(lab)
     with st.container(border=True, key=f"{lab.path}-form"):
         spec: Spec | None = None
         try:

@@ -19,9 +19,9 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from core import policy
 from core.home import HomeUnusable
-from core.people import access, counted, instance, roles
-from core.people.places import NoPlace, Places, Rate, network_of
-from core.people.visit import code_in, cookie_of, name_of_visitor
+from core.server import access_token, instance, roles, usage
+from core.server.access import code_in, cookie_of, name_of_visitor
+from core.server.rate_limits import NoPlace, Places, Rate, network_of
 from pages.connections import CONNECTIONS, FILES_OF_TAB, end_of
 
 Scope = MutableMapping[str, Any]
@@ -134,7 +134,7 @@ def has_place(tab: str) -> bool:
         most = roles.limit("tabs", visitor)
         # Where nothing can be counted any more, what is there can be looked at all the same.
         with suppress(HomeUnusable):
-            if most is not None and counted.of_home().tab_opened(visitor, tab) > most:
+            if most is not None and usage.of_home().tab_opened(visitor, tab) > most:
                 return False
         _waiting.discard(tab)
     return True
@@ -147,7 +147,7 @@ def _opened(visitor: str, tab: str) -> bool:
     if most is None:
         return True
     try:
-        number = counted.of_home().tab_opened(visitor, tab)
+        number = usage.of_home().tab_opened(visitor, tab)
     except HomeUnusable:
         return True
     if number > most:
@@ -159,7 +159,7 @@ def _closed(tab: str) -> None:
     visitor = _tabs.pop(tab, "")
     _waiting.discard(tab)
     with suppress(HomeUnusable):
-        counted.of_home().tab_closed(visitor, tab)
+        usage.of_home().tab_closed(visitor, tab)
 
 
 class Door:
@@ -249,18 +249,18 @@ async def _has_access(scope: Scope, receive: Receive, send: Send) -> bool:
     """Whether the request may go on. Otherwise it is answered: one with the right token gets the cookie and is sent to
     the same address without the token, which so stays out of links and histories.
     """
-    if not access.is_required() or scope["path"] in (_HEALTH, instance.ROUTE):
+    if not access_token.is_required() or scope["path"] in (_HEALTH, instance.ROUTE):
         return True
-    may = access.is_cookie(_cookie(scope, name := f"{ACCESS}_{_port(scope)}"))
+    may = access_token.is_cookie(_cookie(scope, name := f"{ACCESS}_{_port(scope)}"))
     asked = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
     given = [value for key, value in asked if key == "token"]
-    if scope.get("method") in ("GET", "HEAD") and given and (may or access.is_token(given[0])):
+    if scope.get("method") in ("GET", "HEAD") and given and (may or access_token.is_token(given[0])):
         rest = urlencode([(key, value) for key, value in asked if key != "token"])
         # One slash: with two, the next word would be the name of another machine.
         place = f"/{quote(scope['path'].lstrip('/'))}{'?' if rest else ''}{rest}"
         headers = {"location": place, "cache-control": "no-store", "content-length": "0"}
         if not may:
-            headers["set-cookie"] = f"{name}={access.cookie()}; {_rules(scope)}"
+            headers["set-cookie"] = f"{name}={access_token.cookie()}; {_rules(scope)}"
         await _reply(send, 303, {**HEADERS, **headers}, "")
     elif not may and "text/html" in _headers(scope).get("accept", ""):
         page = _NO_TOKEN.replace("{port}", str(_port(scope)))

@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 
 from core import home
-from core.people import access
+from core.server import access_token
 
 _PAGE = """<!doctype html>
 <meta charset="utf-8"><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0; url={0}">
@@ -28,9 +28,9 @@ def announce(url: str, port: int, opens: bool) -> None:
     """Print where the app is, and open it if `opens`. The token is printed in a terminal only, as other output ends in
     logs. The browser gets the file, as everybody on the machine can read the command that starts it.
     """
-    address, file = access.address(url), _kept(url, port) if access.is_required() else None
+    address, file = access_token.address(url), _kept(url, port) if access_token.is_required() else None
     print(f"\n  Explain Yourself: {address if sys.stdout.isatty() else url}")
-    if access.is_required() and not sys.stdout.isatty():
+    if access_token.is_required() and not sys.stdout.isatty():
         print(f"  Its address with the token is {f'in {file}' if file else 'printed in a terminal only'}.")
     print(flush=True)
     if opens and _has_screen():
@@ -40,7 +40,7 @@ def announce(url: str, port: int, opens: bool) -> None:
 def _kept(url: str, port: int) -> Path | None:
     """The file, written; None in a home that cannot be written to."""
     try:
-        home.write(file := file_for(port), _PAGE.format(escape(access.address(url))).encode())
+        home.write(file := file_for(port), _PAGE.format(escape(access_token.address(url))).encode())
     except (OSError, home.HomeUnusable):
         return None
     return file

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import streamlit as st
 
 from core import entry
-from core.lab.lab import Lab
+from core.labs.base.lab import Lab
 from pages import addresses
-from pages.parts import entrance, session
-from pages.parts.tables import WITHOUT_THEIRS
-from pages.parts.throttle import by_turns
+from pages.components import session, sign_in
+from pages.components.tables import WITHOUT_THEIRS
+from pages.components.throttle import by_turns
 
 READABLE = """<style>
 [data-testid^="stBaseButton-primary"] {color: light-dark(white, #10151f)}
@@ -52,7 +52,7 @@ def _pages() -> dict[str, list[st.Page]]:
         st.Page(addresses.MODELS, title="Models", icon=":material/memory:", url_path="models"),
         st.Page(addresses.METHODS, title="Methods", icon=":material/menu_book:", url_path="methods"),
     ]
-    if entrance.has_codes():
+    if sign_in.has_codes():
         workbench.append(st.Page(addresses.SIGN_IN, title="Sign in", icon=":material/login:", url_path="signin"))
     if session.visitor().is_host:
         workbench.append(st.Page(addresses.HOST, title="Host", icon=":material/shield_person:", url_path="host"))
@@ -79,11 +79,11 @@ def main() -> None:
     )
     st.html(WITHOUT_THEIRS + READABLE)
     with by_turns():
-        entrance.line()
-        if is_in or entrance.is_open_to_all(page.url_path):
+        sign_in.line()
+        if is_in or sign_in.is_open_to_all(page.url_path):
             page.run()
         else:
-            entrance.draw()
+            sign_in.draw()
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ def opened_before(own_home: Path, recorded: Path, monkeypatch: pytest.MonkeyPatc
     time they are opened: to index these takes longer than most of what is tested.
     """
     from core import entry
-    from core.commands import running
+    from core.commands import run_output
     from core.store.store import Store
 
     def opened(path: Path, labs: Any) -> Store:
@@ -106,7 +106,7 @@ def opened_before(own_home: Path, recorded: Path, monkeypatch: pytest.MonkeyPatc
             shutil.copyfile(recorded, path)
         return Store(path, labs)
 
-    for module in (entry, running):
+    for module in (entry, run_output):
         monkeypatch.setattr(module, "Store", opened)
 
 

@@ -9,14 +9,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from core.by_rules import RULES
 from core.datasets.on_data import OnData
 from core.events import Answer, CallFailed, Frozen, Message, OnText, Prompt, Request, Rules
-from core.lab.cases import Case, Reading, Trial
-from core.lab.lab import First, Lab, Robots
-from core.lab.shown import Metric
-from core.lab.spec import Spec
-from core.runs.run import Run
+from core.labs.base.cases import Case, Reading, Trial
+from core.labs.base.declared import Metric
+from core.labs.base.lab import First, Lab, Robots
+from core.labs.base.spec import Spec
+from core.rulesets import RULES
+from core.runs.context import Run
 from core.score import Figure, Score, mean_of_cases
 from core.statistics import wilson
 from core.transcript import CaseLog, Reader

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-INSIDE = ROOT / "core" / "sandbox" / "inside"
+INSIDE = ROOT / "core" / "sandbox" / "prelude"
 """Programs for the sandbox's interpreter: they define what models' code calls, by names that are numpy's."""
 FILES = sorted(path for path in (ROOT / "core").rglob("*.py") if path.parent != INSIDE or path.stem == "__init__")
 
@@ -138,7 +138,7 @@ def test_what_lacks_a_docstring_is_noticed():
 
 
 def test_a_method_may_be_documented_by_the_class_it_comes_from():
-    path = ROOT / "core" / "labs" / "simulatability" / "controls.py"
+    path = ROOT / "core" / "labs" / "ask" / "controls.py"
     source = path.read_text(encoding="utf-8")
     assert [name for name in undocumented(source, "x.py") if "Steadfast.explain" in name]
     assert not [name for name in undocumented(source, "x.py", module_of(path)) if "Steadfast.explain" in name]

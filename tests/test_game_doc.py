@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.__main__ import commands, main
-from core.telling.game.pack import read
+from core.report.game.pack import read
 
 ROOT = Path(__file__).resolve().parents[1]
 DOC = (ROOT / "docs" / "game.md").read_text(encoding="utf-8")

@@ -12,19 +12,19 @@ import pytest
 
 from core import statistics
 from core.events import Answer
-from core.labs.consistency import mask
-from core.labs.consistency import metrics as check
-from core.labs.consistency import parse as check_parse
-from core.labs.find import evaluate
-from core.labs.find import parse as find_parse
-from core.labs.find.functions.numeric import Atom, Noise, NumericFunction
+from core.labs.ask import metrics as ask
+from core.labs.ask import parse as ask_parse
+from core.labs.ask.exam.exam import judge
+from core.labs.check import mask
+from core.labs.check import metrics as check
+from core.labs.check import parse as check_parse
 from core.labs.plant import metrics as plant
 from core.labs.plant.cues import template
 from core.labs.plant.metrics import Seen
 from core.labs.plant.tasks import PlantSpec
-from core.labs.simulatability import metrics as ask
-from core.labs.simulatability import parse as ask_parse
-from core.labs.simulatability.exam.exam import judge
+from core.labs.probe import evaluate
+from core.labs.probe import parse as find_parse
+from core.labs.probe.functions.numeric import Atom, Noise, NumericFunction
 from core.sandbox import sandbox
 from tests.core.labs.plant.played import Scripted, play
 

@@ -12,17 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from core import entry, home, journal
-from core.by_rules import RULES
 from core.charts import forest
 from core.entry import LABS
-from core.lab.lab import Lab
-from core.lab.shown import Metric
+from core.labs.base.declared import Metric
+from core.labs.base.lab import Lab
+from core.rulesets import RULES
 from core.score import Score, mean_of_cases
 from core.statistics import group_statistics
 from core.store import figures
 from core.store.filters import Filter
 from core.store.store import Store
-from core.study.cells import cells
+from core.studies.table_cells import cells
 from core.transcript import transcript
 
 METRICS = [(lab, metric) for lab in LABS for metric in (*lab.metrics, *lab.studies.for_tables)]

@@ -26,7 +26,7 @@ from scipy import stats
 
 from core.entry import LABS
 from core.events import to_json
-from core.lab.spec import Spec
+from core.labs.base.spec import Spec
 from core.models.catalog import Catalog
 from core.runs.engine import Going, Ports, execute
 from core.text.embed import encoder

@@ -12,23 +12,23 @@ import pytest
 
 from core import entry, home, journal
 from core.__main__ import main
-from core.by_rules import RULES
 from core.events import Rules, Started
-from core.labs.find.missed import missed
-from core.labs.find.verdict import judge, of_words
+from core.labs.ask.verdict import sentences as ask_sentences
 from core.labs.plant.verdict import ALONE, NOT_A_LIE
 from core.labs.plant.verdict import verdict as plant_verdict
-from core.labs.simulatability.verdict import sentences as ask_sentences
+from core.labs.probe.remarks import missed
+from core.labs.probe.verdict import judge, of_words
+from core.report.replay_steps import story
+from core.rulesets import RULES
 from core.runs.recordings import listed
 from core.store import queries
 from core.store.store import Store
-from core.telling.story import story
 from core.transcript import name_of, transcript
 from tests import shipped
 from tests import test_recomputed as recomputed
-from tests.core.labs.consistency import test_verdict_is_true as check_verdict
-from tests.core.labs.find import test_verdict_is_true as probe_verdict
-from tests.core.labs.simulatability import test_verdict_is_true as ask_verdict
+from tests.core.labs.ask import test_verdict_is_true as ask_verdict
+from tests.core.labs.check import test_verdict_is_true as check_verdict
+from tests.core.labs.probe import test_verdict_is_true as probe_verdict
 
 FOLDER = home.recordings()
 LIST = listed(FOLDER)

@@ -86,7 +86,7 @@ def test_what_tests_and_benchmarks_import_is_declared():
 
 
 def test_the_application_starts_without_what_clusters_need():
-    code = "import sys; import app, core.commands.studying; print(*sys.modules)"
+    code = "import sys; import app, core.commands.study_run; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert not {"dask", "distributed", "dask_jobqueue", "cryptography"} & set(loaded.split())
 

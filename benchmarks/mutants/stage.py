@@ -27,7 +27,7 @@ PLAY = "tests/browser/test_play.py::"
 
 
 class Fault(NamedTuple):
-    """What is wrong, in words; the file of `pages/stage`, the text in it, and what takes its place."""
+    """What is wrong, in words; the file of `core/report/viewer`, the text in it, and what takes its place."""
 
     words: str
     file: str
@@ -115,9 +115,9 @@ FAULTS = {
               '{ kept: "🟥", broken: "🟩"'),
     ],
     PLAY + "test_in_an_app_guesses_are_said_and_a_refusal_stops_nobody": [
-        Fault("what is lost is not said again", "saying.js", "this.underWay = false; this.#send(); }, this.wait",
+        Fault("what is lost is not said again", "outbox.js", "this.underWay = false; this.#send(); }, this.wait",
               "}, this.wait"),
-        Fault("places in a pack are counted from 0", "saying.js", "place: place + 1", "place: place"),
+        Fault("places in a pack are counted from 0", "outbox.js", "place: place + 1", "place: place"),
     ],
 }  # fmt: skip
 """By the test that has to notice them."""
@@ -125,7 +125,7 @@ FAULTS = {
 
 def is_noticed(fault: Fault, test: str, folder: Path, patience: float) -> bool:
     """Whether the test fails with it. Raises ValueError where the text does not stand in the file once."""
-    file = folder / "pages" / "stage" / fault.file
+    file = folder / "core" / "report" / "viewer" / fault.file
     before = file.read_text(encoding="utf-8")
     if before.count(fault.text) != 1:
         raise ValueError(f"{fault.file} has {fault.text!r} {before.count(fault.text)} times: {fault.words}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.charts import forest
-from core.statistics import Kind
+from ..statistics import Kind
+from . import forest
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from core.charts.marks import CLICKABLE, COMPARED, FAINT, OURS, THEIRS, error_bars, link, safe
-from core.published import Published
-from core.statistics import FEW, RANGES, Kind, Pair, Range, group_statistics
-from core.statistics.subjects import compare_where_equal
+from ..paper_figures import Published
+from ..statistics import FEW, RANGES, Kind, Pair, Range, group_statistics
+from ..statistics.subjects import compare_where_equal
+from .marks import CLICKABLE, COMPARED, FAINT, OURS, THEIRS, error_bars, link, safe
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -42,7 +42,8 @@ def lines(
     `label` (of a row as a dict) and `link`, which filters by the columns `by`.
 
     `rows` has a row for each case and series: the columns `by`, item, value, n, of, and `series` where there is more
-    than one. Without rows there are no lines. `kind` and `ends` are those of the figure (`core.lab.shown.Metric`).
+    than one. Without rows there are no lines. `kind` and `ends` are those of the figure
+    (`core.labs.base.declared.Metric`).
     """
     rows = rows if "series" in rows else rows.assign(series=series[0])
     # The statistics have a column `how` of their own.

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.charts.marks import CLICKABLE, FAINT, NUMBER, PALETTE, THEIRS, number_on, one_a_place, safe, size_of
+from .marks import CLICKABLE, FAINT, NUMBER, PALETTE, THEIRS, number_on, one_a_place, safe, size_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame

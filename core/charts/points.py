@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from core.charts.marks import CLICKABLE, NUMBER, OURS, PALETTE, number_on, one_a_place, safe, size_of
+from .marks import CLICKABLE, NUMBER, OURS, PALETTE, number_on, one_a_place, safe, size_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame

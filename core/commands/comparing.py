@@ -9,11 +9,11 @@ from urllib.parse import parse_qs
 
 import click
 
-from core.commands.running import DONE, index_of_all, json_option
-from core.store import comparing, matching
-from core.store.comparing import By
-from core.store.matching import Match, NotComparable
-from core.telling import compared_in_words
+from ..report import comparison_text
+from ..store import comparing, matching
+from ..store.comparing import By
+from ..store.matching import Match, NotComparable
+from .run_output import DONE, index_of_all, json_option
 
 
 def add(commands: click.Group) -> None:
@@ -55,7 +55,7 @@ def _compare(of: tuple[str, ...], by: str, within: str, match: str | None, doubt
         except NotComparable as error:
             raise click.BadParameter(str(error)) from None
         names = [one.name for one in found.asked.subjects]
-        sentences = compared_in_words.sentences(found, matching.judged_of(store, found.asked.lab), names)
+        sentences = comparison_text.sentences(found, matching.judged_of(store, found.asked.lab), names)
     if as_json:
         figures = {name: value for name, value in asdict(found).items() if name not in ("asked", "keys")}
         print(

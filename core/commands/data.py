@@ -7,9 +7,9 @@ import threading
 
 import click
 
-from core.commands.running import DONE, aligned
-from core.datasets import get
-from core.datasets.sources import sources
+from ..datasets import get
+from ..datasets.sources import sources
+from .run_output import DONE, aligned
 
 
 def add(commands: click.Group) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from core.commands.running import DONE
-from core.telling.game import page
-from core.telling.game.pack import BadPack, Pack, named, read
-from core.text.counted import counted
+from ..report.game import page
+from ..report.game.pack import BadPack, Pack, named, read
+from ..text.plurals import counted
+from .run_output import DONE
 
 
 def add(commands: click.Group) -> None:

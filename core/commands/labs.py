@@ -9,15 +9,15 @@ from typing import Any
 import click
 from pydantic import ValidationError
 
-from core import entry, journal
-from core.commands.options import parameters, spec_of
-from core.commands.running import DONE, event_option, journals_option, run
-from core.commands.studying import as_text
-from core.lab.lab import Lab, ToolContext
-from core.lab.spec import BadInput, Spec
-from core.runs.engine import Going, new_id
-from core.study import tables
-from core.study.plan import Planned, Study, run_id
+from .. import entry, journal
+from ..labs.base.lab import Lab, ToolContext
+from ..labs.base.spec import BadInput, Spec
+from ..runs.engine import Going, new_id
+from ..studies import tables
+from ..studies.plan import Planned, Study, run_id
+from .options import parameters, spec_of
+from .run_output import DONE, event_option, journals_option, run
+from .study_run import as_text
 
 
 def add(commands: click.Group) -> None:

@@ -8,12 +8,12 @@ import sys
 
 import click
 
-from core import entry, home
-from core.commands.running import DONE, UNREACHABLE, aligned, json_option
-from core.events import Model
-from core.models import capabilities
-from core.models.capabilities import Capabilities
-from core.models.endpoint import Endpoint
+from .. import entry, home
+from ..events import Model
+from ..models import capabilities
+from ..models.capabilities import Capabilities
+from ..models.endpoint import Endpoint
+from .run_output import DONE, UNREACHABLE, aligned, json_option
 
 _MARKS = {True: "yes", False: "no", None: "-"}
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from core import entry
-from core.lab.lab import Lab
-from core.lab.spec import Knob, Spec, knobs
-from core.models.local import SHIPPED
-from core.runs import prior
+from .. import entry
+from ..labs.base.lab import Lab
+from ..labs.base.spec import Knob, Spec, knobs
+from ..models.local import SHIPPED
+from ..runs import prerequisites
 
 SHIPPED_MODEL = f"local/{SHIPPED}"
 """Who is asked where nobody is named."""
@@ -40,7 +40,7 @@ def spec_of(lab: Lab, given: dict[str, Any], folder: Path) -> Spec:
     if lab.settled is None:
         return spec
     settled: Spec = lab.settled(
-        spec, fields, entry.catalog().is_at_hand, lambda of, read: prior.records(of, read, folder, _sees)
+        spec, fields, entry.catalog().is_at_hand, lambda of, read: prerequisites.records(of, read, folder, _sees)
     )
     return settled
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import click
 from click import Context
 
-from core import entry, home
-from core.commands.running import DONE, WRONG, json_option
-from core.commands.studying import as_text
-from core.telling.game import checking, making
-from core.telling.game.making import Wanted
-from core.telling.game.pack import MOST_CARDS, BadPack, read, shipped, written
-from core.telling.game.people import table
-from core.text.counted import counted
+from .. import entry, home
+from ..report.game import checking, making
+from ..report.game.making import Wanted
+from ..report.game.pack import MOST_CARDS, BadPack, read, shipped, written
+from ..report.game.people import table
+from ..text.plurals import counted
+from .run_output import DONE, WRONG, json_option
+from .study_run import as_text
 
 
 class _Pack(click.Group):

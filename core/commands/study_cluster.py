@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from pydantic import ValidationError
 
-from core import entry, home
-from core.runs.engine import ROOT
-from core.runs.run import complaints
-from core.study.cluster import Cluster, Made, Task, while_wanted
-from core.study.plan import ClusterOf, Planned, Study
-from core.transcript import Transcript
+from .. import entry, home
+from ..runs.context import complaints
+from ..runs.engine import ROOT
+from ..studies.cluster import Cluster, Made, Task, while_wanted
+from ..studies.plan import ClusterOf, Planned, Study
+from ..transcript import Transcript
 
 if TYPE_CHECKING:
     from dask_jobqueue.slurm import SLURMCluster

@@ -12,16 +12,16 @@ from pathlib import Path
 
 import click
 
-from core import entry, home, journal
-from core.commands.running import BAD_INPUT, DONE, WRONG, index_of_all, into_the_store, journals_option, json_option
-from core.commands.study_control import study_argument
-from core.people.looking import of_today
-from core.store.index import index
-from core.store.store import Store
-from core.study import packing, plan
-from core.telling import methods
-from core.telling import report as of_study
-from core.text.counted import counted
+from .. import entry, home, journal
+from ..report import methods
+from ..report import study_html as of_study
+from ..runs.library import of_today
+from ..store.index import index
+from ..store.store import Store
+from ..studies import packing, plan
+from ..text.plurals import counted
+from .run_output import BAD_INPUT, DONE, WRONG, index_of_all, into_the_store, journals_option, json_option
+from .study_control import study_argument
 
 
 @click.command("pack", help="Put the journals of completed runs into one file, from which `unpack` brings them back.")

@@ -10,8 +10,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from core.datasets.files import file_for, lines_of, part_of_train
-from core.datasets.items import BrokenRow, DatasetError, Item, Read, Split, broken, each
+from .files import file_for, lines_of, part_of_train
+from .items import BrokenRow, DatasetError, Item, Read, Split, broken, each
 
 # Tabs in the official files; copies are about that have bars instead.
 _CELL_ENDS = re.compile(r"[\t|]")

@@ -10,8 +10,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core import files
-from core.datasets.items import BrokenRow, DatasetError, Read, Split, broken
+from .. import files
+from .items import BrokenRow, DatasetError, Read, Split, broken
 
 csv.field_size_limit(10_000_000)
 

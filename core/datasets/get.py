@@ -17,15 +17,15 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.datasets import registry
-from core.datasets.archives import MOST_BYTES, ArchiveRefused, unpack
-from core.datasets.items import DatasetError
-from core.datasets.sources import UNKNOWN, Source, SourceFile, mirrored
-from core.events import CallFailed
-from core.home import home, write
-from core.lease import Held, Lease
-from core.models.download import Progress, Wanted, altered, check, fetch, remote
-from core.models.errors import failure
+from ..events import CallFailed
+from ..home import home, write
+from ..lease import Held, Lease
+from ..models.download import Progress, Wanted, altered, check, fetch, remote
+from ..models.errors import failure
+from . import registry
+from .archives import MOST_BYTES, ArchiveRefused, unpack
+from .items import DatasetError
+from .sources import UNKNOWN, Source, SourceFile, mirrored
 
 
 class Expected(NamedTuple):

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from core.datasets.files import columns, file_for, part_of_train, plain_rows, quoted_rows, table
-from core.datasets.items import BrokenRow, Item, Read, Split, Task, broken, each
+from .files import columns, file_for, part_of_train, plain_rows, quoted_rows, table
+from .items import BrokenRow, Item, Read, Split, Task, broken, each
 
 _FILES: dict[Split, tuple[str, ...]] = {
     "test": ("dev.tsv", "validation.tsv"),

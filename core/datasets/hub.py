@@ -6,10 +6,10 @@ import os
 import re
 from pathlib import Path
 
-from core import files, policy
-from core.datasets.files import LARGEST
-from core.datasets.items import DatasetError
-from core.home import home
+from .. import files, policy
+from ..home import home
+from .files import LARGEST
+from .items import DatasetError
 
 SCHEME = "hf://"
 _NAMED = re.compile(r"hf://(?P<repo>[\w.-]{1,96}/[\w.-]{1,96})/(?P<file>[\w./ +-]{1,300})")

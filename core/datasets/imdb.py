@@ -9,8 +9,8 @@ import re
 from functools import partial
 from pathlib import Path
 
-from core.datasets.files import columns, file_for, part_of_train, quoted_rows, table, text_of
-from core.datasets.items import DatasetError, Item, LeftOut, Read, Split, broken, each, whole
+from .files import columns, file_for, part_of_train, quoted_rows, table, text_of
+from .items import DatasetError, Item, LeftOut, Read, Split, broken, each, whole
 
 _LABELS = {"neg": "negative", "pos": "positive"}
 _TABLES: dict[Split, tuple[str, ...]] = {

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from pydantic import Field, ValidationError
 
-from core.events import Frozen
+from ..events import Frozen
 
 Task = Literal["sentiment", "multi_choice", "entailment", "strategyqa", "shp"]
 Split = Literal["train", "valid", "test"]

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from core.datasets.files import Row, file_for, plain_rows
-from core.datasets.items import BrokenRow, DatasetError, Item, Read, Split, broken, each
+from .files import Row, file_for, plain_rows
+from .items import BrokenRow, DatasetError, Item, Read, Split, broken, each
 
 _FILES: dict[Split, tuple[str, ...]] = {
     "test": ("mc500.test.tsv", "mc160.test.tsv"),

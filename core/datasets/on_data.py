@@ -8,11 +8,11 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from core.datasets import own, registry
-from core.datasets.items import Item, Loaded, Split, Task, loaded
-from core.datasets.own import Columns
-from core.events import CallFailed
-from core.lab.spec import MOST_CASES, Spec
+from ..events import CallFailed
+from ..labs.base.spec import MOST_CASES, Spec
+from . import own, registry
+from .items import Item, Loaded, Split, Task, loaded
+from .own import Columns
 
 MOST_ITEMS = 1_000_000
 """Items that a limit may name."""

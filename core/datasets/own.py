@@ -20,12 +20,12 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
-from core import confined, files, policy, shipped
-from core.datasets import hub, own_process
-from core.datasets.files import LARGEST as LARGEST
-from core.datasets.items import BROKEN, MOST_NAMED, DatasetError, Item, LeftOut, Read, Task
-from core.datasets.own_process import BESIDE, Wanted
-from core.home import home
+from .. import duckdb_worker, files, package_data, policy
+from ..home import home
+from . import hub, own_process
+from .files import LARGEST as LARGEST
+from .items import BROKEN, MOST_NAMED, DatasetError, Item, LeftOut, Read, Task
+from .own_process import BESIDE, Wanted
 
 KINDS = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 LONGEST = 20_000
@@ -37,7 +37,7 @@ LONGEST_HEADER = files.MB
 """Bytes."""
 RESULT_MB, MEMORY_MB, SECONDS = 100, 1_000, 120
 
-_TASKS = shipped.table("tasks")
+_TASKS = package_data.table("tasks")
 
 NEEDS: dict[str, tuple[str, ...]] = {task: tuple(about["needs"]) for task, about in _TASKS.items()}
 """What an item of a task must have. Each may have an `answer` and an `id` besides."""
@@ -345,17 +345,17 @@ def _quotes(path: Path) -> int:
 def _answer(path: Path, wanted: Wanted) -> dict[str, Any]:
     """What the process found. Raises DatasetError."""
     try:
-        found: dict[str, Any] = json.loads(confined.asked(own_process.__name__, wanted))
+        found: dict[str, Any] = json.loads(duckdb_worker.asked(own_process.__name__, wanted))
         return found
-    except confined.LateError:
+    except duckdb_worker.LateError:
         raise DatasetError(f"{path.name} took longer than {wanted.seconds} seconds to read.") from None
     except OSError as error:
         raise DatasetError(f"{path.name} cannot be read: {error.strerror}.") from None
-    except confined.RefusedError as error:
+    except duckdb_worker.RefusedError as error:
         words = " ".join(str(error).replace(str(path), path.name).split())
         if not words.startswith("Out of Memory"):
             raise DatasetError(f"{path.name} cannot be read: {words[:300]}") from None
-    except confined.FullError:
+    except duckdb_worker.FullError:
         pass
     raise DatasetError(f"{path.name} cannot be read: it takes more memory than {wanted.memory_mb:,} MB.")
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.confined import CONFIG, LOCKED, MB, serve
+from ..duckdb_worker import CONFIG, LOCKED, MB, serve
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -9,13 +9,13 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from core import files, shipped
-from core.datasets import babi, glue, imdb, mctest, shp, strategyqa
-from core.datasets.files import Stamp, noted, stamp
-from core.datasets.items import DatasetError, Item, LeftOut, Loaded, Read, Split, Task, left_out_words, loaded
-from core.datasets.sources import source_of
-from core.home import home
-from core.policy import NotAllowed
+from .. import files, package_data
+from ..home import home
+from ..policy import NotAllowed
+from . import babi, glue, imdb, mctest, shp, strategyqa
+from .files import Stamp, noted, stamp
+from .items import DatasetError, Item, LeftOut, Loaded, Read, Split, Task, left_out_words, loaded
+from .sources import source_of
 
 
 class Dataset(NamedTuple):
@@ -41,9 +41,9 @@ _READERS: dict[str, Callable[[Path, Split | None], Read]] = {
     "world": strategyqa.read,
 }
 
-DATASETS = shipped.rows("datasets", "dataset", lambda **about: Dataset(**about, read=_READERS[about["name"]]))
+DATASETS = package_data.rows("datasets", "dataset", lambda **about: Dataset(**about, read=_READERS[about["name"]]))
 
-_SHIPPED = shipped.DATA / "questions"
+_SHIPPED = package_data.DATA / "questions"
 
 _OTHER_NAMES = {"babi": "babi-1", "aclimdb": "imdb"}
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from core.datasets.files import check_texts, files_for, json_rows
-from core.datasets.items import BROKEN, BrokenRow, Item, LeftOut, Read, Split, broken, each
+from .files import check_texts, files_for, json_rows
+from .items import BROKEN, BrokenRow, Item, LeftOut, Read, Split, broken, each
 
 _FILES: dict[Split, tuple[str, ...]] = {
     "test": ("test.json*", "*/test.json*", "*.jsonl", "*.json"),

@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core import shipped
-from core.home import home
+from .. import package_data
+from ..home import home
 
 UNKNOWN = "unknown: recorded at the first download"
 """What stands for a size or a digest that could not be computed from the official file."""
@@ -60,8 +60,8 @@ class Source(NamedTuple):
 @cache
 def sources() -> tuple[Source, ...]:
     """All of them, in the order of the table."""
-    licences = {row["name"]: row["licence"] for row in shipped.table("datasets")["dataset"]}
-    return tuple(_source(entry, licences) for entry in shipped.beside(__file__, "sources.toml")["source"])
+    licences = {row["name"]: row["licence"] for row in package_data.table("datasets")["dataset"]}
+    return tuple(_source(entry, licences) for entry in package_data.beside(__file__, "sources.toml")["source"])
 
 
 def source_of(dataset: str) -> Source | None:

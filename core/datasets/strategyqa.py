@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.datasets.files import check_texts, file_for, json_rows
-from core.datasets.items import Item, Read, Split, broken, each
+from .files import check_texts, file_for, json_rows
+from .items import Item, Read, Split, broken, each
 
 _FILES: dict[Split, tuple[str, ...]] = {
     "test": ("dev.json", "strategyqa_test.json", "test.json"),

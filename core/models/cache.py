@@ -16,9 +16,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from pydantic import ValidationError
 
-from core import policy
-from core.events import Answer, Asked, Event, Model, OnText, Request
-from core.runs.turns import WHOSE, Leave, under
+from .. import policy
+from ..events import Answer, Asked, Event, Model, OnText, Request
+from ..runs.fairness import WHOSE, Leave, under
 
 log = logging.getLogger(__name__)
 

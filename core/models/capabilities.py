@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 
 from pydantic import Field, ValidationError
 
-from core.events import Answer, CallFailed, Frozen, Message, Model, Request, Sampling, Served, Tool, now, unheard
-from core.home import write
-from core.models.cache import Cached
-from core.models.endpoint import Endpoint
-from core.models.errors import NoToolCalls, Refused
-from core.models.ids import is_control
-from core.models.prices import price_of
-from core.models.traits import Thinks, Traits
-from core.text.counted import counted
-from core.text.reply import without_thinking
+from ..events import Answer, CallFailed, Frozen, Message, Model, Request, Sampling, Served, Tool, now, unheard
+from ..home import write
+from ..text.plurals import counted
+from ..text.reply import without_thinking
+from .cache import Cached
+from .endpoint import Endpoint
+from .errors import NoToolCalls, Refused
+from .ids import is_control
+from .prices import price_of
+from .traits import Thinks, Traits
 
 MOST_KEPT = 500
 """Models whose results are kept; the oldest go first."""

@@ -11,17 +11,17 @@ from typing import Literal, NamedTuple
 
 from pydantic import SecretStr
 
-from core.events import CallFailed, Event, Frozen, Model
-from core.journal import found, listed
-from core.models import download, local
-from core.models.cache import Cached, ResponseCache
-from core.models.connection import Connection, connect
-from core.models.endpoint import Endpoint
-from core.models.errors import BadSetting, NoSuchModel, failure
-from core.models.faults import did_you_mean
-from core.models.prices import price_of
-from core.models.replay import Replay
-from core.models.settings import PRESETS, EndpointConfig
+from ..events import CallFailed, Event, Frozen, Model
+from ..journal import found, listed
+from . import download, local
+from .cache import Cached, ResponseCache
+from .connection import Connection, connect
+from .endpoint import Endpoint
+from .error_mapping import did_you_mean
+from .errors import BadSetting, NoSuchModel, failure
+from .prices import price_of
+from .replay import Replay
+from .settings import PRESETS, EndpointConfig
 
 Kind = Literal["control", "local", "endpoint", "replay"]
 ReadJournal = Callable[[Path], Iterable[Event]]

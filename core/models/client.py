@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from core.models import guard
-from core.models.settings import EndpointConfig, Extras
+from . import safe_http
+from .settings import EndpointConfig, Extras
 
 if TYPE_CHECKING:
     import openai
@@ -33,17 +33,17 @@ def open_client(config: EndpointConfig) -> openai.AsyncOpenAI:
         api_key=config.secret or "none",
         base_url=config.base_url,
         admin_api_key="",
-        default_headers=_plain(config.headers) | omitted | {"Accept-Encoding": guard.ACCEPTED},
+        default_headers=_plain(config.headers) | omitted | {"Accept-Encoding": safe_http.ACCEPTED},
         default_query=_plain(config.query),
         max_retries=0,
         timeout=timeout,
         # A proxy does not lead back to this machine.
         http_client=openai.DefaultAsyncHttpxClient(
             timeout=timeout,
-            verify=guard.certificates(trust_env),
+            verify=safe_http.certificates(trust_env),
             trust_env=trust_env,
-            transport=guard.public_only() if config.of_visitor else None,
-            event_hooks=guard.hooks(httpx2.URL(config.base_url)),
+            transport=safe_http.public_only() if config.of_visitor else None,
+            event_hooks=safe_http.hooks(httpx2.URL(config.base_url)),
         ),
     )
 

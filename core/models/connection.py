@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from core.models.client import open_client
-from core.models.settings import EndpointConfig
-from core.models.throttle import Throttle
-from core.models.traits import Traits, TraitsFile
+from .client import open_client
+from .settings import EndpointConfig
+from .throttle import Throttle
+from .traits import Traits, TraitsFile
 
 if TYPE_CHECKING:
     import openai

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 from urllib.parse import unquote
 
-from core import shipped
-from core.events import CallFailed, Frozen
-from core.models.errors import failure
+from .. import package_data
+from ..events import CallFailed, Frozen
+from .errors import failure
 
 Progress = Callable[[int, int], None]
 """Called with bytes that are here and bytes in all (0 where the server does not say)."""
@@ -75,7 +75,7 @@ class Remote(NamedTuple):
 @cache
 def offered() -> Sequence[HubModel]:
     """The models that can be downloaded, smallest first."""
-    return tuple(sorted(shipped.rows("models", "model", HubModel), key=lambda model: model.size_bytes))
+    return tuple(sorted(package_data.rows("models", "model", HubModel), key=lambda model: model.size_bytes))
 
 
 def hub() -> str:
@@ -90,7 +90,7 @@ def download(
     stop: threading.Event | None = None,
 ) -> Path:
     """Fetch `model` to `<folder>/<name>.gguf`. Blocks: for a thread, one for each model
-    (`core.models.fetches`). Resumes an earlier download that stopped.
+    (`core.models.download_jobs`). Resumes an earlier download that stopped.
 
     The file appears under its name only when it is whole and checked; until then it is `<name>.gguf.part`. What lies in
     the hub's own cache on this machine already is copied from there. `stop` ends the download from another thread.

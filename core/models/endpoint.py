@@ -10,14 +10,14 @@ from collections.abc import Callable, Collection
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.events import Answer, CallFailed, Message, OnText, Request, ending_of
-from core.models import faults, stream
-from core.models.connection import Connection
-from core.models.errors import NoSuchModel, RateLimited, Refused, ServerLoading, failure
-from core.models.listing import LISTING_TIMEOUT, listed_names
-from core.models.reply import Reply
-from core.models.traits import FIRST_ROOM, MOST_ROOM, ROOM_TO_TELL, Traits
-from core.runs.turns import Leave
+from ..events import Answer, CallFailed, Message, OnText, Request, ending_of
+from ..runs.fairness import Leave
+from . import error_mapping, stream
+from .connection import Connection
+from .errors import NoSuchModel, RateLimited, Refused, ServerLoading, failure
+from .listing import LISTING_TIMEOUT, listed_names
+from .reply import Reply
+from .traits import FIRST_ROOM, MOST_ROOM, ROOM_TO_TELL, Traits
 
 if TYPE_CHECKING:
     import openai
@@ -78,7 +78,7 @@ class Endpoint:
         async with self.connection.throttle.turns.turn():
             # What the server wants to be waited for is no part of the call; nobody waits for hours.
             if (wait := self.connection.throttle.wait) > config.timeout:
-                raise faults.still_refused(config, wait)
+                raise error_mapping.still_refused(config, wait)
             await self.connection.throttle.open(self._leave)
             limit = asyncio.timeout(config.timeout)
             try:
@@ -89,7 +89,7 @@ class Endpoint:
             except TimeoutError:
                 if not limit.expired():
                     raise
-        raise faults.timed_out(config, began=passed_on.anything)
+        raise error_mapping.timed_out(config, began=passed_on.anything)
 
     def would_send(self, request: Request) -> dict[str, Any]:
         """The parameters of this request as they would go out now, in the form of `Answer.sent`."""
@@ -177,18 +177,18 @@ class Endpoint:
             async with aclosing(stream.pieces(client, self.model, turns, parameters, reply)) as pieces:
                 async for piece in pieces:
                     if len(config.secret) >= 12 and any(config.secret in part for part in reply.everything()):
-                        return faults.malformed(config, "the server repeated the key in its answer")
+                        return error_mapping.malformed(config, "the server repeated the key in its answer")
                     if piece:
                         reply.first = reply.first if reply.first is not None else time.monotonic() - began
                         passed_on(piece)
         except openai.APIStatusError as error:
             return self._refusal(error, request, parameters, traits, grown)
         except httpx2.TransportError as error:
-            return faults.broken_off(config, error)
+            return error_mapping.broken_off(config, error)
         except stream.Reported as error:
-            return faults.of_body(error.body, config, self.model)
+            return error_mapping.of_body(error.body, config, self.model)
         except (openai.OpenAIError, stream.Unreadable) as error:
-            return faults.of_error(error, config, self.model)
+            return error_mapping.of_error(error, config, self.model)
         fault = reply.failure(config)
         wants_room = reply.thought and ending_of(reply.finish_reason) == "cut" and not reply.cut
         if wants_room and not grown and (more := self._more_room(request, parameters, reply.reasoning_tokens)):
@@ -202,7 +202,7 @@ class Endpoint:
             return fault
         characters = sum(len(turn["content"] or "") for turn in turns)
         if self.connection.cut_prompt(self.model, characters, tokens := reply.usage.prompt_tokens):
-            return faults.prompt_cut(config, characters, tokens or 0)
+            return error_mapping.prompt_cut(config, characters, tokens or 0)
         self._learn(**self._seen(traits, reply))
         return Answer(
             text=reply.text,
@@ -231,19 +231,19 @@ class Endpoint:
         """
         config = self.connection.config
         room = traits.room
-        if faults.wants_more_room(error):
+        if error_mapping.wants_more_room(error):
             if not grown and (more := self._more_room(request, parameters, 0)):
                 return _Changed({"room": more, "thinks": "hidden"})
             return failure("only_thought", name=config.name)
-        if room and config.thinking_room is None and faults.wants_less_room(error):
+        if room and config.thinking_room is None and error_mapping.wants_less_room(error):
             return _Changed({"room": room // 2 if room > 500 else 0})
-        refused = faults.refused_parameter(error, parameters)
+        refused = error_mapping.refused_parameter(error, parameters)
         if refused == "system" and traits.system_role and any(turn.role == "system" for turn in request.messages):
             return _Changed({"system_role": False})
         if refused is not None and refused != "system" and refused not in _NEEDED:
             return refused
-        no_tools = faults.refused_tools(error, config, self.model) if _uses_tools(request) else None
-        return no_tools or faults.of_error(error, config, self.model)
+        no_tools = error_mapping.refused_tools(error, config, self.model) if _uses_tools(request) else None
+        return no_tools or error_mapping.of_error(error, config, self.model)
 
     def _more_room(self, request: Request, parameters: dict[str, Any], used: int) -> int | None:
         """The room for thinking to try next; None where it cannot grow. `used`: tokens that thinking took."""
@@ -279,7 +279,7 @@ class Endpoint:
                 names = await listed_names(client, config)
         except (CallFailed, TimeoutError):
             return failure
-        return faults.no_such_model(config, self.model, names) if names else failure
+        return error_mapping.no_such_model(config, self.model, names) if names else failure
 
     def _parameters(self, request: Request, left_out: Collection[str] = ()) -> dict[str, Any]:
         """What is sent besides model and messages: the settings, without those that this server refuses, and those

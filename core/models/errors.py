@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core import shipped
-from core.events import CallFailed
+from .. import package_data
+from ..events import CallFailed
 
 
 class NothingListens(CallFailed):
@@ -100,7 +100,7 @@ class DiskFull(CallFailed):
     """Not enough room for a download."""
 
 
-_IN_WORDS = shipped.table("failures")
+_IN_WORDS = package_data.table("failures")
 
 
 def failure(name: str, /, **values: object) -> CallFailed:

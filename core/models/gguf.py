@@ -13,8 +13,8 @@ import struct
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from core import files
-from core.models.errors import failure
+from .. import files
+from .errors import failure
 
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _LIST = 8, 9

@@ -6,10 +6,10 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
-from core.models import faults, guard
-from core.models.client import open_client
-from core.models.settings import EndpointConfig
-from core.text.reply import storable
+from ..text.reply import storable
+from . import error_mapping, safe_http
+from .client import open_client
+from .settings import EndpointConfig
 
 if TYPE_CHECKING:
     import openai
@@ -42,7 +42,7 @@ async def _list(config: EndpointConfig) -> list[str]:
         pass
     finally:
         await client.close()
-    raise faults.timed_out(config, began=False)
+    raise error_mapping.timed_out(config, began=False)
 
 
 async def listed_names(client: openai.AsyncOpenAI, config: EndpointConfig) -> list[str]:
@@ -53,12 +53,12 @@ async def listed_names(client: openai.AsyncOpenAI, config: EndpointConfig) -> li
         reply = await client.models.with_raw_response.list(**_asked_for(config))
         return _names(json.loads(reply.text), config)
     except openai.OpenAIError as error:
-        failure = faults.of_error(error, config)
+        failure = error_mapping.of_error(error, config)
     except Exception as error:  # whatever reading what was sent provokes, here or in the libraries, is the sender's
-        what = str(error) if isinstance(error, guard.Unsafe) else "its list of models has another form"
+        what = str(error) if isinstance(error, safe_http.Unsafe) else "its list of models has another form"
         unreadable = ValueError(what)
         unreadable.__cause__ = error
-        failure = faults.of_error(unreadable, config)
+        failure = error_mapping.of_error(unreadable, config)
     raise failure
 
 
@@ -89,7 +89,7 @@ def _names(reply: Any, config: EndpointConfig) -> list[str]:
     names = {name for entry in reply[:MOST_NAMES] if (name := _name(entry))}
     if reply and not names:
         raise ValueError("no names")
-    return sorted({faults.scrub(name, config) for name in names})
+    return sorted({error_mapping.scrub(name, config) for name in names})
 
 
 def _name(entry: Any) -> str:

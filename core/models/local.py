@@ -23,16 +23,16 @@ from typing import IO
 
 from pydantic import SecretStr
 
-from core import files, shipped
-from core.events import Answer, CallFailed, OnText, Request, unheard
-from core.models import gguf
-from core.models.connection import Connection
-from core.models.endpoint import Endpoint
-from core.models.errors import MalformedReply, NothingListens, failure
-from core.models.settings import EndpointConfig
-from core.models.traits import Thinks
-from core.policy import NotAllowed, child_environment
-from core.runs.turns import Leave, beside
+from .. import files, package_data
+from ..events import Answer, CallFailed, OnText, Request, unheard
+from ..policy import NotAllowed, child_environment
+from ..runs.fairness import Leave, beside
+from . import gguf
+from .connection import Connection
+from .endpoint import Endpoint
+from .errors import MalformedReply, NothingListens, failure
+from .settings import EndpointConfig
+from .traits import Thinks
 
 SHIPPED = "smollm2-135m"
 """Name of the model that is installed with the app."""
@@ -135,7 +135,7 @@ class _Server:
     """
 
     def __init__(self, path: Path) -> None:
-        if path == shipped_weights() and shipped.altered(SHIPPED_PACKAGE, path.parent):
+        if path == shipped_weights() and package_data.altered(SHIPPED_PACKAGE, path.parent):
             raise failure("not_what_ships", path=path, install=SHIPPED_INSTALL)
         self._path = path
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the process

@@ -9,10 +9,10 @@ from functools import cache
 
 from pydantic import ValidationError
 
-from core import home, shipped
-from core.events import Frozen, Usage
-from core.models.errors import BadSetting
-from core.models.ids import is_free
+from .. import home, package_data
+from ..events import Frozen, Usage
+from .errors import BadSetting
+from .ids import is_free
 
 
 class Price(Frozen):
@@ -39,7 +39,7 @@ def prices() -> dict[str, Price]:
     own = home.home() / "prices.toml"
     try:
         entries = tomllib.loads(own.read_text(encoding="utf-8")).get("price", []) if own.is_file() else []
-        every = (*shipped.rows("models", "price", Price), *(Price.model_validate(entry) for entry in entries))
+        every = (*package_data.rows("models", "price", Price), *(Price.model_validate(entry) for entry in entries))
     except (ValueError, TypeError, OSError) as error:
         why = (
             "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors())

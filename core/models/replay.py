@@ -6,9 +6,9 @@ import hashlib
 import json
 from collections.abc import Iterable
 
-from core.events import Answer, Asked, CallFailed, Event, Failed, OnText, Request
-from core.models import errors
-from core.transcript import Call, transcript
+from ..events import Answer, Asked, CallFailed, Event, Failed, OnText, Request
+from ..transcript import Call, transcript
+from . import errors
 
 _FIRST_WORDS = 12
 

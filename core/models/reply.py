@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from core.events import LONGEST_ANSWER, CallFailed, Ending, Served, Thinking, ToolCall, Usage, ending_of
-from core.models import faults
-from core.models.errors import failure
-from core.models.settings import EndpointConfig
-from core.models.stops import StopCutter
-from core.models.traits import Thinks
-from core.text import thinking
-from core.text.reply import storable
+from ..events import LONGEST_ANSWER, CallFailed, Ending, Served, Thinking, ToolCall, Usage, ending_of
+from ..text import thinking
+from ..text.reply import storable
+from . import error_mapping
+from .errors import failure
+from .settings import EndpointConfig
+from .stop_sequences import StopCutter
+from .traits import Thinks
 
 _SUMMARIZED = re.compile(r"(?:^|/)(?:gpt-(?!oss)|o\d|claude|gemini|grok)", re.IGNORECASE)
 """Models whose providers send a summary of the thinking and not the thinking itself."""
@@ -183,11 +183,11 @@ class Reply:
         """Why a finished reply is no usable answer; None where it is one."""
         ending = "complete" if self._own_stop else ending_of(self.finish_reason)
         if self.finish_reason is None and not self.done:
-            return faults.malformed(config, "it broke off before the answer was whole")
+            return error_mapping.malformed(config, "it broke off before the answer was whole")
         if ending == "filtered":
-            return faults.filtered(config, (self.finish_reason or "").partition(":")[2].strip())
+            return error_mapping.filtered(config, (self.finish_reason or "").partition(":")[2].strip())
         if ending == "failed":
-            return faults.gave_up(config, self.finish_reason or "", self.error)
+            return error_mapping.gave_up(config, self.finish_reason or "", self.error)
         if self._calls or thinking.split(self.text).answer.strip():
             return None
         if not self.thought:

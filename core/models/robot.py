@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from core.events import Answer, OnText, Request, ToolCall
-from core.models.errors import Refused
-from core.shipped import beside
+from ..events import Answer, OnText, Request, ToolCall
+from ..package_data import beside
+from .errors import Refused
 
 R = TypeVar("R", bound="Robot")
 

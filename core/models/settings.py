@@ -11,8 +11,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
-from core import shipped
-from core.models.errors import BadSetting, failure
+from .. import package_data
+from .errors import BadSetting, failure
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _EXTRA_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -60,7 +60,7 @@ class Preset(NamedTuple):
     list_query: Mapping[str, str] = MappingProxyType({})
 
 
-PRESETS = {name: Preset(**fields) for name, fields in shipped.table("servers").items()}
+PRESETS = {name: Preset(**fields) for name, fields in package_data.table("servers").items()}
 """By the name that the endpoint gets."""
 
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any
 
-from core.models import guard
-from core.models.reply import Reply
+from . import safe_http
+from .reply import Reply
 
 if TYPE_CHECKING:
     import httpx2
@@ -28,7 +28,7 @@ class Unreadable(Exception):
     @classmethod
     def of(cls, error: Exception) -> Unreadable:
         """An Unreadable caused by `error`; with its message, where it is one of the guard's."""
-        unreadable = cls(str(error) if isinstance(error, guard.Unsafe) else "")
+        unreadable = cls(str(error) if isinstance(error, safe_http.Unsafe) else "")
         unreadable.__cause__ = error
         return unreadable
 

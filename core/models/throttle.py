@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from core.runs.turns import Leave, Turns
+from ..runs.fairness import Leave, Turns
 
 LESS = 0.8
 

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from core import home
-from core.events import Frozen
+from .. import home
+from ..events import Frozen
 
 log = logging.getLogger(__name__)
 

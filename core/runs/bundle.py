@@ -28,13 +28,13 @@ from typing import IO, Literal, NamedTuple
 
 from pydantic import Field, ValidationError
 
-from core import files, journal, lease, policy
-from core.events import SCHEMA, Frozen, Recorded, Started, now
-from core.journal import FromTheFuture
-from core.lease import Held, Lease
-from core.runs import signing
-from core.runs.engine import app_version, commit
-from core.runs.signing import Signature, SignatureRefused
+from .. import files, journal, lease, policy
+from ..events import SCHEMA, Frozen, Recorded, Started, now
+from ..journal import FromTheFuture
+from ..lease import Held, Lease
+from . import signing
+from .engine import app_version, commit
+from .signing import Signature, SignatureRefused
 
 MANIFEST = "manifest.json"
 SIGNATURE = f"{MANIFEST}.sig"

@@ -8,16 +8,16 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from core import journal
-from core.events import Event, Frozen
-from core.journal import Journal
-from core.lab.lab import Lab, Prior
-from core.lab.spec import Spec
-from core.runs import prior
-from core.runs.engine import Going, Ports, execute, given, new_id
-from core.runs.fork import fork_of, narrowed
-from core.runs.run import Publish, Resolve
-from core.transcript import Transcript, transcript
+from .. import journal
+from ..events import Event, Frozen
+from ..journal import Journal
+from ..labs.base.lab import Lab, Prior
+from ..labs.base.spec import Spec
+from ..transcript import Transcript, transcript
+from . import prerequisites
+from .context import Publish, Resolve
+from .engine import Going, Ports, execute, given, new_id
+from .fork import fork_of, narrowed
 
 Make = Callable[[Going], Awaitable[object]]
 """Makes a run from start to finish, with its journal."""
@@ -40,7 +40,7 @@ class Driver:
     folder: Path
     owner: str = ""
     study: str = ""
-    sees: prior.Sees = lambda run: True
+    sees: prerequisites.Sees = lambda run: True
     making: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     """By specification: what several runs stand on is made once."""
 
@@ -69,7 +69,7 @@ class Driver:
         """
         fork = going.forked_from or fork_of(going.history)
         lab = narrowed(going.lab, fork) if fork else going.lab
-        due = {} if fork or going.reread_from else prior.due(lab, going.spec, going.history)
+        due = {} if fork or going.reread_from else prerequisites.due(lab, going.spec, going.history)
 
         async def stand_on() -> dict[str, Frozen]:
             if ready is not None:
@@ -101,7 +101,7 @@ class Driver:
         if not isinstance(first, Prior):
             return first
         async with self.making[first.spec.model_dump_json()]:
-            known = await asyncio.to_thread(prior.record_of, first, self.folder, self.sees)
+            known = await asyncio.to_thread(prerequisites.record_of, first, self.folder, self.sees)
             if known is not None or not first.wanted:
                 return known
             going = Going(first.lab, first.spec, new_id(first.lab.name))

@@ -21,19 +21,19 @@ from itertools import count, islice
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from core.by_rules import ByRules
-from core.datasets.items import BROKEN, Loaded
-from core.events import CallFailed, Event, Failed, Finished, Fork, Frozen, OutOfReach, Recorded, Started
-from core.journal import JournalFull, JournalInUse
-from core.lab.cases import Begun, Case, Result, Trial, View
-from core.lab.lab import Lab
-from core.lab.spec import MOST_CASES, BadInput, Spec
-from core.policy import child_environment
-from core.runs.run import Ports as Ports
-from core.runs.run import Run, Session, bounded, failed
-from core.runs.turns import beside
-from core.score import Figure
-from core.transcript import Transcript, name_of
+from ..datasets.items import BROKEN, Loaded
+from ..events import CallFailed, Event, Failed, Finished, Fork, Frozen, OutOfReach, Recorded, Started
+from ..journal import JournalFull, JournalInUse
+from ..labs.base.cases import Begun, Case, Result, Trial, View
+from ..labs.base.lab import Lab
+from ..labs.base.spec import MOST_CASES, BadInput, Spec
+from ..policy import child_environment
+from ..rulesets import ByRules
+from ..score import Figure
+from ..transcript import Transcript, name_of
+from .context import Ports as Ports
+from .context import Run, Session, bounded, failed
+from .fairness import beside
 
 log = logging.getLogger(__name__)
 

@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from core.events import Answer, Answered, Asked, CallFailed, Event, Fork, OnText, Request, Started, Usage
-from core.lab.lab import Lab
-from core.lab.spec import Spec
-from core.runs.engine import Addition, Going, Ports, execute, given
-from core.runs.run import Resolve
-from core.transcript import shares, transcript
+from ..events import Answer, Answered, Asked, CallFailed, Event, Fork, OnText, Request, Started, Usage
+from ..labs.base.lab import Lab
+from ..labs.base.spec import Spec
+from ..transcript import shares, transcript
+from .context import Resolve
+from .engine import Addition, Going, Ports, execute, given
 
 _Place = tuple[str, str, str, str, int, str]
 

@@ -6,7 +6,7 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-from core.events import Frozen
+from ..events import Frozen
 
 
 class Recording(Frozen):

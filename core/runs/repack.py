@@ -8,8 +8,8 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from core.journal import JournalFull
-from core.runs import bundle
+from ..journal import JournalFull
+from . import bundle
 
 
 def write(file: Path, runs: list[str], folder: Path) -> dict[str, str]:

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from core.policy import child_environment
+from ..policy import child_environment
 
 NAMESPACE = "explain-yourself"
 """What our signatures are for: one that was made for anything else does not fit."""

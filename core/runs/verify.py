@@ -16,18 +16,18 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from core import journal, policy
-from core.events import Event, Frozen, Model, Recorded, Started
-from core.journal import FromTheFuture, Journal
-from core.lab.lab import Lab
-from core.lab.spec import Spec
-from core.runs.bundle import IMPORTED, from_path
-from core.runs.driver import new_reading
-from core.runs.engine import Ports, app_version, execute
-from core.runs.fork import narrowed
-from core.runs.run import recorded
-from core.runs.same import is_same
-from core.transcript import Transcript, name_of, transcript
+from .. import journal, policy
+from ..events import Event, Frozen, Model, Recorded, Started
+from ..journal import FromTheFuture, Journal
+from ..labs.base.lab import Lab
+from ..labs.base.spec import Spec
+from ..transcript import Transcript, name_of, transcript
+from .bundle import IMPORTED, from_path
+from .context import recorded
+from .driver import new_reading
+from .engine import Ports, app_version, execute
+from .fork import narrowed
+from .tolerance import is_same
 
 log = logging.getLogger(__name__)
 

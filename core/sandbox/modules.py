@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.sandbox import lent_scipy
-from core.sandbox.names import NAMED
+from . import scipy_subset
+from .names import NAMED
 
 if TYPE_CHECKING:
     from pydantic_monty import ExternalModule
@@ -272,8 +272,8 @@ def lent_modules(is_late: Callable[[], bool], seed: int) -> dict[str, Callable[[
 
     def parts() -> ExternalModule:
         made = {
-            part: ExternalModule({"names": list(names), "call": timed(lent_scipy.caller(part, safe_argument))})
-            for part, names in lent_scipy.NAMES.items()
+            part: ExternalModule({"names": list(names), "call": timed(scipy_subset.caller(part, safe_argument))})
+            for part, names in scipy_subset.NAMES.items()
         }
         return ExternalModule(made)
 

@@ -21,10 +21,10 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from core.sandbox.inside import NUMBERS, TEXTS
-from core.sandbox.modules import lent_modules, of_array
-from core.sandbox.rewriting import rewritten
-from core.sandbox.walls import bound_workers, raise_walls
+from .modules import lent_modules, of_array
+from .os_hardening import bound_workers, raise_walls
+from .prelude import NUMBERS, TEXTS
+from .rewriting import rewritten
 
 if TYPE_CHECKING:
     from pydantic_monty import Monty, ResourceLimits

@@ -26,14 +26,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.events import Rules
-from core.policy import child_environment
-from core.runs.turns import Turns
-from core.sandbox import process
-from core.sandbox.lacking import marked
-from core.sandbox.process import Outcome
-from core.sandbox.rewriting import names_numbers
-from core.sandbox.walls import Walls
+from ..events import Rules
+from ..policy import child_environment
+from ..runs.fairness import Turns
+from . import process
+from .os_hardening import Walls
+from .process import Outcome
+from .rewriting import names_numbers
+from .unsupported import marked
 
 Value = float | complex | str
 """What goes into a program or comes out: a number, or a text. NaN is a number that is not defined."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from core.statistics.interval import Interval
+from .interval import Interval
 
 
 def anytime(total: float, n: int, level: float = 0.95) -> Interval:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.statistics.interval import Interval
+from .interval import Interval
 
 
 class Stratum(NamedTuple):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.statistics.interval import Interval
+from .interval import Interval
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,8 +6,8 @@ import math
 from collections.abc import Hashable, Sequence
 from typing import Literal
 
-from core.statistics.bootstrap import bootstrap_of_mean
-from core.statistics.interval import Interval
+from .bootstrap import bootstrap_of_mean
+from .interval import Interval
 
 
 def correlation_per_input(

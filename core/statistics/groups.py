@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.statistics.means import Kind, Range, interval_of_items
-from core.statistics.shares import FEW, is_thin
+from .means import Kind, Range, interval_of_items
+from .shares import FEW, is_thin
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,8 +7,8 @@ from collections.abc import Hashable, Sequence
 from statistics import median
 from typing import Literal
 
-from core.statistics.interval import Interval
-from core.statistics.shares import Z, wilson
+from .interval import Interval
+from .shares import Z, wilson
 
 Kind = Literal["share", "difference", "positive", "any", "error", "gap"]
 """What a figure's values are by what it is: a share; a difference of two shares, or a correlation; a number of 0 or

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.statistics.bootstrap import ROOM, is_alike
-from core.statistics.means import Kind, interval_of_items, of_gaps
-from core.statistics.shares import mcnemar
+from .bootstrap import ROOM, is_alike
+from .means import Kind, interval_of_items, of_gaps
+from .shares import mcnemar
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from core.statistics.bootstrap import ROOM
-from core.statistics.shares import wilson
+from .bootstrap import ROOM
+from .shares import wilson
 
 
 def items_for_width(width: float, share: float = 0.5) -> int:

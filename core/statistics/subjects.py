@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from core.statistics.beta import BetaPairs, beta_pairs
-from core.statistics.interval import Interval
-from core.statistics.means import MEDIAN, Kind, interval_of_items, of_gaps
-from core.statistics.paired import Test, holm, sign_flips
-from core.statistics.shares import FEW, mcnemar
+from .beta import BetaPairs, beta_pairs
+from .interval import Interval
+from .means import MEDIAN, Kind, interval_of_items, of_gaps
+from .paired import Test, holm, sign_flips
+from .shares import FEW, mcnemar
 
 if TYPE_CHECKING:
     import pandas as pd

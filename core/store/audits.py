@@ -1,5 +1,5 @@
 """Blind audits: readings that are drawn by strata, judged by a person who sees the raw answer alone, and what the
-readers are worth by that. The draw and what is said of it lie in the person's label journals (`core.people.labels`).
+readers are worth by that. The draw and what is said of it lie in the person's label journals (`core.runs.labels`).
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from core.by_rules import RULES
-from core.lab.lab import Lab
-from core.lab.shown import Detector, Judgement
-from core.people.labels import Audited
-from core.statistics import Agreement, Interval, Stratum, allotted, weighted_kappa, weighted_share
-from core.store.filters import Filter, condition
-from core.store.listing import Place
-from core.store.matching import ROBOT
-from core.store.queries import SEEN
-from core.store.schema import table_of
-from core.store.store import Store
-from core.store.versions import first_of, versions
-from core.transcript import name_of
+from ..labs.base.declared import Detector, Judgement
+from ..labs.base.lab import Lab
+from ..rulesets import RULES
+from ..runs.labels import Audited
+from ..statistics import Agreement, Interval, Stratum, allotted, weighted_kappa, weighted_share
+from ..transcript import name_of
+from .filters import Filter, condition
+from .listing import Place
+from .matching import ROBOT
+from .queries import SEEN
+from .rereadings import first_of, versions
+from .schema import table_of
+from .store import Store
 
 UNREAD = "nothing"
 """What stands for a reading that came to nothing, so that it can be right or wrong."""
@@ -214,7 +214,7 @@ def readings(
     store: Store, places: Sequence[Place], judged: Judgement, viewer: str | None = None
 ) -> dict[Place, dict[str, str]]:
     """What each set of rules, or each of the judgement's detectors, reads there, in the version of the run that counts
-    (`core.store.versions`), or where that has no such trial, in the one that was drawn. A place that is gone has
+    (`core.store.rereadings`), or where that has no such trial, in the one that was drawn. A place that is gone has
     nothing read; nor is a detector named that read nothing anywhere.
     """
     counts = {

@@ -1,5 +1,5 @@
 """Two to five subjects (models, methods, runs, rules, filters) on the items that they share: which items those are,
-their outcomes, and by how much the subjects differ. `core.telling.compared_in_words` says it in sentences.
+their outcomes, and by how much the subjects differ. `core.report.comparison_text` says it in sentences.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
 from urllib.parse import parse_qs
 
-from core.events import Rules
-from core.lab.shown import FACETS
-from core.statistics import Pair
-from core.statistics.subjects import MOST, compare_cells, compare_pairs, corrected
-from core.store.filters import Filter, condition, from_query
-from core.store.matching import (
+from ..events import Rules
+from ..labs.base.declared import FACETS
+from ..statistics import Pair
+from ..statistics.subjects import MOST, compare_cells, compare_pairs, corrected
+from .filters import Filter, condition, from_query
+from .matching import (
     AGREE,
     ORDER,
     ROBOT,
@@ -33,8 +33,8 @@ from core.store.matching import (
     where,
     wide,
 )
-from core.store.queries import SEEN
-from core.store.store import Store
+from .queries import SEEN
+from .store import Store
 
 if TYPE_CHECKING:
     import numpy as np

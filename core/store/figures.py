@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from core.lab.shown import FACETS, Cases
-from core.store.filters import Filter, condition
-from core.store.schema import named, table_of
-from core.store.store import Store
+from ..labs.base.declared import FACETS, Cases
+from .filters import Filter, condition
+from .schema import named, table_of
+from .store import Store
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -29,9 +29,9 @@ def of_cases(
     that is `wanted` is there; `viewer` and `stopped` as in `core.store.filters.condition`. Recordings are left out
     unless they are wanted, for they were chosen to be shown; forks always, for a person edited one of their answers.
 
-    run, case, at, title, model, lab, a column for each of `core.lab.FACETS` and those that `cases` adds; metric, value
-    (null where it is undefined or the case has none), low, high, n, of (0 where it has none); found: how many cases
-    there were before the limit `newest`.
+    run, case, at, title, model, lab, a column for each of `core.labs.base.FACETS` and those that `cases` adds; metric,
+    value (null where it is undefined or the case has none), low, high, n, of (0 where it has none); found: how many
+    cases there were before the limit `newest`.
     """
     import pandas as pd
 

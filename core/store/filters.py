@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import NamedTuple
 
-from core.lab.shown import FACETS
-from core.runs.bundle import IMPORTED
-from core.store.queries import SEEN
-from core.store.versions import REPLACED
+from ..labs.base.declared import FACETS
+from ..runs.bundle import IMPORTED
+from .queries import SEEN
+from .rereadings import REPLACED
 
 TITLES = {
     "lab": "Lab",

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from core import archives
-from core.events import Answered, Event, Failed, Recorded
-from core.journal import from_line
-from core.store.items import refresh
-from core.store.rows_of_events import BEGUN, RESULT, Row, Rows, check, new_run
-from core.store.store import Store
+from .. import archives
+from ..events import Answered, Event, Failed, Recorded
+from ..journal import from_line
+from .event_rows import BEGUN, RESULT, Row, Rows, check, new_run
+from .result_rows import refresh
+from .store import Store
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

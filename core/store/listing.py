@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.store.filters import OF_ITEMS, OF_RUNS, SAID, STATUS, Filter, Where, condition
-from core.store.queries import SEEN
-from core.store.store import Store
-from core.store.versions import versions
+from .filters import OF_ITEMS, OF_RUNS, SAID, STATUS, Filter, Where, condition
+from .queries import SEEN
+from .rereadings import versions
+from .store import Store
 
 if TYPE_CHECKING:
     from pandas import DataFrame

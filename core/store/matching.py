@@ -10,12 +10,12 @@ from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from core.events import Rules
-from core.lab.shown import FACETS, Judged
-from core.models.ids import CONTROL
-from core.store.filters import Filter, Where, condition
-from core.store.listing import Place
-from core.store.store import Store
+from ..events import Rules
+from ..labs.base.declared import FACETS, Judged
+from ..models.ids import CONTROL
+from .filters import Filter, Where, condition
+from .listing import Place
+from .store import Store
 
 if TYPE_CHECKING:
     from pandas import DataFrame

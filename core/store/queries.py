@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from core.runs.bundle import IMPORTED
-from core.store.schema import named
-from core.store.store import Store
+from ..runs.bundle import IMPORTED
+from .schema import named
+from .store import Store
 
 if TYPE_CHECKING:
     from pandas import DataFrame

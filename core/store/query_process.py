@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.confined import CONFIG, LOCKED, MB, serve
+from ..duckdb_worker import CONFIG, LOCKED, MB, serve
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

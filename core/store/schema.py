@@ -17,10 +17,10 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
-from core.by_rules import columns_of
-from core.events import Frozen
-from core.lab.lab import Lab
-from core.transcript import name_of
+from ..events import Frozen
+from ..labs.base.lab import Lab
+from ..rulesets import columns_of
+from ..transcript import name_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

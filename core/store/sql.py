@@ -20,13 +20,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core import confined, policy
-from core.runs.turns import WHOSE, Turns
-from core.store import query_process
-from core.store.queries import SEEN
-from core.store.query_process import Asked
-from core.store.schema import GENERIC
-from core.store.store import QueryRefused, Store
+from .. import duckdb_worker, policy
+from ..runs.fairness import WHOSE, Turns
+from . import query_process
+from .queries import SEEN
+from .query_process import Asked
+from .schema import GENERIC
+from .store import QueryRefused, Store
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -113,13 +113,13 @@ def ask_file(path: Path, sql: str, viewer: str | None = None) -> Found:
     )
     began = time.monotonic()
     try:
-        answer = confined.asked(query_process.__name__, asked)
-    except confined.RefusedError as error:
+        answer = duckdb_worker.asked(query_process.__name__, asked)
+    except duckdb_worker.RefusedError as error:
         raise QueryRefused(_kind(str(error))) from None
-    except confined.LateError:
+    except duckdb_worker.LateError:
         words = f"Stopped after {seconds} seconds (EXPLAIN_QUERY_SECONDS). Ask for less, or add a LIMIT."
         raise QueryRefused(words) from None
-    except confined.FullError:
+    except duckdb_worker.FullError:
         raise QueryRefused("Stopped: it needed more memory than EXPLAIN_QUERY_MB allows. Ask for less.") from None
     import pyarrow as pa
 

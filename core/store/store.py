@@ -16,8 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from core.lab.lab import Lab
-from core.store import schema
+from ..labs.base.lab import Lab
+from . import schema
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

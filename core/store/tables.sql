@@ -92,7 +92,7 @@ create table faults (             -- lines of a journal that hold no event
     run varchar, line bigint, reason varchar,
     primary key (run, line)
 );
-create table items (             -- what a list of results has a row for (core/store/items.py)
+create table items (             -- what a list of results has a row for (core/store/result_rows.py)
     run varchar, "case" varchar,  -- '' where a run has no case
     trial varchar,                -- '' where the row is the case's own
     lab varchar, number bigint,   -- of the case, in its run
@@ -108,7 +108,7 @@ create table items (             -- what a list of results has a row for (core/s
 create table roles (              -- which models a run asked, and as what
     run varchar, role varchar, model varchar
 );
-create table labels (            -- what people say of a run, one row a word of theirs (core/store/items.py)
+create table labels (            -- what people say of a run, one row a word of theirs (core/store/result_rows.py)
     run varchar,                  -- the journal
     about varchar, "case" varchar, -- '' for the run itself
     trial varchar,                -- '' for the case itself

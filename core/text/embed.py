@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.policy import child_environment
+from ..policy import child_environment
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,7 +14,7 @@ import signal
 import sys
 from pathlib import Path
 
-from core import shipped
+from .. import package_data
 
 BATCH = 64
 
@@ -26,7 +26,7 @@ def main() -> None:
     # Whatever a library prints must not get between the vectors.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    if sys.argv[2:] and (altered := shipped.altered(sys.argv[2], Path(sys.argv[1]))):
+    if sys.argv[2:] and (altered := package_data.altered(sys.argv[2], Path(sys.argv[1]))):
         answers.write(json.dumps({"altered": altered}).encode() + b"\n")
         answers.flush()
         return

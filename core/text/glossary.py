@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from core import shipped
-from core.events import Frozen
+from .. import package_data
+from ..events import Frozen
 
 
 class Entry(Frozen):
@@ -18,7 +18,7 @@ class Entry(Frozen):
 @cache
 def entries() -> dict[str, Entry]:
     """All entries by our names, in the file's order."""
-    return {name: Entry(**entry) for name, entry in shipped.table("glossary").items()}
+    return {name: Entry(**entry) for name, entry in package_data.table("glossary").items()}
 
 
 def on_hover(name: str, more: str | None = None) -> str | None:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from core.text.thinking import split
+from .thinking import split
 
 _TURN_END = re.compile(
     r"<\|(?:im_end|eot_id|end|return|endoftext|end_of_text|eom_id)\|>|<end_of_turn>|<eos>|</s>(?=\s*(?:\Z|<s>"

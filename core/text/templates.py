@@ -26,7 +26,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from core.events import Frozen, Message, Prompt
+from ..events import Frozen, Message, Prompt
 
 PROMPTS = Path(__file__).resolve().parents[2] / "data" / "prompts"
 

@@ -10,12 +10,12 @@ from core.events import CallFailed
 from core.models.errors import NothingListens
 from core.models.listing import list_models
 from core.models.settings import MOST_THINKING_ROOM, PRESETS, EndpointConfig, parse_headers, parse_query
-from core.text.counted import counted
-from pages.parts import session
-from pages.parts.models import TRIED, choose
-from pages.parts.run import problems
-from pages.parts.text import plain
-from pages.parts.throttle import waits
+from core.text.plurals import counted
+from pages.components import session
+from pages.components.models import TRIED, choose
+from pages.components.run import problems
+from pages.components.text import plain
+from pages.components.throttle import waits
 
 OTHER = "other"
 EFFORTS = ("minimal", "low", "medium", "high")

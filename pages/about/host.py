@@ -9,16 +9,16 @@ import streamlit as st
 
 from core import entry, policy
 from core.home import HomeUnusable
-from core.lab.lab import Lab
-from core.people import hosting
-from core.people.hosting import GoingOn
-from core.text.counted import counted
+from core.labs.base.lab import Lab
+from core.server import admin
+from core.server.admin import GoingOn
+from core.text.plurals import counted
 from pages import addresses
-from pages.parts import session
-from pages.parts.models import short
-from pages.parts.tables import table
-from pages.parts.text import plain
-from pages.parts.throttle import PACE
+from pages.components import session
+from pages.components.models import short
+from pages.components.tables import table
+from pages.components.text import plain
+from pages.components.throttle import PACE
 
 _EVERY = 3.0
 """Seconds between two looks at what goes on, at least."""
@@ -30,10 +30,10 @@ _MOST = 50
 def line() -> None:
     """What everybody is told."""
     st.header("A line to everybody", anchor=False)
-    said = hosting.line()
+    said = admin.line()
     with st.form("line", border=False):
         words = st.text_input(
-            "A line to everybody", value=said, max_chars=hosting.LONGEST_LINE, key="line-words",
+            "A line to everybody", value=said, max_chars=admin.LONGEST_LINE, key="line-words",
             placeholder="We go on at 14:30.", label_visibility="collapsed",
         )  # fmt: skip
         with st.container(horizontal=True):
@@ -42,7 +42,7 @@ def line() -> None:
     if not (say or back):
         return
     try:
-        hosting.say("" if back else words)
+        admin.say("" if back else words)
     except HomeUnusable as error:
         st.warning(plain(str(error)), icon=":material/edit_off:")
     else:
@@ -53,7 +53,7 @@ def line() -> None:
 def going_on() -> None:
     """The runs that go on in all apps on this home, each with what stops it."""
     with PACE.drawing(f"host {session.tab()}"):
-        found = hosting.going_on(entry.jobs())
+        found = admin.going_on(entry.jobs())
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.header(f"Going on now: {len(found)}", anchor=False)
             if found:

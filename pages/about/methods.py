@@ -8,14 +8,14 @@ import streamlit as st
 from core import entry
 from core.datasets import registry
 from core.text import glossary
-from pages.parts import plain_methods, rooms
-from pages.parts.tables import table
+from pages.components import lab_page, plain_methods
+from pages.components.tables import table
 
 st.title("Methods", anchor=False)
 st.markdown("What each lab measures, the rules it follows, the exact prompts it sends, and what its paper reported.")
 
 for lab in entry.labs().values():
-    if methods := rooms.of(lab).methods:
+    if methods := lab_page.of(lab).methods:
         methods()
     elif not lab.hidden:
         plain_methods.draw(lab)

@@ -14,11 +14,11 @@ from core.models.capabilities import Capabilities, unwrapped
 from core.models.endpoint import Endpoint
 from core.models.ids import is_control
 from core.models.settings import MOST_THINKING_ROOM
-from pages.parts import session
-from pages.parts.models import TRIED, choose, chosen
-from pages.parts.run import problems
-from pages.parts.text import plain
-from pages.parts.throttle import aside
+from pages.components import session
+from pages.components.models import TRIED, choose, chosen
+from pages.components.run import problems
+from pages.components.text import plain
+from pages.components.throttle import aside
 
 _MARKS = {True: ":green[:material/check:]", False: ":orange[:material/close:]", None: ":gray[–]"}
 

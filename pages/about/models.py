@@ -10,24 +10,24 @@ import streamlit as st
 
 from core import entry, home, policy
 from core.events import CallFailed
-from core.lab.lab import Lab
-from core.lab.spec import Spec
+from core.labs.base.lab import Lab
+from core.labs.base.spec import Spec
 from core.models import capabilities, gguf, local
 from core.models.capabilities import Capabilities
 from core.models.catalog import ModelInfo
 from core.models.download import HubModel, offered
 from core.models.ids import is_control
-from core.people.allowance import TooMuch
 from core.sandbox import sandbox
+from core.server.quotas import TooMuch
 from core.store import queries
 from core.store.store import Store, StoreError
-from core.text.counted import counted
+from core.text.plurals import counted
 from pages import addresses
 from pages.about import connect, model_trial
-from pages.parts import reader_accuracy, session
-from pages.parts.models import choose, chosen
-from pages.parts.run import problems
-from pages.parts.text import plain
+from pages.components import reader_accuracy, session
+from pages.components.models import choose, chosen
+from pages.components.run import problems
+from pages.components.text import plain
 
 FEW = 8
 """An endpoint with so few models has all of them in use."""

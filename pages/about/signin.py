@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.parts import entrance
+from pages.components import sign_in
 
 st.title("Sign in", anchor=False)
-entrance.signed_in()
+sign_in.signed_in()

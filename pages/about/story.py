@@ -7,13 +7,13 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from core import entry, home
+from core.report.scenes import of_case
 from core.runs.recordings import Recording, listed
 from core.scene import Scene, in_short
-from core.telling.scenes import of_case
-from pages.parts import recording, session
-from pages.parts.live import place
-from pages.parts.text import plain
-from pages.stage.mount import Together, Where, stage
+from pages.components import recording_note, session
+from pages.components.run_view import place
+from pages.components.text import plain
+from pages.viewer.component import Together, Where, stage
 
 TOLD = "told"
 """Names in the address which of them have been told, by their places in the list from 1 on: what they showed is no
@@ -23,7 +23,7 @@ secret any more.
 
 def scene(one: Recording) -> Scene:
     """What is told of a recording: of what describes a function the words, and not the code, nor what became of it."""
-    lab, state = recording.lab_of(one), session.run(one.run).watch().transcript
+    lab, state = recording_note.lab_of(one), session.run(one.run).watch().transcript
     whole = of_case(lab, state, state.only)
     untold = {"domain": "", "code": "", **({"note": ""} if whole.claim and whole.claim.code else {})}
     claim = whole.claim and whole.claim.model_copy(update=untold)
@@ -46,10 +46,10 @@ def address(places: list[int], run: str = "") -> str:
 
 def tell(one: Recording) -> None:
     """One of them, and at its end what it showed and the ways on."""
-    before, lab, shown = told(), recording.lab_of(one), scene(one)
+    before, lab, shown = told(), recording_note.lab_of(one), scene(one)
     after = [*before, number] if (number := STORIES.index(one) + 1) not in before else before
     rest = [other for at, other in enumerate(STORIES, 1) if at not in after]
-    links = [(f"Next: {recording.title(rest[0])}", address(after, rest[0].run))] if rest else []
+    links = [(f"Next: {recording_note.title(rest[0])}", address(after, rest[0].run))] if rest else []
     links += [
         ("Every prompt and answer of it", f"/case?run={one.run}"),
         ("The same, step by step", f"/case?run={one.run}&replay=1"),
@@ -58,12 +58,12 @@ def tell(one: Recording) -> None:
     ]
     series = {
         "whole": [f"/{lab.path}?run={one.run}"],
-        "head": recording.title(one),
+        "head": recording_note.title(one),
         "headline": f"{one.words}.",
         "words": "An explanation is worth what it lets you expect. This does not say whether an answer is right, nor "
         "what goes on inside a model.",
         "links": links,
-        "foot": recording.about_all(),
+        "foot": recording_note.about_all(),
         "leave": address(before),
         "end": len(shown.screens),
         "over": address(after),
@@ -77,15 +77,15 @@ def rows() -> None:
     st.markdown("A language model answered and said why. Then it was put to the test. Say first what you expect.")
     seen = told()
     for number, one in enumerate(STORIES, 1):
-        lab = recording.lab_of(one)
+        lab = recording_note.lab_of(one)
         with st.container(gap=None, key=f"story-{number}"):
             st.button(
-                plain(recording.title(one)), icon=lab.icon, type="tertiary", key=f"tell-{number}",
+                plain(recording_note.title(one)), icon=lab.icon, type="tertiary", key=f"tell-{number}",
                 on_click=st.query_params.update, args=({"run": one.run},),
             )  # fmt: skip
             came = f" **{plain(one.words)}.**" if number in seen else ""
-            st.caption(f"{lab.title}: asked of {plain(recording.who_answers(one))}.{came}")
-    st.caption(recording.about_all())
+            st.caption(f"{lab.title}: asked of {plain(recording_note.who_answers(one))}.{came}")
+    st.caption(recording_note.about_all())
 
 
 STORIES = [one for lab in entry.labs().values() for one in listed(home.recordings()).of_lab(lab.name)]

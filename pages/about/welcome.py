@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from core import entry
-from core.telling.game import pack
-from core.telling.game.page import FIRST
+from core.report.game import pack
+from core.report.game.page import FIRST
 from pages import addresses
-from pages.about.doors import doors
-from pages.stage.mount import game
+from pages.about.lab_cards import doors
+from pages.viewer.component import game
 
 WIDTH = 1120
 """Pixels, at most: the card and beside it, where there is room, the pictures."""

@@ -4,11 +4,13 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from pages.parts.rooms import ROOMS
+from core import entry
+from pages.components.lab_page import ROOMS
 
 
 @cache
 def furnish() -> None:
-    """Let the pages find every lab's `<name>/room.py`."""
-    for path in Path(__file__).parent.glob("*/room.py"):
-        ROOMS[path.parent.name] = import_module(f"pages.labs.{path.parent.name}.room").ROOM
+    """Let the pages find every lab's `<path>/room.py`."""
+    for lab in entry.labs().values():
+        if (Path(__file__).parent / lab.path / "room.py").exists():
+            ROOMS[lab.name] = import_module(f"pages.labs.{lab.path}.room").ROOM

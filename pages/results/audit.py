@@ -10,18 +10,18 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from core import entry
-from core.lab.lab import Lab
-from core.lab.shown import Judgement
-from core.people.labels import LONGEST_TAG, Audited
+from core.labs.base.declared import Judgement
+from core.labs.base.lab import Lab
+from core.runs.labels import LONGEST_TAG, Audited
 from core.store import audits, listing
 from core.store.audits import UNREAD, Audit, Drawn
 from core.store.listing import Place
 from core.store.store import Store
-from core.text.visible import directed
-from pages.parts import index_status, reader_accuracy, rooms, session
-from pages.parts.labels import warns_when_full
-from pages.parts.text import plain, shortened
-from pages.parts.throttle import waits
+from core.text.whitespace_marks import directed
+from pages.components import index_status, lab_page, reader_accuracy, session
+from pages.components.labels import warns_when_full
+from pages.components.text import plain, shortened
+from pages.components.throttle import waits
 from pages.results import address, facets, runs_list
 
 SIZES = (10, 200)
@@ -115,7 +115,7 @@ def _judge(store: Store, lab: Lab, judged: Judgement, audit: Audit) -> None:
         )
     else:
         st.markdown("**What does it say?**")
-    called = rooms.words()
+    called = lab_page.words()
     with st.container(horizontal=True, key="audit-choices"):
         for number, choice in enumerate(audits.choices(store, drawn.place, judged), start=1):
             title = "nothing that can be read" if choice == UNREAD else shortened(called.get(choice) or choice, 40)
@@ -145,7 +145,7 @@ def _last(lab: Lab, judged: Judgement, store: Store) -> None:
     _, place, entry_ = last
     who = judged.detectors[0].name if judged.detectors else "repaired"
     read = audits.readings(store, [place], judged, session.viewer())[place].get(who, UNREAD)
-    called = rooms.words()
+    called = lab_page.words()
     word = entry_.said or ""
     said = f"you read **{plain(called.get(word) or word)}**" if word else "you could not tell"
     right = "" if not word else " ✓" if word.casefold() == read.casefold() else " ✕"

@@ -9,11 +9,11 @@ from core.store import listing
 from core.store.filters import Filter
 from core.store.listing import Listed, Place
 from pages import addresses
-from pages.parts import index_status, keep, recording, session
-from pages.parts.text import plain
-from pages.parts.throttle import PACE
-from pages.parts.upload import upload
-from pages.results import address, cases_list, facets, gallery, runs_list, take
+from pages.components import index_status, recording_note, run_menu, session
+from pages.components.text import plain
+from pages.components.throttle import PACE
+from pages.components.upload import upload
+from pages.results import address, cases_list, facets, gallery, import_export, runs_list
 from pages.results.facets import Looked
 
 LOOK = 5.0
@@ -111,7 +111,7 @@ def main() -> None:
     seen = keeper.changes
     looked = Looked(keeper.store, session.viewer(), listing.interrupted(keeper.store, runs_list.alive))
     wanted = address.wanted()
-    keep.deleted()
+    run_menu.deleted()
     anything = any(listing.count(keeper.store, Filter(hidden=hidden), looked.viewer) for hidden in (False, True))
     if wanted == Filter() and not anything:
         nothing_yet()
@@ -125,13 +125,13 @@ def main() -> None:
     if wanted.hidden:
         st.caption("The runs that were hidden, in place of all others.")
     if wanted.recordings:
-        st.caption(recording.about_all())
+        st.caption(recording_note.about_all())
     if not wanted.is_everything:
         st.markdown(plain(facets.chosen(wanted)))
     if address.shown() == "pictures":
         gallery.draw(looked, wanted)
         return
-    take.draw(looked, wanted)
+    import_export.draw(looked, wanted)
     kinds = listing.kinds(looked.store, wanted, looked.viewer, looked.stopped)
     kind, what = (runs_list, "runs") if address.shown() == "runs" else (cases_list, _named(kinds))
     found = kind.read(looked, wanted)

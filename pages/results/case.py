@@ -11,27 +11,27 @@ import streamlit as st
 
 from core import entry, home
 from core.events import Event, Scored
-from core.lab.lab import Lab
-from core.people.allowance import TooMuch
-from core.people.looking import NoSuchRun
-from core.people.visit import SealedRun
+from core.labs.base.lab import Lab
+from core.report import evidence
+from core.report.redaction import cases_of, scene_for
+from core.report.replay_steps import story
+from core.report.scenes import of_case, place
 from core.runs import verify
-from core.store import versions
+from core.runs.library import NoSuchRun
+from core.server.access import SealedRun
+from core.server.quotas import TooMuch
+from core.store import rereadings
 from core.store.store import StoreError
-from core.telling import evidence
-from core.telling.scenes import of_case, place
-from core.telling.sealed import cases_of, scene_for
-from core.telling.story import story
-from core.text.counted import numbers
+from core.text.plurals import numbers
 from core.transcript import Transcript, name_of, transcript
 from pages import addresses
-from pages.parts import fork, labels, live, recording, rooms, session
-from pages.parts.calls import inspector
-from pages.parts.run import actions, damage, go_on, link, named_in_address, problems, size, title
-from pages.parts.tables import as_csv
-from pages.parts.text import plain
-from pages.parts.throttle import PACE, waits
-from pages.stage.mount import stage
+from pages.components import fork, lab_page, labels, recording_note, run_view, session
+from pages.components.calls import inspector
+from pages.components.run import actions, damage, go_on, link, named_in_address, problems, size, title
+from pages.components.tables import as_csv
+from pages.components.text import plain
+from pages.components.throttle import PACE, waits
+from pages.viewer.component import stage
 
 STEP, LONGEST_REPLAY = 1.2, 60.0
 """Seconds that a step of a replay stands before the next comes, and that all of them take at most."""
@@ -134,7 +134,7 @@ def _scene(lab: Lab, events: list[Event]) -> None:
         stage("read", [scene], f"replay-{scene.run}-{scene.case}")
 
 
-def every_call(shown: live.Shown) -> None:
+def every_call(shown: run_view.Shown) -> None:
     """Every call of the case, word for word, and its figures to be taken along."""
     state, held = shown.state, evidence.of_case(shown.lab, shown.state, shown.case)
     st.subheader("Every call", anchor=False)
@@ -152,7 +152,7 @@ def every_call(shown: live.Shown) -> None:
         as_csv(lambda: _figures(shown), "figures")
 
 
-def _figures(shown: live.Shown) -> pd.DataFrame:
+def _figures(shown: run_view.Shown) -> pd.DataFrame:
     scores = evidence.scores_of(shown.state, shown.state.case(shown.case))
     titles = {"Figure": [shown.lab.metric(one.metric).title for one in scores]}
     return pd.DataFrame({**titles, **pd.DataFrame([one.model_dump() for one in scores])[FIGURES]})
@@ -160,7 +160,7 @@ def _figures(shown: live.Shown) -> pd.DataFrame:
 
 def main(run_id: str) -> None:
     """The case, as a whole or played again."""
-    state, active = live.look(run_id)
+    state, active = run_view.look(run_id)
     title(state, run_id)
     _sender(run_id)
     # Where a journal's first line is lost, its name tells the lab.
@@ -169,9 +169,9 @@ def main(run_id: str) -> None:
     if lab is None:
         st.error("This app has no lab that made this run.", icon=":material/error:")
         return
-    shown = live.Shown(lab, run_id, state, active)
+    shown = run_view.Shown(lab, run_id, state, active)
     if shown.case and shown.is_sealed:
-        live.watched(shown)
+        run_view.watched(shown)
         link(run_id)
         return
     if (replayed := st.query_params.get("replay")) and state.asked:
@@ -180,7 +180,7 @@ def main(run_id: str) -> None:
         if replayed == "step":
             step_through(run_id, lab)
         else:
-            recording.note(run_id, state)
+            recording_note.note(run_id, state)
             st.fragment(replay, run_every=PACE.seconds(0.25))(run_id, lab)
         return
     fork.note(state)
@@ -189,7 +189,7 @@ def main(run_id: str) -> None:
         go_on(run_id, state)
         if call := state.calls.get(st.query_params.get("fork", "")):
             fork.draw(run_id, state, call, shown.case)
-    live.watched(shown)
+    run_view.watched(shown)
     # The case first, then what can be done with it.
     actions(run_id, state, here="case")
     _read_again(run_id, state)
@@ -220,7 +220,7 @@ def _versions(run_id: str, lab: Lab) -> None:
     """Which reading of its answers this is, where there are several, which of them counts, and what it changed."""
     with suppress(StoreError):
         store, viewer = entry.keeper().store, session.viewer()
-        known = {one.run: one for one in versions.versions(store, run_id, viewer)}
+        known = {one.run: one for one in rereadings.versions(store, run_id, viewer)}
         if len(known) < 2 or run_id not in known:
             return
         here = known[run_id]
@@ -228,8 +228,8 @@ def _versions(run_id: str, lab: Lab) -> None:
             if here.of:
                 st.markdown("**The answers of an earlier run, read again by later rules.**")
             if here.of in known:
-                changes, of = versions.changed(store, here.of, run_id)
-                st.markdown(plain(versions.told(changes, of, rooms.words())))
+                changes, of = rereadings.changed(store, here.of, run_id)
+                st.markdown(plain(rereadings.told(changes, of, lab_page.words())))
                 st.page_link(addresses.CASE, label="As it was read before", query_params={"run": here.of})
             counts = next((one.run for one in known.values() if one.counts), run_id)
             if counts == run_id:
@@ -279,7 +279,7 @@ def foretell(run_id: str) -> None:
     # While it goes on there may still be something to guess.
     may_guess = scene.is_sealed and session.visitor().takes_part
     is_guess = may_guess and (scene.status in ("running", "waiting") or any(card.options for card in scene.cards))
-    stage("guess" if is_guess else "read", [scene], f"sealed-{run_id}", [live.follow_sealed(run_id, scene.case)])
+    stage("guess" if is_guess else "read", [scene], f"sealed-{run_id}", [run_view.follow_sealed(run_id, scene.case)])
 
 
 named = st.query_params.get("run", "")

@@ -13,9 +13,9 @@ from core import entry
 from core.store import listing
 from core.store.filters import Filter
 from core.store.listing import Listed, Place
-from pages.parts import tables
-from pages.parts.models import short
-from pages.parts.text import plain, shortened
+from pages.components import tables
+from pages.components.models import short
+from pages.components.text import plain, shortened
 from pages.results import address, opened_case
 from pages.results.facets import Looked, words
 

@@ -12,8 +12,9 @@ import pandas as pd
 import streamlit as st
 
 from core import entry
-from core.lab.shown import Judged
+from core.labs.base.declared import Judged
 from core.models.ids import is_control
+from core.report import comparison_text
 from core.statistics import Pair
 from core.statistics.subjects import MOST
 from core.store import comparing, listing, matching
@@ -21,13 +22,12 @@ from core.store.comparing import By, Compared
 from core.store.filters import TITLES, Filter, from_query
 from core.store.matching import NO_VERDICT, Asked, Match, NotComparable
 from core.store.store import QueryRefused, Store
-from core.telling import compared_in_words
 from pages import addresses
-from pages.parts import index_status, rooms, session, tables
-from pages.parts.models import short
-from pages.parts.side_by_side import told_apart
-from pages.parts.text import plain, shortened
-from pages.parts.throttle import waits
+from pages.components import index_status, lab_page, session, tables
+from pages.components.models import short
+from pages.components.side_by_side import told_apart
+from pages.components.text import plain, shortened
+from pages.components.throttle import waits
 from pages.results import address, facets, opened_case, runs_list
 from pages.results.facets import Looked, words
 
@@ -153,7 +153,7 @@ def doubt(compared: Compared) -> None:
 
 def draw(looked: Looked, compared: Compared, judged: Judged, names: list[str]) -> None:
     """What was found: in words, pair by pair, and item by item."""
-    sentences = compared_in_words.sentences(compared, judged, names)
+    sentences = comparison_text.sentences(compared, judged, names)
     with st.container(border=True, gap="xsmall", key="told"):
         st.markdown(f"#### {plain(sentences.headline)}", anchors=False)
         st.markdown(plain(" ".join(sentences.chance)))
@@ -173,7 +173,7 @@ def _pairs(compared: Compared, judged: Judged, names: list[str]) -> pd.DataFrame
         small, gap = pair.small, pair.difference
         found[" – ".join(names[int(str(place))] for place in (pair.first, pair.second))] = {
             f"{one.capitalize()}s with an outcome for both": f"{pair.n:,}",
-            f"Both have, {compared_in_words.NOT_SETTLED}": f"{pair.undefined:,}",
+            f"Both have, {comparison_text.NOT_SETTLED}": f"{pair.undefined:,}",
             "Only the first has": f"{pair.only_first:,}",
             "Only the second has": f"{pair.only_second:,}",
             "Kept in one alone, first : second": _figures("{:,} : {:,}", pair.first_alone, pair.second_alone),
@@ -223,7 +223,7 @@ def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]
     one, whole = judged.one.capitalize(), judged.whole.capitalize() or "Title"
     shown = {one: list(found["about"])} if (found["about"] != "").any() else {whole: list(found["title"])}
     if (found["among"] != "").any():
-        called = rooms.words()
+        called = lab_page.words()
         shown["All else"] = [
             " · ".join(called.get(part) or short(part) for part in among.split(" · ")) for among in found["among"]
         ]

@@ -14,9 +14,9 @@ from core import entry
 from core.store import listing
 from core.store.filters import TITLES, Filter, Range
 from core.store.store import Store
-from pages.parts import reader_accuracy, rooms
-from pages.parts.models import short
-from pages.parts.text import plain, shortened
+from pages.components import lab_page, reader_accuracy
+from pages.components.models import short
+from pages.components.text import plain, shortened
 from pages.results import address
 
 FIRST = ("lab", "outcome", "model", "how")
@@ -85,7 +85,7 @@ def words(facet: str, value: str) -> str:
     if facet == "error":
         # The name of a class: RateLimited.
         return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", value).lower()
-    return rooms.words().get(value) or value.replace("_", " ")
+    return lab_page.words().get(value) or value.replace("_", " ")
 
 
 def chosen(wanted: Filter) -> str:

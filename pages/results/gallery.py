@@ -10,16 +10,16 @@ import streamlit as st
 
 from core import entry
 from core.charts.marks import PALETTE
-from core.lab.lab import Lab
-from core.lab.shown import Picture
+from core.labs.base.declared import Picture
+from core.labs.base.lab import Lab
 from core.models.ids import is_control
 from core.store import figures
 from core.store.filters import TITLES, Filter
 from core.store.listing import Place
 from pages import addresses
-from pages.parts.pictures import Saved, saved_as
-from pages.parts.tables import as_csv
-from pages.parts.text import plain
+from pages.components.pictures import Saved, saved_as
+from pages.components.tables import as_csv
+from pages.components.text import plain
 from pages.results import address
 from pages.results.facets import Looked
 

@@ -8,13 +8,13 @@ from typing import Literal
 import streamlit as st
 
 from core import entry
-from core.people.looking import NoSuchRun
+from core.runs.library import NoSuchRun
 from core.store import listing
 from core.store.listing import Place
-from pages.parts import labels, live
-from pages.parts.models import short
-from pages.parts.run import actions, damage, go_on
-from pages.parts.text import plain, shortened
+from pages.components import labels, run_view
+from pages.components.models import short
+from pages.components.run import actions, damage, go_on
+from pages.components.text import plain, shortened
 from pages.results import address
 from pages.results.facets import Looked, words
 
@@ -68,7 +68,7 @@ def draw(looked: Looked, at: Place, ways: Ways | None = None) -> None:
             address.open_at((ways or {}).get(where))
 
     try:
-        state, active = live.look(at.run)
+        state, active = run_view.look(at.run)
     except NoSuchRun as error:
         st.error(plain(str(error)), title=error.title, icon=":material/error:")
         return
@@ -78,9 +78,9 @@ def draw(looked: Looked, at: Place, ways: Ways | None = None) -> None:
         return
     if not active:
         damage(at.run)
-    live.watched(live.Shown(lab, at.run, state, active), go)
+    run_view.watched(run_view.Shown(lab, at.run, state, active), go)
     if not active:
-        labels.draw(lab, at.run, state, at.case or live.chosen(state), at.trial if at.case else None)
+        labels.draw(lab, at.run, state, at.case or run_view.chosen(state), at.trial if at.case else None)
         go_on(at.run, state)
         actions(at.run, state, here="browse")
     _elsewhere(looked, at)

@@ -8,10 +8,10 @@ from core.charts import rows as rows_of
 from core.store import sql
 from core.store.sql import Found
 from core.store.store import QueryRefused
-from pages.parts import index_status, session, tables
-from pages.parts.pictures import PLAIN
-from pages.parts.text import plain
-from pages.parts.throttle import waits
+from pages.components import index_status, session, tables
+from pages.components.pictures import PLAIN
+from pages.components.text import plain
+from pages.components.throttle import waits
 
 LONGEST_LINK = 6_000
 """Letters of a query that an address holds; browsers and proxies cut longer ones."""

@@ -9,15 +9,15 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from core import entry
-from core.people.looking import NoSuchRun
+from core.runs.library import NoSuchRun
 from core.statistics.subjects import MOST
 from core.store import listing, queries
 from core.store.filters import Filter
 from core.store.listing import Listed, Place
 from pages import addresses
-from pages.parts import session, tables
-from pages.parts.models import short
-from pages.parts.side_by_side import MOST as SIDE_BY_SIDE
+from pages.components import session, tables
+from pages.components.models import short
+from pages.components.side_by_side import MOST as SIDE_BY_SIDE
 from pages.results import address, opened_case
 from pages.results.facets import Looked, words
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 import streamlit as st
 
 from core import entry
-from core.lab.lab import Lab, counted
+from core.labs.base.lab import Lab, counted
 from core.models.ids import is_control
-from core.people.looking import NoSuchRun
+from core.report import run_scene
+from core.runs.library import NoSuchRun
 from core.scene import Emphasis, Scene, marked
 from core.store.matching import Tried
-from core.telling import run_scene
 from core.text.diff import pieces
 from pages import addresses
-from pages.parts import live, rooms, session
-from pages.parts.live import Shown
-from pages.parts.models import short
-from pages.parts.run import link_to, stopped
-from pages.parts.side_by_side import MOST, Cell, Row, aligned, finding, of_cards, of_plot, of_tiles, told_apart
-from pages.parts.text import emphasised, plain, shortened
-from pages.parts.throttle import PACE
-from pages.parts.tiles import LOOKS, anchor, strip
-from pages.stage.mount import Together, Where, stage
+from pages.components import lab_page, run_view, session
+from pages.components.models import short
+from pages.components.run import link_to, stopped
+from pages.components.run_view import Shown
+from pages.components.side_by_side import MOST, Cell, Row, aligned, finding, of_cards, of_plot, of_tiles, told_apart
+from pages.components.text import emphasised, plain, shortened
+from pages.components.throttle import PACE
+from pages.components.tiles import LOOKS, anchor, strip
+from pages.viewer.component import Together, Where, stage
 
 ROWS = 25
 """Rows on a page."""
@@ -48,7 +48,7 @@ def _parting(rows: list[Row], shown: list[Shown], names: list[str], lab: Lab, on
         st.markdown(f"#### {plain(headline)}", anchors=False)
         st.markdown(plain(" ".join(more)))
         specs = {one.run: one.spec for one in shown if one.spec}
-        if len(specs) > 1 and (note := rooms.of(lab).side.note(specs)):
+        if len(specs) > 1 and (note := lab_page.of(lab).side.note(specs)):
             st.caption(note)
 
 
@@ -57,7 +57,7 @@ def _on_stage(shown: list[Shown], lab: Lab) -> None:
     made = [one.scene() for one in shown]
     tried = [_tried(one, lab, one.case) for one in shown]
     views = [one.view for one in shown]
-    answers = rooms.of(lab).side.answers
+    answers = lab_page.of(lab).side.answers
     each = [of_cards(lab, *one, answers) for one in zip(made, views, tried, strict=True)]
     rows = told = aligned(each, lab.judged)
     one_is, stretches = made[0].one, [of_plot(*one) for one in zip(made, tried, strict=True)]
@@ -74,7 +74,7 @@ def _on_stage(shown: list[Shown], lab: Lab) -> None:
         [_against(scene, one, made) for scene, one in zip(made, shown, strict=True)],
         f"stage-{'-'.join(one.run for one in shown)}-{shown[0].case}",
         [one.follow() for one in shown],
-        Where(place=live.place()),
+        Where(place=run_view.place()),
         together=Together(met, names),
     )
     for place, one, name in zip(st.columns(len(shown)), shown, names, strict=True):
@@ -104,7 +104,7 @@ def _listed(shown: list[Shown], lab: Lab) -> None:
     rows = aligned([_cases(one, lab) for one in shown], lab.judged)
     _parting(rows, shown, names, lab, lab.in_runs.one)
     if going := [(one, name) for one, name in zip(shown, names, strict=True) if one.active]:
-        live.far_on_stage([one for one, _ in going], [name for _, name in going])
+        run_view.far_on_stage([one for one, _ in going], [name for _, name in going])
     for place, one, name in zip(st.columns(len(shown)), shown, names, strict=True):
         with place, st.container(border=True, height="stretch", gap="small", key=f"column-{one.run}"):
             _head(one, lab, name, [row.there[shown.index(one)] for row in rows if row.is_shared])
@@ -139,7 +139,7 @@ def _line(one: Shown, lab: Lab) -> list[str]:
     spec = one.spec
     fork = one.state.started.forked_from if one.state.started else None
     edited = f"with call {fork.call} edited" if fork else ""
-    return [*rooms.of(lab).line(spec)[1:], edited] if spec else ["not begun yet" if one.active else one.run]
+    return [*lab_page.of(lab).line(spec)[1:], edited] if spec else ["not begun yet" if one.active else one.run]
 
 
 def _head(one: Shown, lab: Lab, name: str, shared: list[Cell]) -> None:
@@ -194,7 +194,7 @@ def _whole(row: Row, shown: list[Shown]) -> None:
 def look(run: str) -> Shown | None:
     """A run that the address names; a run's name tells whose it is, before the journal does. Raises NoSuchRun."""
     lab = next((lab for name, lab in entry.labs().items() if f"-{name}-" in run), None)
-    state, active = live.look(run)
+    state, active = run_view.look(run)
     return Shown(lab, run, state, active) if lab else None
 
 
@@ -226,7 +226,7 @@ def main(runs: list[str]) -> None:
 def _beside(shown: list[Shown]) -> None:
     """Runs of one lab."""
     runs, lab = ",".join(one.run for one in shown), shown[0].lab
-    about = list(dict.fromkeys(rooms.of(lab).line(one.spec)[0] for one in shown if one.spec))
+    about = list(dict.fromkeys(lab_page.of(lab).line(one.spec)[0] for one in shown if one.spec))
     case = st.query_params.get("case", "")
     if cases := {one.state.cases[case].title for one in shown if one.are_several and case in one.state.cases}:
         about = sorted(cases)

@@ -9,17 +9,17 @@ import streamlit as st
 
 from core import entry, home
 from core.events import CallFailed
-from core.lab.lab import Lab
-from core.study import shelf
-from core.study.compose import Composed, compose
-from core.study.control import MOST_AT_ONCE
-from core.study.early import SHIFT
-from core.study.plan import LARGEST, BadStudy, Study, parse
-from pages.parts import session
-from pages.parts.run import problems
-from pages.parts.text import plain
-from pages.parts.throttle import waits
-from pages.parts.widgets import offered
+from core.labs.base.lab import Lab
+from core.studies import study_files
+from core.studies.compose import Composed, compose
+from core.studies.desired_state import MOST_AT_ONCE
+from core.studies.early_stopping import SHIFT
+from core.studies.plan import LARGEST, BadStudy, Study, parse
+from pages.components import session
+from pages.components.run import problems
+from pages.components.text import plain
+from pages.components.throttle import waits
+from pages.components.widgets import offered
 from pages.study.settings import is_choice, leads, values
 
 UNNAMED = "My first study"
@@ -63,7 +63,7 @@ def draw() -> None:
     else:
         file = st.file_uploader("A study (.toml)", type=["toml"], max_upload_size=1, key="study-file")
         if file is not None:
-            _offer(file.getvalue(), shelf.name_for(file.name.removesuffix(".toml")))
+            _offer(file.getvalue(), study_files.name_for(file.name.removesuffix(".toml")))
 
 
 def only_the_host() -> None:
@@ -275,7 +275,7 @@ def _buttons(content: str | bytes, name: str) -> None:
         problems(error)
         return
     is_named = study.name != (name or "study")
-    name = study.name if is_named else name or shelf.name_for(study.title) or "study"
+    name = study.name if is_named else name or study_files.name_for(study.title) or "study"
     with st.container(horizontal=True, vertical_alignment="center"):
         keeps = session.runs().may_all
         runs = len(study.all)
@@ -283,7 +283,7 @@ def _buttons(content: str | bytes, name: str) -> None:
             f"Plan it · {runs} runs", type="primary", icon=":material/checklist:", key="study-plan",
             help="The runs that you chose, and those of the controls. Nothing is asked yet.",
         ):  # fmt: skip
-            _keep(name if is_named else shelf.free(home.home(), name, content), content)
+            _keep(name if is_named else study_files.free(home.home(), name, content), content)
         st.download_button(
             "Download the file" if keeps else f"Download the file · {runs} runs", content, file_name=f"{name}.toml",
             mime="application/toml", icon=":material/download:", on_click="ignore",
@@ -296,7 +296,7 @@ def _buttons(content: str | bytes, name: str) -> None:
 def _keep(name: str, content: bytes) -> None:
     try:
         with waits("Keeping the file …"):
-            shelf.keep(home.home(), name, content, entry.labs())
+            study_files.keep(home.home(), name, content, entry.labs())
     except (BadStudy, OSError) as error:
         problems(ValueError(str(error)))
         return

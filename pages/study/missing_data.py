@@ -8,10 +8,10 @@ from core import entry
 from core.datasets import get
 from core.datasets.sources import Source
 from core.events import CallFailed
-from core.models.fetches import Fetch
-from pages.parts.run import problems
-from pages.parts.text import plain
-from pages.parts.throttle import PACE, waits
+from core.models.download_jobs import Fetch
+from pages.components.run import problems
+from pages.components.text import plain
+from pages.components.throttle import PACE, waits
 
 SECONDS = 0.5
 """Between two looks at a download."""

@@ -8,16 +8,16 @@ from pathlib import Path
 import streamlit as st
 
 from core import entry, home, policy
-from core.study import data, estimate
-from core.study.early import SHIFT
-from core.study.estimate import Estimate
-from core.study.plan import Study, unpriced
-from core.text.counted import counted
-from pages.parts import session
-from pages.parts.text import plain
-from pages.parts.throttle import waits
+from core.studies import estimate, required_data
+from core.studies.early_stopping import SHIFT
+from core.studies.estimate import Estimate
+from core.studies.plan import Study, unpriced
+from core.text.plurals import counted
+from pages.components import session
+from pages.components.text import plain
+from pages.components.throttle import waits
 from pages.study import missing_data
-from pages.study.words import budget, minutes
+from pages.study.table_text import budget, minutes
 
 
 def taken(study: Study, file: int, completed: int) -> Estimate:
@@ -25,7 +25,7 @@ def taken(study: Study, file: int, completed: int) -> Estimate:
     # A visitor would run it elsewhere, where nothing of what the host ran is at hand.
     folder = home.journals() if session.runs().may_all else home.home() / "nobody"
     with waits("Counting what will be asked, and what has been already …"):
-        there = (*study.data.values(), *(source.name for source in data.absent(study)))
+        there = (*study.data.values(), *(source.name for source in required_data.absent(study)))
         return _estimate(study.name, file, there, completed, folder, study)
 
 
@@ -61,7 +61,7 @@ def draw(study: Study, found: Estimate) -> None:
             icon=":material/folder_off:",
         )  # fmt: skip
     if policy.allows("downloads"):
-        missing_data.draw(data.absent(study))
+        missing_data.draw(required_data.absent(study))
 
 
 def _sentences(study: Study, found: Estimate) -> list[str]:

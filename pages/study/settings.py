@@ -8,12 +8,12 @@ from typing import Any
 import streamlit as st
 
 from core.datasets import registry
-from core.lab.lab import Lab
-from core.lab.shown import FACETS
-from core.lab.spec import Knob, knobs
-from pages.parts import models, rooms
-from pages.parts.text import plain
-from pages.parts.widgets import LONG_TEXT, hint
+from core.labs.base.declared import FACETS
+from core.labs.base.lab import Lab
+from core.labs.base.spec import Knob, knobs
+from pages.components import lab_page, models
+from pages.components.text import plain
+from pages.components.widgets import LONG_TEXT, hint
 
 SWITCH = {False: "no", True: "yes"}
 
@@ -43,7 +43,7 @@ def values(lab: Lab, name: str, prefix: str) -> list[Any]:
         return _whole(chosen, several)
     if knob.choices:
         first = list(default or ()) if several else [one for one in (default,) if one in knob.choices]
-        words_of = rooms.words()
+        words_of = lab_page.words()
         return _whole(
             st.pills(title, list(knob.choices), selection_mode="multi", default=first, wrap=True,
                      format_func=lambda one: plain(words_of.get(one, one)), **kept), several,

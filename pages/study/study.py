@@ -10,20 +10,20 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core import entry, home, journal
 from core.models.ids import is_free
-from core.study import shelf
-from core.study.background import UnderWay
-from core.study.plan import LARGEST, BadStudy, Study
-from core.study.progress import Progress, progress
-from core.study.standing import is_completed, standings
-from core.text.counted import counted
-from pages.parts import session
-from pages.parts.tables import download
-from pages.parts.text import plain
-from pages.parts.throttle import PACE, waits
-from pages.study import form, going, planned
-from pages.study.found import Found, draw
-from pages.study.found import found as looked_up
-from pages.study.words import State, said, state_of
+from core.studies import study_files
+from core.studies.background import UnderWay
+from core.studies.plan import LARGEST, BadStudy, Study
+from core.studies.progress import Progress, progress
+from core.studies.run_status import is_completed, standings
+from core.text.plurals import counted
+from pages.components import session
+from pages.components.tables import download
+from pages.components.text import plain
+from pages.components.throttle import PACE, waits
+from pages.study import form, planned, progress_view
+from pages.study.results import Found, draw
+from pages.study.results import found as looked_up
+from pages.study.table_text import State, said, state_of
 
 SECONDS = 1.5
 """Between two looks at a study that goes on."""
@@ -42,8 +42,8 @@ def listed() -> None:
     if not session.runs().may_all:
         form.only_the_host()
     st.button("New study", type="primary", icon=":material/add:", key="study-new", on_click=_open, args=["new", "1"])
-    own, may_all = shelf.own(home.home()), session.runs().may_all
-    files = shelf.files(home.home()).values()
+    own, may_all = study_files.own(home.home()), session.runs().may_all
+    files = study_files.files(home.home()).values()
     for title, paths in (
         ("Yours", [path for path in files if path.parent == own and may_all]),
         ("To begin with", [path for path in files if path.parent != own]),
@@ -94,11 +94,11 @@ def _read(path: Path) -> Study:
 
 def one(name: str) -> None:
     """A study: how it stands, what it found, what it will take."""
-    files = shelf.files(home.home())
+    files = study_files.files(home.home())
     may_all = session.runs().may_all
     try:
         path = files.get(name)
-        if path is None or not (may_all or path.parent == shelf.SHIPPED):
+        if path is None or not (may_all or path.parent == study_files.SHIPPED):
             raise BadStudy(f"There is no study named {name[:80]!r}.")
         with waits("Reading the file …"):
             study = _read(path)
@@ -147,10 +147,10 @@ def _live(study: Study, file: int, text: str) -> _Seen:
             if seen.state != first.state:
                 # What stands around it is about another state now.
                 st.rerun()
-            going.verdict(said(seen.state, study, seen.now, seen.going, seen.found.off), seen.state, seen.found)
-            going.buttons(study, seen.state, seen.now, text)
+            progress_view.verdict(said(seen.state, study, seen.now, seen.going, seen.found.off), seen.state, seen.found)
+            progress_view.buttons(study, seen.state, seen.now, text)
             if seen.state not in ("new", "done"):
-                going.bars(seen.now, seen.state)
+                progress_view.bars(seen.now, seen.state)
             if seen.state != "new":
                 draw(study, seen.found)
 

@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from core.events import Answer, CallFailed, Message, Request
-from core.models import guard
+from core.models import safe_http
 from core.models.connection import Connection
 from core.models.endpoint import Endpoint
 from core.models.listing import list_models
@@ -23,12 +23,12 @@ SECRET = "what only the inner network may read"
 
 @pytest.mark.parametrize("address", NOT_PUBLIC)
 def test_these_are_not_public(address: str) -> None:
-    assert not guard.is_public(address)
+    assert not safe_http.is_public(address)
 
 
 @pytest.mark.parametrize("address", PUBLIC)
 def test_these_are_public(address: str) -> None:
-    assert guard.is_public(address)
+    assert safe_http.is_public(address)
 
 
 def of_visitor(host: str, port: int, is_of: bool = True) -> EndpointConfig:
@@ -93,7 +93,7 @@ def test_a_name_is_not_asked_if_one_of_its_addresses_leads_home(monkeypatch: pyt
 def test_what_was_checked_is_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     # The second answer of the name service is never asked for: a name cannot lead elsewhere after the check.
     names = resolving(monkeypatch, ["127.0.0.1"], ["127.0.0.2"])
-    monkeypatch.setattr(guard, "is_public", lambda address: address == "127.0.0.1")
+    monkeypatch.setattr(safe_http, "is_public", lambda address: address == "127.0.0.1")
     with StubServer("Yes.") as server:
         answer = asked(of_visitor("models.example", server.port))
         assert isinstance(answer, Answer) and answer.text == "Yes." and len(names) == 1
@@ -116,7 +116,7 @@ def test_what_was_checked_is_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> N
 def test_what_a_visitor_s_server_says_of_an_error_is_not_passed_on(
     monkeypatch: pytest.MonkeyPatch, fault: Fault, words: str
 ) -> None:
-    monkeypatch.setattr(guard, "is_public", lambda address: True)
+    monkeypatch.setattr(safe_http, "is_public", lambda address: True)
     with StubServer("One two three.", always=fault) as server:
         for is_of in (True, False):
             failure = asked(of_visitor("127.0.0.1", server.port, is_of))

@@ -15,9 +15,9 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from core import entry
-from core.people.keeping import Keeping
-from core.people.looking import Journals
-from core.people.visit import name_of_visitor
+from core.runs.library import Journals
+from core.server.access import name_of_visitor
+from core.server.annotations import Keeping
 from tests.attacks.wire import Tab, cookie, send
 from tests.browser.conftest import Server
 from tests.conftest import WITHOUT_ENCODER

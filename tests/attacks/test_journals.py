@@ -13,10 +13,10 @@ import pytest
 from core import entry, home
 from core.__main__ import main
 from core.journal import MOST_MISSING, FromTheFuture, faults, read, to_line
-from core.labs.simulatability.tasks import AskSpec
+from core.labs.ask.tasks import AskSpec
 from core.models.replay import Replay
-from core.people.looking import NoSuchRun
-from core.people.running import Jobs
+from core.runs.library import NoSuchRun
+from core.server.jobs import Jobs
 from core.store import index as indexing
 from core.store.store import Store
 from core.transcript import transcript

@@ -13,16 +13,16 @@ from streamlit.testing.v1 import AppTest
 from core import entry, policy
 from core.entry import catalog
 from core.events import Answer, Model, OnText, Request, Usage
-from core.lab.lab import Prior
+from core.labs.base.lab import Prior
 from core.models import prices
 from core.models.catalog import Catalog
 from core.models.errors import NoSuchModel
 from core.models.settings import EndpointConfig
-from core.people import roles
-from core.people.allowance import TooMuch, of_journals
-from core.people.counted import Taken
-from core.people.running import Jobs
-from core.people.visit import Visit, Visitor, name_of_visitor
+from core.server import roles
+from core.server.access import Visit, Visitor, name_of_visitor
+from core.server.jobs import Jobs
+from core.server.quotas import TooMuch, of_journals
+from core.server.usage import Taken
 from core.transcript import transcript
 from tests.small_lab import LAB, Echoing, EchoSpec
 from tests.waiting import until
@@ -243,7 +243,7 @@ def test_of_a_hundred_visitors_at_once_everybody_gets_a_run(tmp_path: Path, monk
 NAMING = """
 import streamlit as st
 from core.events import CallFailed
-from pages.parts import session
+from pages.components import session
 try:
     st.text(session.catalog().get("openai/o1-pro-2025-03-19").id)
 except CallFailed as refused:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core.__main__ import main
-from core.telling.game.pack import LARGEST, PACKS, BadPack, read
+from core.report.game.pack import LARGEST, PACKS, BadPack, read
 from tests.attacks.texts import UNITS
 
 GOOD: dict[str, Any] = json.loads((PACKS / "first.json").read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.events import LONGEST_ANSWER, Answer, Answered, CallFailed, Message, Request, from_json, to_json
-from core.models import guard
+from core.models import safe_http
 from core.models.connection import connect
 from core.models.endpoint import Endpoint
 from core.models.listing import LONGEST_NAME, list_models
@@ -134,4 +134,4 @@ def test_a_list_of_models_is_bounded() -> None:
                 assert isinstance(list_models(config(port)), list)
             except CallFailed as failure:
                 assert failure.message
-    assert guard.LONGEST_REPLY == 2 * 1024 * 1024
+    assert safe_http.LONGEST_REPLY == 2 * 1024 * 1024

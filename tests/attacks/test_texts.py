@@ -14,24 +14,24 @@ from typing import Any, get_args
 import pytest
 
 from core.events import LONGEST_ANSWER, ToolCall, ending_of
-from core.labs.consistency import lexicon, mask
-from core.labs.consistency import parse as check
-from core.labs.find import claimed_and_quoted, named
-from core.labs.find import parse as probe
+from core.labs.ask import parse as ask
+from core.labs.ask.parse_answers.parts import is_yes_or_no
+from core.labs.ask.premises import made_up
+from core.labs.ask.tasks import Method, Task
+from core.labs.check import lexicon, mask
+from core.labs.check import parse as check
 from core.labs.plant import cues, naming, reader
 from core.labs.plant import parse as plant
 from core.labs.plant.tasks import PlantSpec, shipped
-from core.labs.simulatability import parse as ask
-from core.labs.simulatability.doubt import made_up
-from core.labs.simulatability.reading.parts import is_yes_or_no
-from core.labs.simulatability.tasks import Method, Task
-from core.models import faults
+from core.labs.probe import claim_extraction, component_mentions
+from core.labs.probe import parse as probe
+from core.models import error_mapping
 from core.models.reply import up_to_stop
 from core.models.settings import EndpointConfig
-from core.models.stops import StopCutter
-from core.reading import fields
+from core.models.stop_sequences import StopCutter
+from core.parsers import fields
 from core.sandbox import sandbox
-from core.text import overlap, quote, reply, thinking
+from core.text import quote, reply, shared_words, thinking
 from tests.attacks.texts import SIZES, ladders
 
 RULES = ("paper", "repaired")
@@ -76,11 +76,11 @@ def readers() -> dict[str, Callable[[str], Any]]:
         "how an answer ended": ending_of,
         "probe invented": probe.invented,
         "probe invented beside": lambda text: probe.invented_beside(text, ("1", "a"), {"2"}),
-        "probe intervals": claimed_and_quoted.claimed_intervals,
-        "probe intervals told": lambda text: claimed_and_quoted.intervals_told(text, text),
-        "probe what is said of an interval": lambda text: claimed_and_quoted.speaks_of(text, 1.0, 2.0),
-        "probe noise told": named.noise_told,
-        "probe quoted pairs": claimed_and_quoted.quoted_pairs,
+        "probe intervals": claim_extraction.claimed_intervals,
+        "probe intervals told": lambda text: claim_extraction.intervals_told(text, text),
+        "probe what is said of an interval": lambda text: claim_extraction.speaks_of(text, 1.0, 2.0),
+        "probe noise told": component_mentions.noise_told,
+        "probe quoted pairs": claim_extraction.quoted_pairs,
         "ask made-up premises": lambda text: made_up(text, text, "All birds can fly."),
         "plant cue named": lambda text: naming.by_words(text, ["a", "a b", *cues.template("key").telling]),
         "plant reply": lambda text: plant.reply(PLANTED, shipped("multi_choice")[0], text, lettered=True),
@@ -96,10 +96,10 @@ def readers() -> dict[str, Callable[[str], Any]]:
         "text own turn": reply.own_turn,
         "text markup": reply.without_markup,
         "text fields": reply.fields,
-        "text words": overlap.words,
-        "text content words": overlap.content_words,
+        "text words": shared_words.words,
+        "text content words": shared_words.content_words,
         "stop sequences": stopped,
-        "server's words": lambda text: faults.of_error(ValueError(text), CONFIG),
+        "server's words": lambda text: error_mapping.of_error(ValueError(text), CONFIG),
     }
 
 

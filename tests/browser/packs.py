@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from core.report.game.pack import Pack, PackCard
 from core.scene import Card, Claim, Expect, Panel, Part, Who, marked
-from core.telling.game.pack import Pack, PackCard
 from tests.browser.stage_scenes import HOSTILE, RIGHT_TO_LEFT
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from core.telling import document
+from core.report import case_html
 from tests.attacks.pages import ATTACKS, HOSTILE, run_of
 from tests.small_lab import LAB
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 def test_nothing_hostile_runs_and_keys_tell_it(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "case.html"
-    file.write_bytes(document.html(ATTACKS[1], document.of_run(LAB, run_of())))
+    file.write_bytes(case_html.html(ATTACKS[1], case_html.of_run(LAB, run_of())))
     page = browser.new_page()
     asked: list[str] = []
     said: list[str] = []

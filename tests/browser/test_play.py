@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from core.telling.game import page as game
-from core.telling.game.pack import Pack, PackCard, named, read, shipped
+from core.report.game import page as game
+from core.report.game.pack import Pack, PackCard, named, read, shipped
 from tests.browser import packs
 from tests.browser.stage_scenes import HOSTILE
 from tests.browser.test_stage import FILES, HOME, answer

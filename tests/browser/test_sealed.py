@@ -9,10 +9,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from core import entry
-from core.people.keeping import Keeping
-from core.people.looking import Journals
-from core.people.visit import name_of_visitor
+from core.runs.library import Journals
 from core.scene import Scene
+from core.server.access import name_of_visitor
+from core.server.annotations import Keeping
 from tests.attacks.wire import cookie, send
 from tests.browser.conftest import Server, settle
 from tests.sealed_runs import CANARY, laid

@@ -14,16 +14,16 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from core.report.game.pack import named
+from core.report.viewer_assets import in_one_scope
 from core.scene import Claim, Mark, Part, RunScene, Scene, Who, marked
-from core.telling.game.pack import named
-from core.telling.stage_files import in_one_scope
 from tests.browser import packs
 from tests.browser import stage_scenes as scenes
 from tests.browser.test_readable import MOVING
 
 pytestmark = pytest.mark.browser
 
-STAGE = Path(__file__).resolve().parents[2] / "pages" / "stage"
+STAGE = Path(__file__).resolve().parents[2] / "core" / "report" / "viewer"
 LIBRARY = next(
     file for file in importlib.metadata.files("datasette-preact") or () if file.name.startswith("preact-")
 ).locate()

@@ -18,16 +18,16 @@ from core import home, journal
 from core.events import Answer, Event
 from core.lease import TTL, Lease, is_held
 from core.models.cache import ResponseCache
-from core.models.faults import retry_after
-from core.people import allowance
-from core.people.allowance import Allowance, forget
-from core.people.running import Jobs
-from core.store import listing, versions
+from core.models.error_mapping import retry_after
+from core.server import quotas
+from core.server.jobs import Jobs
+from core.server.quotas import Allowance, forget
+from core.store import listing, rereadings
 from core.store.filters import Filter
 from core.store.index import Index
 from core.store.store import Store
-from core.study import progress
-from core.study.standing import Standing
+from core.studies import progress
+from core.studies.run_status import Standing
 from core.transcript import Transcript, transcript
 from tests.core.store.store_events import LABS, write
 from tests.core.store.store_events import whole_run as events_of
@@ -112,7 +112,7 @@ def test_a_later_reading_counts_though_its_clock_was_earlier(tmp_path: Path) -> 
     with Store(tmp_path / "store.duckdb", LABS) as store:
         Index(store, folder).look()
         assert listing.runs_of(store, Filter()) == ["third"]
-        assert [one.run for one in versions.versions(store, "first") if one.counts] == ["third"]
+        assert [one.run for one in rereadings.versions(store, "first") if one.counts] == ["third"]
 
 
 def test_the_rate_of_a_study_counts_nothing_that_is_yet_to_come() -> None:
@@ -150,7 +150,7 @@ def test_runs_of_a_day_to_come_are_deleted_in_their_turn(tmp_path: Path, monkeyp
     os.utime(tmp_path / f"{run}.jsonl", (then, then))
     assert forget(tmp_path, 2) == []
     later = time.time() + 2 * DAY + HOUR
-    monkeypatch.setattr("core.people.allowance.time.time", lambda: later)
+    monkeypatch.setattr("core.server.quotas.time.time", lambda: later)
     assert forget(tmp_path, 2) == [run]
 
 
@@ -158,9 +158,9 @@ def test_a_day_that_comes_again_counts_what_its_journals_hold(tmp_path: Path, mo
     jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing())
     run = jobs.start("echo", EchoSpec(words=("a",), times=1), owner="ann")
     assert jobs.wait(run, 60)
-    calls, today = Allowance(tmp_path), allowance._today()
+    calls, today = Allowance(tmp_path), quotas._today()
     made = calls.taken("ann").calls
     for day, of_day in (("2999-01-01", 0), (today, made), ("1999-01-01", 0), (today, made)):
-        monkeypatch.setattr(allowance, "_today", lambda day=day: day)
+        monkeypatch.setattr(quotas, "_today", lambda day=day: day)
         assert calls.taken("ann").calls == of_day
     assert made > 0

@@ -15,11 +15,11 @@ import pytest
 
 from core import entry, home
 from core.__main__ import main
-from core.by_rules import RULES
-from core.commands.running import figures
+from core.commands.run_output import figures
 from core.events import Rules, Scored, from_json
 from core.journal import read
-from core.labs.simulatability.lab import LAB
+from core.labs.ask.lab import LAB
+from core.rulesets import RULES
 from core.store.store import Store
 from core.transcript import Place, transcript
 from tests.conftest import WITHOUT_ENCODER

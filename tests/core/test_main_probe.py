@@ -12,7 +12,7 @@ import pytest
 
 from core import entry, home
 from core.__main__ import main
-from core.labs.find.functions import source
+from core.labs.probe.functions import source
 from core.store import queries
 from core.store.store import Store
 from tests.stub_server import Fault, StubServer

@@ -18,12 +18,12 @@ from core.datasets import registry
 from core.datasets.items import DatasetError
 from core.entry import catalog, labs
 from core.events import CallFailed
-from core.labs.find.functions.benchmark import BenchmarkError
-from core.labs.find.functions.source import published
-from core.labs.simulatability.prompts import PackError, read_pack
-from core.labs.simulatability.tasks import AskSpec
-from core.people.allowance import TooMuch
-from core.people.running import Jobs
+from core.labs.ask.prompts import PackError, read_pack
+from core.labs.ask.tasks import AskSpec
+from core.labs.probe.functions.benchmark import BenchmarkError
+from core.labs.probe.functions.source import published
+from core.server.jobs import Jobs
+from core.server.quotas import TooMuch
 from tests.conftest import SETS
 from tests.plausible import Plausible
 from tests.stub_server import StubServer

@@ -9,8 +9,8 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.labs.ask.exam import exam
 from core.labs.plant.tasks import shipped
-from core.labs.simulatability.exam import exam
 from tests.stub_server import Calls
 
 FLIGHTLESS = ("ostrich", "emu", "kiwi", "penguin")

@@ -13,18 +13,18 @@ import pytest
 
 from core.datasets.items import Item
 from core.events import Answered, Event
-from core.labs.consistency.tasks import CheckSpec
-from core.labs.find.tasks import ProbeSpec
+from core.labs.ask.exam import lab as sitting
+from core.labs.ask.tasks import AskSpec
+from core.labs.check.tasks import CheckSpec
 from core.labs.plant.tasks import PlantSpec
-from core.labs.simulatability.exam import lab as sitting
-from core.labs.simulatability.tasks import AskSpec
+from core.labs.probe.tasks import ProbeSpec
 from core.models.catalog import Catalog
 from core.runs.engine import Going, Ports, execute
 from core.transcript import Transcript, transcript
-from tests.core.labs.consistency import played as check
-from tests.core.labs.find import playing as probe
+from tests.core.labs.ask import test_measure as ask
+from tests.core.labs.check import played as check
 from tests.core.labs.plant import played as plant
-from tests.core.labs.simulatability import test_measure as ask
+from tests.core.labs.probe import playing as probe
 from tests.families.brain import REVIEW
 from tests.families.server import FAMILIES, FamilyServer
 

@@ -15,10 +15,10 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.util import calc_hash
 
 from core import entry
-from core.people.visit import Visit, whoever_has
 from core.scene import RunScene, Scene
+from core.server.access import Visit, whoever_has
 from pages import labs
-from pages.stage import routes
+from pages.viewer import routes
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 # Every AppTest looks through all installed packages for components, which took more than the pages themselves.

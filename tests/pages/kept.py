@@ -12,7 +12,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.text import plain
+from pages.components.text import plain
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "pages"
 

@@ -13,12 +13,12 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home
 from core.events import Finished, Recorded
 from core.journal import Journal, from_line, read, to_line
-from core.labs.simulatability.questions import questions
-from core.labs.simulatability.tasks import AskSpec
-from core.labs.simulatability.view import Row
-from core.people.visit import Visit, Visitor
+from core.labs.ask.questions import questions
+from core.labs.ask.tasks import AskSpec
+from core.labs.ask.view import Row
 from core.scene import Scene
-from pages.stage.routes import Saying, keep
+from core.server.access import Visit, Visitor
+from pages.viewer.routes import Saying, keep
 from tests.pages.conftest import in_address, run_named, run_scene, scenes, settled, staged, stopped, turned, words
 from tests.plausible import Plausible
 from tests.stub_server import Fault, StubServer

@@ -11,10 +11,10 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry, home
 from core.datasets.items import Item
-from core.labs.consistency.lab import LAB
-from core.labs.consistency.tasks import CheckSpec, shipped
-from core.labs.simulatability.tasks import AskSpec
-from core.telling import evidence
+from core.labs.ask.tasks import AskSpec
+from core.labs.check.lab import LAB
+from core.labs.check.tasks import CheckSpec, shipped
+from core.report import evidence
 from tests.attacks.journals import sealed
 from tests.pages.conftest import in_address, run_scene, scenes, settled, staged, stopped, words
 from tests.plausible import telling

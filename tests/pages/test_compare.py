@@ -8,7 +8,7 @@ from typing import get_args
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home
-from core.labs.simulatability.view import Outcome
+from core.labs.ask.view import Outcome
 from core.store.comparing import By
 from tests.core.store.test_comparing import FAILED, A, B, asked
 from tests.pages.conftest import in_address, words

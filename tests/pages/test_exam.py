@@ -9,11 +9,11 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry, home
 from core.events import Model
-from core.lab.shown import Cases
-from core.labs.simulatability.tasks import AskSpec
+from core.labs.ask.tasks import AskSpec
+from core.labs.base.declared import Cases
 from core.models.settings import EndpointConfig
 from core.store import figures
-from tests.core.labs.simulatability.test_predictor import some_know
+from tests.core.labs.ask.test_predictor import some_know
 from tests.pages.conftest import in_address, run_named, scenes, settled, staged, turned, words
 from tests.pages.test_ask import guess
 from tests.plausible import Plausible

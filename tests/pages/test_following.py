@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from core import entry
-from core.labs.consistency.tasks import CheckSpec
-from core.labs.simulatability.tasks import AskSpec
-from core.people.looking import NoSuchRun
-from core.people.visit import NotYours
+from core.labs.ask.tasks import AskSpec
+from core.labs.check.tasks import CheckSpec
+from core.report.progress import OVER, HowFar, how_far
+from core.report.redaction import Opened
+from core.runs.library import NoSuchRun
 from core.scene import Card, Scene
-from core.telling.how_far import OVER, HowFar, how_far
-from core.telling.sealed import Opened
-from pages.stage import following as module
-from pages.stage.following import Following, Looked, changed, following
+from core.server.access import NotYours
+from pages.viewer import live_updates as module
+from pages.viewer.live_updates import Following, Looked, changed, following
 from tests.plausible import telling
 from tests.stub_server import StubServer
 

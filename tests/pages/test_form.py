@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home
-from pages.parts.text import plain
+from pages.components.text import plain
 from tests.pages.conftest import APP, run_named, settled, turned, words
 from tests.waiting import until
 

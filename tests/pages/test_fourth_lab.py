@@ -18,15 +18,15 @@ from core import entry, home
 from core.__main__ import main
 from core.events import Started
 from core.journal import read
-from core.lab.cases import Case
-from core.lab.lab import Lab
-from core.lab.shown import Metric
-from core.runs.run import Run
+from core.labs.base.cases import Case
+from core.labs.base.declared import Metric
+from core.labs.base.lab import Lab
+from core.report import evidence
+from core.runs.context import Run
 from core.score import Figure, Score, mean_of_cases
 from core.store import queries
 from core.store.index import index
 from core.store.store import Store
-from core.telling import evidence
 from core.text.templates import load
 from tests import small_lab
 from tests.pages.conftest import in_address, run_named, run_scene, scenes, settled, staged, words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
-from core.lab.shown import Picture
+from core.labs.base.declared import Picture
 from pages.results.gallery import first_table, robots, without_robots
 from tests.pages.conftest import in_address
 

@@ -8,11 +8,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home, policy
-from core.labs.simulatability.tasks import AskSpec
-from core.people import hosting, roles
-from core.people.visit import name_of_visitor
+from core.labs.ask.tasks import AskSpec
+from core.server import admin, roles
+from core.server.access import name_of_visitor
 from pages import middleware
-from pages.parts import session
+from pages.components import session
 from tests.pages.conftest import scenes, staged, turned, words
 from tests.pages.test_people import as_visitor, sign_in
 from tests.plausible import Plausible
@@ -41,11 +41,11 @@ def going(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], str]]:
         def begin(who: str) -> str:
             spec = AskSpec(question="Can a penguin fly?", model="openai/stub-model", exam=False)
             run = entry.jobs().start("simulatability", spec, resolve, owner=name_of_visitor(who))
-            until(lambda: any(one.run == run and one.calls for one in hosting.going_on(entry.jobs())))
+            until(lambda: any(one.run == run and one.calls for one in admin.going_on(entry.jobs())))
             return run
 
         yield begin
-        for one in hosting.going_on(entry.jobs()):
+        for one in admin.going_on(entry.jobs()):
             entry.jobs().cancel(one.run)
 
 
@@ -71,9 +71,9 @@ def test_who_runs_what_and_since_when_and_stops_when_the_host_says(page: Page, g
     assert f"Visitor {name_of_visitor('ann')[:8]}" in words(app) and "openai/stub-model" in words(app)
     assert "1 call so far · since" in words(app)
     app.button(key=f"stop-{ann}").click().run()
-    assert [one.run for one in hosting.going_on(entry.jobs())] == [bob]
+    assert [one.run for one in admin.going_on(entry.jobs())] == [bob]
     app.button(key="stop-all-sure").click().run()
-    assert "No run goes on" in words(app) and not hosting.going_on(entry.jobs())
+    assert "No run goes on" in words(app) and not admin.going_on(entry.jobs())
 
 
 def test_who_is_no_host_any_more_stops_nothing(page: Page, going: Callable[[str], str]) -> None:
@@ -106,7 +106,7 @@ def test_the_line_stands_on_every_page_until_it_is_taken_back(page: Page) -> Non
     shown = as_visitor(page("about/welcome.py"), "bob", "about/welcome.py").info[0].value
     assert "**" not in shown and "<b>" not in shown and "](" not in shown, "it is text"
     app.button(key="line-back").click().run()
-    assert LINE not in words(turned(app, "about/welcome.py")) and hosting.line() == ""
+    assert LINE not in words(turned(app, "about/welcome.py")) and admin.line() == ""
 
 
 def test_without_the_participants_code_one_sees_the_page_that_asks_for_it_alone(

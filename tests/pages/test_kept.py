@@ -15,13 +15,13 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry, home
 from core.journal import Journal
-from core.lab.spec import Spec
-from core.labs.consistency.tasks import CheckSpec, shipped
-from core.labs.find.tasks import ProbeSpec
+from core.labs.ask.tasks import AskSpec
+from core.labs.base.spec import Spec
+from core.labs.check.tasks import CheckSpec, shipped
 from core.labs.plant.tasks import PlantSpec
-from core.labs.simulatability.tasks import AskSpec
-from core.people.visit import Visit, name_of_visitor, whoever_has
+from core.labs.probe.tasks import ProbeSpec
 from core.runs.recordings import listed
+from core.server.access import Visit, name_of_visitor, whoever_has
 from core.store import queries
 from tests.pages import kept
 from tests.pages.conftest import turned

@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry
-from core.labs.simulatability.tasks import AskSpec
-from core.people.labels import Label
+from core.labs.ask.tasks import AskSpec
+from core.runs.labels import Label
 from tests.pages.conftest import in_address, scenes, staged, turned, words
 from tests.waiting import until
 

@@ -10,15 +10,15 @@ from core.journal import read
 from core.labs.plant.tasks import PlantSpec
 from core.runs.recordings import listed
 from core.transcript import Progress, Transcript, transcript
-from pages.parts import rooms
-from pages.parts.live import Shown
-from pages.parts.plain_case import by_number, named
+from pages.components import lab_page
+from pages.components.plain_case import by_number, named
+from pages.components.run_view import Shown
 
 
 def left(named: int, more: int, others: int) -> None:
     from core.datasets.items import BROKEN, Loaded
     from core.transcript import Transcript
-    from pages.parts.live import left_out
+    from pages.components.run_view import left_out
 
     broken = [f"my.csv, line {number}: *empty*" for number in range(1, named + 1)]
     out = {"too long": others} | ({BROKEN: named + more} if named else {})
@@ -65,7 +65,7 @@ def test_what_a_run_was_started_with_is_nothing_where_it_cannot_be_read() -> Non
 
 
 def test_beside_a_planted_cue_stands_the_other_order() -> None:
-    ways = rooms.of(entry.labs()["plant"]).side.ways
+    ways = lab_page.of(entry.labs()["plant"]).side.ways
     assert ways(PlantSpec(model="control/admits", order="reasons first")) == {"Answer first": {"order": "answer first"}}
     assert ways(PlantSpec(model="control/admits", order="answer first")) == {
         "Reasons first": {"order": "reasons first"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
+from core.report.viewer_assets import stage_files
 from core.scene import Scene
-from core.telling.stage_files import stage_files
 from tests.pages.conftest import staged
 
 AS_IT_COMES = {
@@ -16,15 +16,15 @@ AS_IT_COMES = {
 
 def plain() -> None:
     from core.scene import Scene
-    from pages.stage.mount import stage
+    from pages.viewer.component import stage
 
     assert stage("read", [Scene(lab="x")], "plain") == "", "nobody wanted anything yet"
 
 
 def full() -> None:
+    from core.report.progress import HowFar
     from core.scene import Scene
-    from core.telling.how_far import HowFar
-    from pages.stage.mount import Follow, Says, Together, Where, stage
+    from pages.viewer.component import Follow, Says, Together, Where, stage
 
     follow = Follow("r", "q", HowFar(share=0.5, words="half", around="1"), 2.0)
     stage(
@@ -36,8 +36,8 @@ def full() -> None:
 
 
 def pack() -> None:
-    from core.telling.game.pack import named
-    from pages.stage.mount import game
+    from core.report.game.pack import named
+    from pages.viewer.component import game
 
     game(named("first"), "game")
 
@@ -61,7 +61,7 @@ def test_what_is_named_is_handed_over() -> None:
 
 def several() -> None:
     from core.scene import RunScene, Scene, Verdict, told
-    from pages.stage.mount import stage
+    from pages.viewer.component import stage
 
     stage("read", [Scene(lab="x")], "one")
     stage("beside", [Scene(lab="x"), Scene(lab="y")], "two")

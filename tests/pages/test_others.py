@@ -14,14 +14,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home
-from core.labs.find.tasks import ProbeSpec
-from core.labs.simulatability.tasks import AskSpec
+from core.labs.ask.tasks import AskSpec
+from core.labs.probe.tasks import ProbeSpec
 from core.models import local
+from core.report import evidence
 from core.runs.recordings import listed
 from core.sandbox import sandbox
-from core.sandbox.walls import Walls
-from core.telling import evidence
-from pages.parts.text import plain
+from core.sandbox.os_hardening import Walls
+from pages.components.text import plain
 from tests import shipped
 from tests.pages.conftest import scenes, staged, words
 from tests.stub_server import StubServer

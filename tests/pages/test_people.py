@@ -9,10 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry
-from core.labs.simulatability.tasks import AskSpec
-from core.people.labels import Label
-from core.people.visit import NotYours, Visit, name_of_visitor, whoever_has
-from pages.stage.routes import Saying, keep
+from core.labs.ask.tasks import AskSpec
+from core.runs.labels import Label
+from core.server.access import NotYours, Visit, name_of_visitor, whoever_has
+from pages.viewer.routes import Saying, keep
 from tests.pages.conftest import scenes, staged, turned, words
 from tests.stub_server import StubServer
 from tests.waiting import until

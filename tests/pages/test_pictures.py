@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry
 from core.events import Answer, OnText, Request
-from core.labs.consistency.tasks import CheckSpec, shipped
-from core.labs.find.tasks import ProbeSpec
+from core.labs.ask.tasks import AskSpec
+from core.labs.check.tasks import CheckSpec, shipped
 from core.labs.plant.tasks import PlantSpec
-from core.labs.simulatability.tasks import AskSpec
+from core.labs.probe.tasks import ProbeSpec
 from core.store import listing, queries
 from core.store.filters import Filter
 from tests.pages.conftest import in_address, words

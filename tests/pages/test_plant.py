@@ -14,11 +14,11 @@ from core.labs.plant.lab import LAB
 from core.labs.plant.scene import NAMES, NAMES_NOT
 from core.labs.plant.tasks import PlantSpec
 from core.labs.plant.view import PlantView
-from core.people.labels import Label
-from core.people.visit import Visit, whoever_has
+from core.report import evidence
+from core.report.scenes import of_case
+from core.runs.labels import Label
 from core.scene import Panel
-from core.telling import evidence
-from core.telling.scenes import of_case
+from core.server.access import Visit, whoever_has
 from tests.core.labs.plant.played import play
 from tests.pages.conftest import in_address, run_named, run_scene, scenes, settled, words
 from tests.plausible import prompt_of

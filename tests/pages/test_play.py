@@ -12,18 +12,18 @@ import pytest
 from core import entry, home, journal
 from core.__main__ import main
 from core.events import Recorded, Started
-from core.labs.simulatability.metrics import kappa
-from core.people.allowance import TooMuch
-from core.people.played import Guessed, Played, guessed, guesses, journals
-from core.people.visit import Visit, Visitor
+from core.labs.ask.metrics import kappa
+from core.report.game import page
+from core.report.game.pack import Pack, named
+from core.runs.guesses import Guessed, Played, guessed, guesses, journals
+from core.server.access import Visit, Visitor
+from core.server.quotas import TooMuch
 from core.store import listing
 from core.store.filters import Filter, from_query
 from core.store.index import index
 from core.store.store import Store
-from core.telling.game import page
-from core.telling.game.pack import Pack, named
 from core.transcript import name_of
-from pages.stage.routes import Said, Saying, keep
+from pages.viewer.routes import Said, Saying, keep
 
 ANN, BOB = Visitor("ann"), Visitor("bob")
 

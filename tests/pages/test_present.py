@@ -15,7 +15,7 @@ from core.journal import read
 from core.runs import repack
 from core.runs.recordings import Recording, listed
 from core.transcript import transcript
-from pages.parts.live import LAST
+from pages.components.run_view import LAST
 from tests.pages.conftest import in_address, scenes, staged, words
 from tests.small_lab import LAB as ECHO
 

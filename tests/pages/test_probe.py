@@ -13,11 +13,11 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry, home
 from core.journal import read
-from core.labs.find.functions.entities import concepts, keeps
-from core.labs.find.tasks import ProbeSpec
-from core.labs.find.worthless import worthless
+from core.labs.probe.functions.entities import concepts, keeps
+from core.labs.probe.null_controls import worthless
+from core.labs.probe.tasks import ProbeSpec
+from core.report import evidence
 from core.scene import Scene
-from core.telling import evidence
 from tests.pages.conftest import run_named, scenes, settled, staged, stopped, words
 from tests.stub_server import StubServer
 from tests.waiting import until

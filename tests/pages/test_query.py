@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home, journal, policy
-from core.labs.simulatability.tasks import AskSpec
+from core.labs.ask.tasks import AskSpec
 from core.runs import bundle
 from core.store import sql
 from tests import shipped
@@ -48,7 +48,7 @@ def test_visitors_ask_their_own(page: Callable[..., AppTest], monkeypatch: pytes
 
 
 FIELD = """
-from pages.parts.upload import upload
+from pages.components.upload import upload
 upload()
 """
 

@@ -12,15 +12,15 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from core import entry, home, policy
-from core.people.labels import Foretold
-from core.people.places import Rate
-from core.people.played import guesses as guesses_of
-from core.people.played import journals
-from core.people.visit import Visit, cookie_of, name_of_visitor, whoever_has
-from core.telling.game.pack import named
+from core.report.game.pack import named
+from core.runs.guesses import guesses as guesses_of
+from core.runs.guesses import journals
+from core.runs.labels import Foretold
+from core.server.access import Visit, cookie_of, name_of_visitor, whoever_has
+from core.server.rate_limits import Rate
 from pages.middleware import COOKIE
-from pages.stage import routes
-from pages.stage.routes import ROUTES, Saying
+from pages.viewer import routes
+from pages.viewer.routes import ROUTES, Saying
 from tests.sealed_runs import laid
 from tests.waiting import until
 

@@ -10,16 +10,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home
-from core.lab.cases import Reading, Trial
-from core.lab.spec import Spec
-from core.labs.consistency.tasks import CheckSpec, shipped
-from core.labs.find.tasks import ProbeSpec
-from core.labs.simulatability.lab import LAB
-from core.labs.simulatability.tasks import AskSpec
-from core.people.visit import name_of_visitor
+from core.labs.ask.lab import LAB
+from core.labs.ask.tasks import AskSpec
+from core.labs.base.cases import Reading, Trial
+from core.labs.base.spec import Spec
+from core.labs.check.tasks import CheckSpec, shipped
+from core.labs.probe.tasks import ProbeSpec
 from core.scene import Card, Expect, Interval, Mark, Part, Plot, RunScene, Scene, Span, Tile, Verdict
+from core.server.access import name_of_visitor
 from core.store.matching import Tried
-from pages.parts.side_by_side import (
+from pages.components.side_by_side import (  # fmt: skip
     ANSWERS,
     EXPECTED,
     OUTCOMES,
@@ -30,7 +30,7 @@ from pages.parts.side_by_side import (
     of_plot,
     of_tiles,
     told_apart,
-)  # fmt: skip
+)
 from tests.pages.conftest import in_address, scenes, staged, turned, words
 from tests.waiting import until
 

@@ -10,14 +10,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home, policy
-from core.study import control, execute, plan, shelf
-from core.study.background import UnderWay
-from core.study.cells import BLANK
-from core.study.progress import progress
-from core.study.standing import Standing
-from pages.study.words import finding, said, state_of
+from core.studies import desired_state, execute, plan, study_files
+from core.studies.background import UnderWay
+from core.studies.progress import progress
+from core.studies.run_status import Standing
+from core.studies.table_cells import BLANK
+from pages.study.table_text import finding, said, state_of
 from tests.conftest import SETS
-from tests.core.study.killing import steady
+from tests.core.studies.killing import steady
 from tests.file_server import FileServer, zipped
 from tests.pages.conftest import in_address, words
 from tests.stub_server import Fault, StubServer
@@ -37,7 +37,7 @@ grid = { task = ["sentiment", "entailment"] }
 
 
 def kept(text: str, name: str = "mine") -> plan.Study:
-    return shelf.keep(home.home(), name, text.encode(), entry.labs())
+    return study_files.keep(home.home(), name, text.encode(), entry.labs())
 
 
 def over(name: str = "mine") -> UnderWay:
@@ -173,8 +173,8 @@ def test_a_study_is_paused_and_goes_on(page: Callable[..., AppTest], monkeypatch
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         entry.answers.cache_clear()
-        looks: list[control.Wanted] = []
-        monkeypatch.setattr(execute, "wanted", lambda *of: looks.append(control.wanted(*of)) or looks[-1])
+        looks: list[desired_state.Wanted] = []
+        monkeypatch.setattr(execute, "wanted", lambda *of: looks.append(desired_state.wanted(*of)) or looks[-1])
         study = kept(REAL)
         app = page("study", study="mine")
         assert "Price unknown" in words(app)
@@ -187,14 +187,14 @@ def test_a_study_is_paused_and_goes_on(page: Callable[..., AppTest], monkeypatch
         second.button(key="study-pause").click().run()
         until(lambda: looks[-1].paused)
         left[0] = -1
-        assert over().outcome.paused and control.wanted(home.home(), "mine").paused
+        assert over().outcome.paused and desired_state.wanted(home.home(), "mine").paused
         app.run()
         assert "Paused: Nothing is asked now" in alerts(app)
         asked = len(server.seen)
         # Another process would know nothing of the first.
         entry.studies.cache_clear()
         app.number_input(key="study-at-once-now").set_value(1).run()
-        assert control.wanted(home.home(), "mine").at_once == 1
+        assert desired_state.wanted(home.home(), "mine").at_once == 1
         app.button(key="study-go").click().run()
         over()
         app.run()

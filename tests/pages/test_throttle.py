@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from pages.parts import throttle
-from pages.parts.throttle import LONGEST, SHARE, Pace, aside, by_turns
+from pages.components import throttle
+from pages.components.throttle import LONGEST, SHARE, Pace, aside, by_turns
 from tests.waiting import until
 
 

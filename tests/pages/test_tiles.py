@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.tiles import LOOKS, MOST
+from pages.components.tiles import LOOKS, MOST
 
 
 def few() -> None:
-    from pages.parts.tiles import strip
+    from pages.components.tiles import strip
 
     strip(["kept", "broken", "kept"], "check", {"kept": "held"}, "few")
 
 
 def many(number: int) -> None:
-    from pages.parts.tiles import strip
+    from pages.components.tiles import strip
 
     strip(["kept"] * number, "question", {}, "many")
 
 
 def none() -> None:
-    from pages.parts.tiles import strip
+    from pages.components.tiles import strip
 
     strip([], "question", {}, "none")
 

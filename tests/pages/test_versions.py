@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import home
 from tests.core.store.test_comparing import asked
-from tests.core.store.test_versions import FIRST, SECOND, again
+from tests.core.store.test_rereadings import FIRST, SECOND, again
 from tests.pages.conftest import words
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.lab.lab import Labels
-from core.labs.plant import metrics
-from core.labs.plant.marks import METRICS, shows
-from core.labs.plant.measure import AGREEING, PLANTED
-from core.labs.plant.scene import NAMES, NAMES_NOT
-from core.labs.plant.verdict import MEANING, conclusion, figure, is_done, is_verdict
-from core.labs.plant.view import PlantView, view
-from core.scene import Bar, Verdict, told
-from core.transcript import Transcript
+from ...scene import Bar, Verdict, told
+from ...transcript import Transcript
+from ..base.lab import Labels
+from . import metrics
+from .marks import METRICS, shows
+from .measure import AGREEING, PLANTED
+from .scene import NAMES, NAMES_NOT
+from .verdict import MEANING, conclusion, figure, is_done, is_verdict
+from .view import PlantView, view
 
 
 def by_labels(run: Transcript, labels: Labels) -> Verdict | None:

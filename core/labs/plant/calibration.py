@@ -4,22 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.labs.plant.controls import (
-    Admits,
-    CueForm,
-    Denies,
-    Dial,
-    Echo,
-    Immune,
-    Mentions,
-    NamesAll,
-    Silent,
-    controls,
-    dials,
-    follows,
-)
-from core.labs.plant.tasks import PlantSpec
-from core.labs.plant.view import PlantView
+from .controls import Admits, CueForm, Denies, Dial, Echo, Immune, Mentions, NamesAll, Silent, controls, dials, follows
+from .tasks import PlantSpec
+from .view import PlantView
 
 ITEMS = 40
 """Shipped items that each control is held to: about every fourth is moved."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.lab.played import Playable
-from core.labs.plant.marks import SAYS
-from core.labs.plant.measure import PLAIN, PLANTED
-from core.labs.plant.scene import telling, with_cue
-from core.labs.plant.verdict import whispered
-from core.labs.plant.view import WHY, PlantView
-from core.scene import Card, Expect, Part, Scene, marked, told
-from core.text.drawn import drawn
+from ...scene import Card, Expect, Part, Scene, marked, told
+from ...text.stable_random import drawn
+from ..base.played import Playable
+from .marks import SAYS
+from .measure import PLAIN, PLANTED
+from .scene import telling, with_cue
+from .verdict import whispered
+from .view import WHY, PlantView
 
 BET = "Which of the two was whispered to?"
 OPTIONS = {"first": "The first", "second": "The second"}

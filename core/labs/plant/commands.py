@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from core.labs.plant.tasks import TASKS, PlantSpec, cases
+from .tasks import TASKS, PlantSpec, cases
 
 PARAMETERS: tuple[click.Parameter, ...] = (click.Argument(["task"], type=click.Choice(TASKS)),)
 

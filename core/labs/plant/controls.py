@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from core.events import Request
-from core.labs.plant.cues import template
-from core.labs.plant.tasks import CUES
-from core.models.robot import Graded, Robot, by_id, graded
-from core.text.drawn import drawn
-from core.text.templates import fill
+from ...events import Request
+from ...models.robot import Graded, Robot, by_id, graded
+from ...text.stable_random import drawn
+from ...text.templates import fill
+from .cues import template
+from .tasks import CUES
 
 FOLLOWS = 0.5
 """The share of questions on which a robot follows a cue."""

@@ -17,12 +17,12 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from core.datasets.items import Item
-from core.labs.plant import naming
-from core.labs.plant.tasks import Cue, PlantSpec, options
-from core.text import overlap
-from core.text.drawn import drawn
-from core.text.templates import PROMPTS, Template, fill
+from ...datasets.items import Item
+from ...text import shared_words
+from ...text.stable_random import drawn
+from ...text.templates import PROMPTS, Template, fill
+from . import naming
+from .tasks import Cue, PlantSpec, options
 
 FOLDER = PROMPTS / "plant"
 
@@ -93,13 +93,13 @@ def words_of(cue: Cue, shown: str) -> tuple[str, ...]:
 def telling(spec: PlantSpec, item: Item, shown: str) -> tuple[str, ...]:
     """The words that tell a cue in an explanation, without those that the question, its text or its options have."""
     asked = " ".join((item.question, item.hypothesis, item.paragraph, *options(item)))
-    known = set(overlap.words(asked))
+    known = set(shared_words.words(asked))
     return tuple(word for word in naming.without(words_of(spec.cue, shown), [asked]) if not is_of(word, known))
 
 
 def is_of(phrase: str, known: Set[str]) -> bool:
     """Whether a phrase has no content but words that are `known`."""
-    content = overlap.content_words(phrase)
+    content = shared_words.content_words(phrase)
     return bool(content) and content <= known
 
 

@@ -6,24 +6,24 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from core.lab.lab import Command, First, InStudies, Lab, Robots, Sides
-from core.lab.shown import Detector, Judged, Judgement
-from core.labs.plant import cues, prompts, tables
-from core.labs.plant.by_labels import by_labels
-from core.labs.plant.calibration import calibration, truth
-from core.labs.plant.cards import cards
-from core.labs.plant.commands import PARAMETERS, check
-from core.labs.plant.controls import controls, dials
-from core.labs.plant.exam import lab as exam
-from core.labs.plant.marks import IN_RUNS, METRICS, OUTCOMES
-from core.labs.plant.measure import AGREEING, PLANTED, measure
-from core.labs.plant.pictures import PICTURES
-from core.labs.plant.records import Planting, PlantRead, PlantReply, ReaderExamined
-from core.labs.plant.scene import NAMES, NAMES_NOT, QUESTION, READ, scene
-from core.labs.plant.tasks import PlantSpec, asks, cases, loaded
-from core.labs.plant.verdict import summary, verdict
-from core.labs.plant.view import WORDS, PlantView, scores, view
-from core.transcript import name_of
+from ...transcript import name_of
+from ..base.declared import Detector, Judged, Judgement
+from ..base.lab import Command, First, InStudies, Lab, Robots, Sides
+from . import cues, prompts, tables
+from .by_labels import by_labels
+from .calibration import calibration, truth
+from .cards import cards
+from .commands import PARAMETERS, check
+from .controls import controls, dials
+from .exam import lab as exam
+from .marks import IN_RUNS, METRICS, OUTCOMES
+from .measure import AGREEING, PLANTED, measure
+from .pictures import PICTURES
+from .records import Planting, PlantRead, PlantReply, ReaderExamined
+from .scene import NAMES, NAMES_NOT, QUESTION, READ, scene
+from .tasks import PlantSpec, asks, cases, loaded
+from .verdict import summary, verdict
+from .view import WORDS, PlantView, scores, view
 
 
 def first() -> First:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from core.events import Scored
-from core.lab.lab import InRuns
-from core.lab.shown import Means, Metric, declared, words_of
-from core.labs.plant import metrics
-from core.labs.plant.verdict import MEANING, figure, is_done, is_verdict, summary
-from core.labs.plant.view import ALWAYS, BY_WORDS, MOVED, SERIES, WHY, PlantView
-from core.scene import Bar, Mark, Verdict, told
-from core.score import Score
-from core.transcript import Transcript
+from ...events import Scored
+from ...scene import Bar, Mark, Verdict, told
+from ...score import Score
+from ...transcript import Transcript
+from ..base.declared import Means, Metric, declared, words_of
+from ..base.lab import InRuns
+from . import metrics
+from .verdict import MEANING, figure, is_done, is_verdict, summary
+from .view import ALWAYS, BY_WORDS, MOVED, SERIES, WHY, PlantView
 
 OUTCOMES: Mapping[str, Means] = {
     "acknowledged": "kept",

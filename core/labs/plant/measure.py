@@ -7,16 +7,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.datasets.items import Item
-from core.events import Answered, Thinking
-from core.lab.cases import Case
-from core.labs.plant import cues, naming, parse, prompts, reader
-from core.labs.plant.cues import TWINS, Arm
-from core.labs.plant.records import InThinking, Planting, PlantReply, ReaderExamined, Said
-from core.labs.plant.tasks import PlantSpec, options
-from core.reading import cut
-from core.runs.run import Run
-from core.text.drawn import drawn
+from ...datasets.items import Item
+from ...events import Answered, Thinking
+from ...parsers import cut
+from ...runs.context import Run
+from ...text.stable_random import drawn
+from ..base.cases import Case
+from . import cues, naming, parse, prompts, reader
+from .cues import TWINS, Arm
+from .records import InThinking, Planting, PlantReply, ReaderExamined, Said
+from .tasks import PlantSpec, options
 
 PLAIN: Arm = "plain"
 PLANTED: Arm = "planted"

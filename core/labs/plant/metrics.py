@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple, get_args
 
-from core.labs.plant.records import Stance
-from core.score import Score, undefined
-from core.statistics import kappa, wilson
+from ...score import Score, undefined
+from ...statistics import kappa, wilson
+from .records import Stance
 
 CHANCE = 0.2
 """At most this share of the moved answers may be expected by chance: else there is no headline about the cue."""

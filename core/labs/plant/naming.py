@@ -18,8 +18,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from core.reading.statements import sentences
-from core.shipped import beside
+from ...package_data import beside
+from ...parsers.statements import sentences
 
 CUE = "CUE"
 """Stands in a sentence in place of the words that tell the cue."""

@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.datasets.items import Item
-from core.labs.plant.tasks import PlantSpec, options
-from core.reading.choice import choice
-from core.reading.labels import entailment, sentiment
-from core.reading.yes_no import yes_no
-from core.text.reply import own_turn, spoken
-from core.text.thinking import split
+from ...datasets.items import Item
+from ...parsers.choice import choice
+from ...parsers.labels import entailment, sentiment
+from ...parsers.yes_no import yes_no
+from ...text.reply import own_turn, spoken
+from ...text.thinking import split
+from .tasks import PlantSpec, options
 
 _ANSWER = re.compile(
     r"^[\s*_#>-]{0,6}(?:final )?answer[\s*_]{0,4}:[ \t*_]{0,4}(?P<said>[^\n]{0,200})$", re.IGNORECASE | re.MULTILINE

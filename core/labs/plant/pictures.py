@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.charts import forest, marks
-from core.lab.shown import FACETS, Cases, Picture, declared
-from core.labs.plant.tasks import Length
-from core.published import Published
-from core.statistics import Kind
+from ...charts import forest, marks
+from ...paper_figures import Published
+from ...statistics import Kind
+from ..base.declared import FACETS, Cases, Picture, declared
+from .tasks import Length
 
 if TYPE_CHECKING:
     from pandas import DataFrame

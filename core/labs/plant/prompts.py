@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from core.datasets.items import Item
-from core.events import Message, Prompt
-from core.labs.plant import cues
-from core.labs.plant.cues import FOLDER, Arm
-from core.labs.plant.tasks import OPTIONS, PlantSpec, options
-from core.reading import fields
-from core.text.templates import fill, load
+from ...datasets.items import Item
+from ...events import Message, Prompt
+from ...parsers import fields
+from ...text.templates import fill, load
+from . import cues
+from .cues import FOLDER, Arm
+from .tasks import OPTIONS, PlantSpec, options
 
 
 def is_lettered(spec: PlantSpec) -> bool:

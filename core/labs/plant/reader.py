@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from core.events import Answer, Prompt, Sampling
-from core.labs.plant.cues import FOLDER
-from core.labs.plant.records import Planting, PlantRead, PlantReply, ReaderExamined
-from core.labs.plant.tasks import PlantSpec
-from core.models.ids import is_control
-from core.reading import cut, fields
-from core.runs.run import Run
-from core.text.templates import load
+from ...events import Answer, Prompt, Sampling
+from ...models.ids import is_control
+from ...parsers import cut, fields
+from ...runs.context import Run
+from ...text.templates import load
+from .cues import FOLDER
+from .records import Planting, PlantRead, PlantReply, ReaderExamined
+from .tasks import PlantSpec
 
 SCHEMA = fields.schema(mentions=("yes", "no"), says=("used it", "denied it", "neither"), quote="text")
 

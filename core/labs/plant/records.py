@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from core.events import Frozen
+from ...events import Frozen
 
 Stance = Literal["acknowledges", "mentions", "denies", "silent"]
 """What an explanation says of a cue: it gives the cue as a cause of the answer, merely mentions it, denies that it

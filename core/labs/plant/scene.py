@@ -8,19 +8,19 @@ from functools import lru_cache
 
 from pydantic import ValidationError
 
-from core.labs.plant import marks, naming
-from core.labs.plant.cues import TWINS
-from core.labs.plant.marks import SAYS
-from core.labs.plant.measure import AGREEING, PLAIN, PLANTED
-from core.labs.plant.records import PlantRead, PlantReply, Stance
-from core.labs.plant.verdict import MEANING, NOT_A_LIE, verdict, whispered
-from core.labs.plant.verdict import SAYS as _SAYS
-from core.labs.plant.view import ALWAYS, DETECTORS, Detector, PlantView
-from core.people.labels import Label
-from core.scene import Card, Claim, Emphasis, Expect, Mark, Panel, Part, Scene, Screen, Verdict, marked, told, turned
-from core.text import diff
-from core.text.quote import first_sentence
-from core.transcript import Call, name_of
+from ...runs.labels import Label
+from ...scene import Card, Claim, Emphasis, Expect, Mark, Panel, Part, Scene, Screen, Verdict, marked, told, turned
+from ...text import diff
+from ...text.quote import first_sentence
+from ...transcript import Call, name_of
+from . import marks, naming
+from .cues import TWINS
+from .marks import SAYS
+from .measure import AGREEING, PLAIN, PLANTED
+from .records import PlantRead, PlantReply, Stance
+from .verdict import MEANING, NOT_A_LIE, verdict, whispered
+from .verdict import SAYS as _SAYS
+from .view import ALWAYS, DETECTORS, Detector, PlantView
 
 QUESTION = "We know what moved its answer. Does its explanation say so?"
 BET = "Does it say why it changed?"

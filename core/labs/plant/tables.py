@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from core.events import Rules
-from core.lab.shown import Metric, Table, declared, of_cases
-from core.labs.plant import metrics
-from core.labs.plant.metrics import Seen
-from core.labs.plant.view import PlantView
-from core.score import Figure, Score, undefined
+from ...events import Rules
+from ...score import Figure, Score, undefined
+from ..base.declared import Metric, Table, declared, of_cases
+from . import metrics
+from .metrics import Seen
+from .view import PlantView
 
 if TYPE_CHECKING:
     from pandas import DataFrame

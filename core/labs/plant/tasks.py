@@ -10,12 +10,12 @@ from typing import Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
-from core.datasets.items import Item, Loaded
-from core.datasets.on_data import OnData
-from core.events import Sampling
-from core.lab.cases import Case
-from core.models.ids import is_control
-from core.text.drawn import drawn
+from ...datasets.items import Item, Loaded
+from ...datasets.on_data import OnData
+from ...events import Sampling
+from ...models.ids import is_control
+from ...text.stable_random import drawn
+from ..base.cases import Case
 
 Task = Literal["strategyqa", "multi_choice", "sentiment", "entailment"]
 Aimed = Literal["key", "hint", "crowd", "pattern"]

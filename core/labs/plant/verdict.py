@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from core.events import Scored
-from core.lab.shown import words_of
-from core.labs.plant import metrics
-from core.labs.plant.cues import TWINS
-from core.labs.plant.measure import AGREEING, PLANTED
-from core.labs.plant.records import Planting, Stance
-from core.labs.plant.tasks import AIMED, PlantSpec
-from core.labs.plant.view import MOVED, SERIES, PlantView, Row, exam_of, without_reader
-from core.models.ids import is_control
-from core.score import Score
-from core.transcript import Reader, Transcript
+from ...events import Scored
+from ...models.ids import is_control
+from ...score import Score
+from ...transcript import Reader, Transcript
+from ..base.declared import words_of
+from . import metrics
+from .cues import TWINS
+from .measure import AGREEING, PLANTED
+from .records import Planting, Stance
+from .tasks import AIMED, PlantSpec
+from .view import MOVED, SERIES, PlantView, Row, exam_of, without_reader
 
 WHISPERED: Mapping[str, str] = words_of(__file__, "whispered")
 """What was planted, in a sentence."""

@@ -7,19 +7,19 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
-from core.by_rules import RULES
-from core.events import Rules
-from core.lab.cases import Reading, Trial
-from core.lab.shown import words_of
-from core.labs.plant import metrics, reader
-from core.labs.plant.cues import TWINS
-from core.labs.plant.measure import AGREEING, PLAIN, PLANTED
-from core.labs.plant.metrics import Seen
-from core.labs.plant.records import Planting, PlantRead, PlantReply, ReaderExamined, Said
-from core.labs.plant.tasks import PlantSpec
-from core.models.ids import is_control
-from core.score import Figure, Score
-from core.transcript import CaseLog, Reader
+from ...events import Rules
+from ...models.ids import is_control
+from ...rulesets import RULES
+from ...score import Figure, Score
+from ...transcript import CaseLog, Reader
+from ..base.cases import Reading, Trial
+from ..base.declared import words_of
+from . import metrics, reader
+from .cues import TWINS
+from .measure import AGREEING, PLAIN, PLANTED
+from .metrics import Seen
+from .records import Planting, PlantRead, PlantReply, ReaderExamined, Said
+from .tasks import PlantSpec
 
 Detector = Literal["words", "reader"]
 DETECTORS: tuple[Detector, ...] = ("words", "reader")

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.labs.plant.marks import SAYS
 from core.transcript import Transcript
-from pages.parts import plain_case
+from pages.components import plain_case
 
 
 def choose(transcript: Transcript) -> str:

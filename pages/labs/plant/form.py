@@ -10,12 +10,12 @@ from core.labs.plant import cues
 from core.labs.plant.controls import is_misled
 from core.labs.plant.lab import LAB
 from core.labs.plant.tasks import CUES, LONGEST, OPTIONS, Cue, PlantSpec, Task, shipped
-from core.text.counted import counted
 from core.text.glossary import on_hover
-from pages.parts import models
-from pages.parts.datasets import from_dataset, of_dataset
-from pages.parts.text import plain
-from pages.parts.widgets import one_of
+from core.text.plurals import counted
+from pages.components import models
+from pages.components.datasets import from_dataset, of_dataset
+from pages.components.text import plain
+from pages.components.widgets import one_of
 
 NAMES: dict[Cue, str] = {
     "key": "Answer key",

@@ -6,14 +6,14 @@ from typing import Any
 
 import streamlit as st
 
-from core import shipped
+from core import package_data
 from core.labs.plant.lab import LAB
 from core.labs.plant.tasks import PlantSpec
 from pages import lab as driver
+from pages.components import plain_methods
+from pages.components.lab_page import with_form
+from pages.components.side_by_side import Side
 from pages.labs.plant import draw, form
-from pages.parts import plain_methods
-from pages.parts.rooms import with_form
-from pages.parts.side_by_side import Side
 
 
 def _ways(spec: PlantSpec) -> dict[str, dict[str, Any]]:
@@ -27,7 +27,7 @@ def _methods() -> None:
     plain_methods.draw(LAB)
     known = LAB.robots.controls()["control/cue-form"]
     st.subheader("What Plant cannot see", anchor=False)
-    unseen = shipped.table("methods")["plant"]["unseen"]
+    unseen = package_data.table("methods")["plant"]["unseen"]
     st.markdown(f"- `{known.id}` {known.title}. {known.about} {unseen}")  # type: ignore[attr-defined]
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from core.charts import board, dial, forest, marks, plane, points
-from core.published import Published
+from core.paper_figures import Published
 from core.statistics import difference_of_pairs, wilson
 from tests.chance import tenth
 

@@ -10,7 +10,7 @@ import pytest
 from core import home
 from core.datasets import hub
 from core.datasets.items import DatasetError
-from core.labs.simulatability.tasks import AskSpec, cases
+from core.labs.ask.tasks import AskSpec, cases
 
 FILE = b"question,answer\nCan a penguin fly?,no\nCan an eagle fly?,yes\n"
 NAMED = "hf://ann/birds/data/test set.csv"

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from core import home, policy
 from core.datasets import own
 from core.datasets.items import BROKEN, DatasetError, Item, LeftOut
-from core.labs.consistency.tasks import CheckSpec, items_of
-from core.labs.simulatability.tasks import AskSpec, cases, loaded
+from core.labs.ask.tasks import AskSpec, cases, loaded
+from core.labs.check.tasks import CheckSpec, items_of
 
 COLUMNS = {"question": "q", "answer": "gold"}
 ROWS = [{"q": f"Is {n} a number?", "gold": "yes" if n % 2 else "no", "other": n} for n in range(12)]

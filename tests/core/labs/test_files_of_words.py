@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core import entry
-from core.lab.spec import Asked, Sampled, knobs
+from core.labs.base.spec import Asked, Sampled, knobs
 
 CORE = Path(entry.__file__).parent
 

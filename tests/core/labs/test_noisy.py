@@ -26,19 +26,19 @@ from benchmarks.dial import (
 )
 from core import entry
 from core.events import Answered
-from core.labs.consistency import noisy as lexicon
-from core.labs.consistency import parse as read_label
-from core.labs.consistency.controls import controls
-from core.labs.consistency.controls import worthless as worthless_lexicons
-from core.labs.find import dial as of_probe
-from core.labs.simulatability import calibration, parse
-from core.labs.simulatability.lab import LAB
-from core.labs.simulatability.noisy import Noisy, noisy
-from core.labs.simulatability.tasks import AskSpec
-from core.labs.simulatability.worthless import KINDS, Worthless, worthless
+from core.labs.ask import calibration, parse
+from core.labs.ask.lab import LAB
+from core.labs.ask.noisy import Noisy, noisy
+from core.labs.ask.null_controls import KINDS, Worthless, worthless
+from core.labs.ask.tasks import AskSpec
+from core.labs.check import noisy as lexicon
+from core.labs.check import parse as read_label
+from core.labs.check.controls import controls
+from core.labs.check.controls import worthless as worthless_lexicons
+from core.labs.probe import dial as of_probe
 from core.models.robot import ERROR
-from core.study import tables
-from core.text.phrased import ANSWERS, GUESSES, LABELS, phrased
+from core.studies import tables
+from core.text.paraphrases import ANSWERS, GUESSES, LABELS, phrased
 from core.transcript import transcript
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -17,7 +17,7 @@ from huggingface_hub import constants
 
 from core.models import download, errors
 from core.models.download import HubModel
-from core.models.fetches import Fetch, Fetches
+from core.models.download_jobs import Fetch, Fetches
 
 FILE = b"GGUF" + bytes(range(256)) * 20_000
 """About 5 MB: five blocks and a bit."""

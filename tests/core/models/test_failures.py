@@ -9,13 +9,13 @@ from string import Formatter
 
 import pytest
 
-from core import shipped
+from core import package_data
 from core.events import CallFailed
 from core.models import errors
 
 MODELS = Path(errors.__file__).parent
 FILES = [*MODELS.glob("*.py"), MODELS.parent / "datasets" / "get.py"]
-FAILURES = shipped.table("failures")
+FAILURES = package_data.table("failures")
 TOLD = {"name", "status", "said"}
 """What `**told` of `faults._of_status` holds."""
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from core import shipped
+from core import package_data
 from core.events import Message, Request, Sampling, unheard
 from core.models import errors, gguf, local
 from core.models.local import LocalModel
@@ -190,7 +190,7 @@ def test_the_model_that_ships_is_not_loaded_with_a_changed_byte(
     weights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copied = Path(shutil.copy(weights, tmp_path))
-    assert shipped.altered(local.SHIPPED_PACKAGE, tmp_path) is None
+    assert package_data.altered(local.SHIPPED_PACKAGE, tmp_path) is None
     with copied.open("r+b") as file:
         file.seek(-1, os.SEEK_END)
         [last] = file.read(1)

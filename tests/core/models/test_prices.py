@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core import home, shipped
+from core import home, package_data
 from core.models import prices
 from core.models.errors import BadSetting
 from core.models.ids import is_free
@@ -41,7 +41,7 @@ def ids_in(value: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize("path", sorted(STUDIES.glob("*.toml")), ids=lambda path: path.stem)
 def test_every_model_of_a_study_has_a_price_or_is_listed_without(path: Path) -> None:
-    unpriced = shipped.table("models")["unpriced"]
+    unpriced = package_data.table("models")["unpriced"]
     for id in ids_in(tomllib.loads(path.read_text(encoding="utf-8"))):
         if not is_free(id):
             assert (price_of(id) is None) is (id in unpriced), id

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from starlette.responses import JSONResponse, Response
 
-from core.labs.consistency import parse
+from core.labs.check import parse
 from core.models import errors
 from core.text.reply import without_thinking
 from tests.conftest import OUTSIDE

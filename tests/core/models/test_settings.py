@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import SecretStr
 
+from core.models.error_mapping import did_you_mean
 from core.models.errors import BadSetting
-from core.models.faults import did_you_mean
 from core.models.settings import PRESETS, EndpointConfig
 
 

@@ -15,7 +15,7 @@ from core.models.connection import Connection
 from core.models.endpoint import Endpoint
 from core.models.settings import EndpointConfig
 from core.models.throttle import Throttle
-from core.runs.turns import Leave, Withheld, under
+from core.runs.fairness import Leave, Withheld, under
 from tests.stub_server import Fault, StubServer
 from tests.waiting import until_true
 

@@ -18,16 +18,16 @@ from numpy.typing import NDArray
 from core import entry, home, journal
 from core.__main__ import main
 from core.events import Event, Model, Recorded
-from core.lab.spec import Spec
-from core.labs.find.functions import modules
-from core.labs.find.interpreters import nearest
-from core.labs.find.tasks import ProbeSpec
-from core.labs.simulatability.records import Counterfactual
-from core.labs.simulatability.tasks import AskSpec
+from core.labs.ask.records import Counterfactual
+from core.labs.ask.tasks import AskSpec
+from core.labs.base.spec import Spec
+from core.labs.probe.functions import modules
+from core.labs.probe.interpreters import nearest
+from core.labs.probe.tasks import ProbeSpec
 from core.models.replay import Replay
-from core.people.running import Jobs
 from core.runs.engine import Addition, Going, Ports, execute
-from core.runs.same import is_same
+from core.runs.tolerance import is_same
+from core.server.jobs import Jobs
 from core.store.index import index
 from core.store.store import Store
 from core.text import embed
@@ -35,7 +35,7 @@ from core.text import embed
 DATA = Path(__file__).resolve().parents[2] / "data"
 APART = 2e-6
 """How far a number of a vector is moved at most. That is more than machines differ by (1e-7), so that some of the six
-decimals of a likeness must change, and too little for a finding to count as another (`core.runs.same`).
+decimals of a likeness must change, and too little for a finding to count as another (`core.runs.tolerance`).
 """
 
 

@@ -13,7 +13,7 @@ import pytest
 from core import journal
 from core.events import Answer, Event, Fork, OnText, Recorded, Request, Started, unheard
 from core.journal import Journal
-from core.lab.lab import Prior
+from core.labs.base.lab import Prior
 from core.runs.driver import Driver
 from core.runs.engine import PRIOR, Going
 from core.transcript import Transcript, transcript

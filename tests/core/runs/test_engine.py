@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import pytest
 
 from core.events import Answered, Asked, CallFailed, Dropped, Event, Started
-from core.lab.lab import Lab
-from core.lab.spec import MOST_CASES, BadInput
+from core.labs.base.lab import Lab
+from core.labs.base.spec import MOST_CASES, BadInput
+from core.report.scenes import of_case
+from core.runs.context import bounded, together
 from core.runs.engine import Addition, Going, Ports, execute, new_id
-from core.runs.run import bounded, together
-from core.telling.scenes import of_case
 from core.transcript import Transcript, transcript
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 

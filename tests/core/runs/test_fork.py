@@ -11,19 +11,19 @@ import pytest
 from core import entry, journal
 from core.events import Answered, Asked, Fork, Usage
 from core.journal import JournalInUse
-from core.labs.consistency.tasks import CheckSpec, Item
-from core.labs.find.tasks import ProbeSpec
-from core.labs.simulatability.tasks import AskSpec
+from core.labs.ask.tasks import AskSpec
+from core.labs.check.tasks import CheckSpec, Item
+from core.labs.probe.tasks import ProbeSpec
 from core.models.prices import cost, price_of
-from core.people.labels import Kept, Label
-from core.people.looking import NoSuchRun
-from core.people.running import Jobs
-from core.people.visit import Visit, Visitor
+from core.runs.labels import Kept, Label
+from core.runs.library import NoSuchRun
+from core.server.access import Visit, Visitor
+from core.server.jobs import Jobs
 from core.store import listing
 from core.store.filters import Filter
 from core.store.index import index
 from core.store.store import Store
-from tests.core.labs.find.playing import CONCLUSION
+from tests.core.labs.probe.playing import CONCLUSION
 from tests.plausible import Plausible, telling
 from tests.small_lab import LAB, Echoing, EchoSpec
 from tests.stub_server import StubServer

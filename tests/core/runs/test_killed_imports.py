@@ -17,11 +17,11 @@ from core.__main__ import main
 from core.events import Started
 from core.journal import Journal, to_line
 from core.lease import TTL, Lease
-from core.people.labels import Label
-from core.people.running import Jobs
-from core.people.visit import Visit, Visitor
 from core.runs import bundle, verify
 from core.runs.bundle import BundleRefused
+from core.runs.labels import Label
+from core.server.access import Visit, Visitor
+from core.server.jobs import Jobs
 from tests.chance import ALL
 from tests.small_lab import LAB, Echoing, EchoSpec
 

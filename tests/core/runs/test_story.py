@@ -10,13 +10,13 @@ import pytest
 
 from core import entry
 from core.events import Dropped, Event, Recorded
-from core.labs.consistency.lab import first as check
-from core.labs.find.lab import first as probe
-from core.labs.simulatability.lab import LAB as ASK
-from core.labs.simulatability.lab import first as ask
+from core.labs.ask.lab import LAB as ASK
+from core.labs.ask.lab import first as ask
+from core.labs.check.lab import first as check
+from core.labs.probe.lab import first as probe
 from core.models.catalog import Catalog
+from core.report.replay_steps import story
 from core.runs.engine import Going, Ports, execute
-from core.telling.story import story
 from core.transcript import name_of, transcript
 
 FIRST = {"simulatability": ask, "consistency": check, "find": probe}

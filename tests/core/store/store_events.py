@@ -23,10 +23,10 @@ from core.events import (
     Usage,
 )
 from core.journal import to_line
-from core.lab.lab import Lab
-from core.lab.shown import Metric
-from core.lab.spec import Spec
-from core.labs.simulatability.lab import LAB as ASK
+from core.labs.ask.lab import LAB as ASK
+from core.labs.base.declared import Metric
+from core.labs.base.lab import Lab
+from core.labs.base.spec import Spec
 from core.store.store import Store
 
 NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)

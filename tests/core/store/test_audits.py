@@ -10,10 +10,10 @@ import pytest
 from pytest import approx
 
 from core.events import Answered, Asked, Event, Message, Recorded, Sampling, Started, Usage
-from core.labs.simulatability.lab import LAB as ASK
-from core.people.labels import Audited, Label
-from core.runs.run import recorded
-from core.store import audits, labels_counted
+from core.labs.ask.lab import LAB as ASK
+from core.runs.context import recorded
+from core.runs.labels import Audited, Label
+from core.store import audits, label_agreement
 from core.store.audits import Audit
 from core.store.filters import Filter
 from core.store.index import index
@@ -134,7 +134,7 @@ def test_clicks_on_chosen_rows_find_no_rate(store: Store, tmp_path: Path) -> Non
     events += [recorded(name, right, f"t{n}", CASE, f"t{n}", ANN) for n in range(41)]
     write(tmp_path, name, events)
     index(store, tmp_path)
-    found = labels_counted.labelled_right(store, ASK, READING)[0]
+    found = label_agreement.labelled_right(store, ASK, READING)[0]
     assert found == ("repaired rules", 41, 41) and found._fields == ("reader", "right", "n"), "counts alone"
     assert audits.audits(store, ASK) == []
     assert len(population(store)) == 200 - 41, "what she saw the reading of cannot be drawn"

@@ -14,13 +14,13 @@ from pytest import approx
 from core import home
 from core.__main__ import main
 from core.events import Event, Recorded
-from core.labs.consistency.lab import LAB as CHECK
+from core.labs.check.lab import LAB as CHECK
+from core.report import comparison_text
 from core.store import comparing, matching
 from core.store.comparing import Compared
 from core.store.index import index
 from core.store.matching import NotComparable
 from core.store.store import Store
-from core.telling import compared_in_words
 from tests.core.store.store_events import LABS, at, begun, ended, started, write
 from tests.core.store.store_events import asked as a_call
 
@@ -111,10 +111,10 @@ def found(store: Store, query: str) -> Compared:
     return comparing.found(store, parse_qs(query))
 
 
-def sentences(store: Store, query: str) -> compared_in_words.Sentences:
+def sentences(store: Store, query: str) -> comparison_text.Sentences:
     compared = found(store, query)
     judged = matching.judged_of(store, compared.asked.lab)
-    return compared_in_words.sentences(compared, judged, [one.name for one in compared.asked.subjects])
+    return comparison_text.sentences(compared, judged, [one.name for one in compared.asked.subjects])
 
 
 def test_two_models_on_the_questions_that_both_were_asked(store: Store) -> None:

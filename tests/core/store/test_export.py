@@ -9,10 +9,10 @@ from pathlib import Path
 import pandas as pd
 
 from core import entry, home
+from core.report import export
 from core.store.filters import Filter
 from core.store.index import index
 from core.store.store import Store
-from core.telling import export
 
 
 def test_each_kind_holds_the_rows() -> None:

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 from core.events import Finished
+from core.report import export
 from core.store import listing
 from core.store.filters import Filter, Range, from_query, phrases
 from core.store.index import index
 from core.store.listing import Listed, Place
 from core.store.store import Store
-from core.telling import export
 from tests.core.store.store_events import (
     LABS,
     asked,

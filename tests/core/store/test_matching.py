@@ -9,7 +9,7 @@ import pytest
 
 from core import entry
 from core.events import Event
-from core.lab.shown import FACETS, Judged
+from core.labs.base.declared import FACETS, Judged
 from core.store import comparing, matching
 from core.store.index import index
 from core.store.matching import Tried, else_equal, home, met

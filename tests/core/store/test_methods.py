@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from core import entry, home
+from core.report import methods
 from core.store.index import index
 from core.store.store import Store
-from core.telling import methods
 
 
 @pytest.fixture(scope="module")

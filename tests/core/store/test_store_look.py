@@ -22,7 +22,7 @@ from store_events import (
 
 from core.store import index as indexing
 from core.store.index import Index, index, rebuild
-from core.store.keeper import Keeper, pause
+from core.store.index_watcher import Keeper, pause
 from core.store.store import Store
 from tests.waiting import until
 

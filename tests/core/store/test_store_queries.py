@@ -10,8 +10,8 @@ import pytest
 from store_events import CASE, LABS, answered, asked, at, begun, ended, failed, started, whole_run, write
 
 from core.events import Recorded, Scored, Started
-from core.lab.shown import Cases
-from core.labs.simulatability.records import Answer
+from core.labs.ask.records import Answer
+from core.labs.base.declared import Cases
 from core.store import figures, queries
 from core.store.filters import Filter
 from core.store.index import index

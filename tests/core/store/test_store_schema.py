@@ -15,10 +15,10 @@ from pydantic import Field
 from store_events import LABS, WALK, LongWalk, at, walking, write
 
 from core import entry
-from core.by_rules import columns_of
 from core.events import Frozen, Recorded, Started
-from core.lab.lab import Lab
-from core.labs.simulatability.lab import LAB as ASK
+from core.labs.ask.lab import LAB as ASK
+from core.labs.base.lab import Lab
+from core.rulesets import columns_of
 from core.store import schema
 from core.store.index import index
 from core.store.store import Store

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import shipped
-from core.runs.same import APART
+from core import package_data
+from core.runs.tolerance import APART
 from core.text import embed
 from tests.waiting import until
 
@@ -124,7 +124,7 @@ def test_a_half_downloaded_paper_encoder_is_passed_over(tmp_path, monkeypatch):
 
 def test_the_encoder_that_ships_is_not_loaded_with_a_changed_byte(tmp_path, monkeypatch):
     copied = Path(shutil.copytree(embed._small_folder(), tmp_path / "model"))
-    assert shipped.altered(embed.SMALL_PACKAGE, copied) is None
+    assert package_data.altered(embed.SMALL_PACKAGE, copied) is None
     weights = bytearray((copied / "model.safetensors").read_bytes())
     weights[-1] ^= 1
     (copied / "model.safetensors").write_bytes(weights)

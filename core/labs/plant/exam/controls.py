@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from core.events import Request
-from core.labs.plant import naming
-from core.labs.plant.exam.exam import explained
-from core.models.robot import Robot, by_id
+from ....events import Request
+from ....models.robot import Robot, by_id
+from .. import naming
+from .exam import explained
 
 
 class ReaderRobot(Robot, named="reader-always-yes"):

@@ -11,10 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from core.events import Frozen
-from core.labs.plant.tasks import Cue
-from core.score import Score, share, undefined
-from core.text.drawn import drawn
+from ....events import Frozen
+from ....score import Score, share, undefined
+from ....text.stable_random import drawn
+from ..tasks import Cue
 
 GOLDS = Path(__file__).resolve().parents[4] / "data" / "exam" / "naming.toml"
 

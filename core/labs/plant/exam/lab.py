@@ -6,22 +6,22 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from core.events import Frozen, Rules
-from core.lab import exam as exams
-from core.lab.cases import Case, Reading
-from core.lab.lab import Lab, Made, Prior, Robots
-from core.lab.shown import Metric
-from core.labs.plant import prompts, reader
-from core.labs.plant.exam import exam
-from core.labs.plant.exam.controls import readers
-from core.labs.plant.exam.exam import Explained, Mark
-from core.labs.plant.records import ReaderExamined, ReadingMark
-from core.labs.plant.tasks import PlantSpec
-from core.models.ids import is_control
-from core.reading import cut
-from core.runs.run import Run
-from core.score import Figure, Score
-from core.transcript import CaseLog, Transcript
+from ....events import Frozen, Rules
+from ....models.ids import is_control
+from ....parsers import cut
+from ....runs.context import Run
+from ....score import Figure, Score
+from ....transcript import CaseLog, Transcript
+from ...base import exam as exams
+from ...base.cases import Case, Reading
+from ...base.declared import Metric
+from ...base.lab import Lab, Made, Prior, Robots
+from .. import prompts, reader
+from ..records import ReaderExamined, ReadingMark
+from ..tasks import PlantSpec
+from . import exam
+from .controls import readers
+from .exam import Explained, Mark
 
 
 class ReadingExamSpec(exams.ExamSpec):

@@ -14,8 +14,8 @@ import pytest
 from core import entry, home, journal
 from core.__main__ import main
 from core.events import Recorded
-from core.lab.exam import hash_of
-from core.lab.lab import Prior
+from core.labs.base.exam import hash_of
+from core.labs.base.lab import Prior
 from core.labs.plant import naming
 from core.labs.plant.exam import lab as sitting
 from core.labs.plant.exam.controls import Perfect, readers

@@ -17,10 +17,10 @@ from core.labs.plant.lab import LAB
 from core.labs.plant.scene import LOST, NAMES, NAMES_NOT, scene, telling
 from core.labs.plant.tasks import AIMED, CUES, PlantSpec
 from core.labs.plant.view import PlantView
-from core.people.labels import Label
+from core.package_data import DATA
+from core.report.run_scene import in_run
+from core.runs.labels import Label
 from core.scene import MOST_SCREENS, Part, Scene, in_short, steps
-from core.shipped import DATA
-from core.telling.run_scene import in_run
 from core.transcript import Transcript, transcript
 from tests.core.labs.plant.played import Played, Scripted, play
 from tests.core.labs.plant.test_measure import (

@@ -12,8 +12,8 @@ from core import entry
 from core.__main__ import main
 from core.labs.plant.tables import TABLES
 from core.labs.plant.tasks import PlantSpec
-from core.published import figures, published
-from core.study.plan import read
+from core.paper_figures import figures, published
+from core.studies.plan import read
 from tests.core.labs.plant.played import play
 
 ROBOTS = """

@@ -1,0 +1,97 @@
+"""`resume`, `reread`, `verify` and `store`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .. import entry, home, journal
+from ..models.replay import Replay
+from ..runs.driver import new_reading
+from ..runs.engine import Going
+from ..runs.fork import forked
+from ..runs.library import NoSuchRun, of_today
+from ..store.index import index, rebuild
+from ..store.store import Store, StoreBusy, StoreUnusable
+from ..text.plurals import counted
+from .run_output import BAD_INPUT, DONE, WRONG, begun, event_option, journals_option, json_option, run
+
+
+def add(commands: click.Group) -> None:
+    """Add resume, reread, verify and store to the group `commands`, which is changed in place."""
+    for command in (_resume, _reread, _verify, _store):
+        commands.add_command(command)
+
+
+@click.command("resume", help="Go on with a run that stopped; nothing is asked twice.")
+@click.argument("run_id", metavar="RUN")
+@click.option("--failed", "failed_too", is_flag=True, help="ask again what failed in one that completed")
+@journals_option
+@event_option
+def _resume(run_id: str, failed_too: bool, journals: Path, as_json: bool) -> int:
+    lab, started, _ = begun(run_id, journals)
+    resolve = None
+    if (fork := started.forked_from) is not None:
+        resolve = forked(begun(fork.run, journals, home.recordings())[2], fork, entry.catalog().get)
+    going = Going(lab, lab.spec.model_validate(started.spec), run_id)
+    return run(going, journals, as_json, going_on=True, failed_too=failed_too, resolve=resolve)
+
+
+@click.command("reread", help="Read a run's raw answers again, by the rules of now: a new run, which asks no model.")
+@click.argument("run_id", metavar="RUN")
+@journals_option
+@event_option
+def _reread(run_id: str, journals: Path, as_json: bool) -> int:
+    lab, started, history = begun(run_id, journals, home.recordings())
+    model = Replay(run_id, history)
+    going = new_reading(lab, lab.spec.model_validate(started.spec), run_id, history)
+    return run(going, journals, as_json, resolve=lambda id: model)
+
+
+@click.command("verify", help="Score a run again from its raw answers; exit 1 where a figure differs.")
+@click.argument("run_id", metavar="RUN")
+@journals_option
+@json_option("the outcome as a JSON object")
+def _verify(run_id: str, journals: Path, as_json: bool) -> int:
+    path = journal.found(run_id, journals, home.recordings(), home.priors())
+    if path is None:
+        raise NoSuchRun(f"There is no run named {run_id!r} in {journals}.")
+    with of_today():
+        found, faults = entry.verify(path), journal.faults(path)
+    if as_json:
+        print(json.dumps({"run": run_id, **found.model_dump(), "faults": [fault._asdict() for fault in faults]}))
+    else:
+        print(found.sentence, *(f"  {line}" for line in found.differ), sep="\n")
+        for fault in faults:
+            print(f"  line {fault.line} of its journal: {fault.reason}")
+    if found.why:
+        return BAD_INPUT
+    return WRONG if found.differ or faults else DONE
+
+
+@click.command("store", help="The index of the journals. rebuild: make it again from them.")
+@click.argument("action", type=click.Choice(["rebuild"]))
+def _store(action: Any) -> int:
+    path = home.home() / "store.duckdb"
+    try:
+        store = Store(path, entry.labs())
+    except StoreBusy:
+        raise
+    except StoreUnusable:
+        # It is only an index: what cannot be read is put aside, and the index is made again.
+        try:
+            path.replace(path.with_suffix(".broken"))
+        except OSError as error:
+            raise home.HomeUnusable(
+                f"The index cannot be made again: {home.home()} may not be written to ({error.strerror}). "
+                "Set EXPLAIN_HOME to a folder that may be written to."
+            ) from None
+        store = Store(path, entry.labs())
+    with store:
+        runs = rebuild(store, home.journals())
+        index(store, home.recordings(), recordings=True)
+    print(f"{counted(len(runs), 'run')} indexed from {home.journals()}")
+    return DONE

@@ -1,0 +1,313 @@
+"""What every lab's command shares: a run in this process, with its journal, what is printed, and the exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shlex
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from .. import entry, home, journal
+from ..datasets.items import Loaded
+from ..events import Event, Failed, Recorded, Scored, Started, Token
+from ..journal import Journal, JournalFull, JournalInUse
+from ..labs.base.lab import Lab, counted
+from ..report.scenes import of_case
+from ..runs.context import Resolve
+from ..runs.driver import Driver
+from ..runs.engine import Going
+from ..runs.library import NoSuchRun, of_today
+from ..scene import steps
+from ..server import instance
+from ..store.index import index
+from ..store.store import Store, StoreBusy, StoreError
+from ..transcript import Transcript, transcript
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
+
+DONE, WRONG, BAD_INPUT, UNREACHABLE, INTERRUPTED = 0, 1, 2, 3, 4
+"""Exit codes; WRONG where something was looked at and is not as it should be."""
+
+NAMED = 10
+"""Broken rows of a data set that are printed; the journal has more."""
+
+
+journals_option = click.option(
+    "--journals",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    callback=lambda context, option, given: given or home.journals(),
+    help="default: $EXPLAIN_HOME/journals",
+)
+"""The folder of the journals, as the parameter `journals`: the one that was chosen, else the home's."""
+
+
+def json_option(printed: str) -> Callable[[Decorated], Decorated]:
+    """The option --json, as the parameter `as_json`; `printed` says in what shape."""
+    return click.option("--json", "as_json", is_flag=True, help=f"print {printed}")
+
+
+event_option = json_option("one event a line, as in the journal")
+
+
+def begun(run_id: str, *folders: Path) -> tuple[Lab, Started, list[Event]]:
+    """What the run of that name measures, how it began, and all that has happened in it. Raises NoSuchRun."""
+    path = journal.found(run_id, *folders)
+    if path is None:
+        raise NoSuchRun(f"There is no run named {run_id!r} in {folders[0]}.")
+    with of_today():
+        found = journal.read(path)
+    if found.faults:
+        lines = "; ".join(f"line {fault.line}: {fault.reason}" for fault in found.faults[:NAMED])
+        print(f"Damaged lines of the journal of {run_id}, {len(found.faults):,}: {lines}.", file=sys.stderr)
+    started = next((event for event in found.events if isinstance(event, Started)), None)
+    if started is None or started.about or started.lab not in entry.labs():
+        raise NoSuchRun(f"{path} holds no run of a lab of this app.")
+    return entry.labs()[started.lab], started, found.events
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The rows of a table as lines, each column as wide as its widest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def run(
+    going: Going,
+    folder: Path,
+    as_json: bool,
+    *,
+    going_on: bool = False,
+    failed_too: bool = False,
+    resolve: Resolve | None = None,
+) -> int:
+    """Make the run in this process, with its journal in `folder`, printing it as it goes on; the exit code. `going_on`
+    reads its journal first; a run that completed is then left as it is, unless its journal has lost lines, or what
+    failed in it is to be asked again (`failed_too`).
+
+    Raises NoSuchModel before anything begins, and JournalInUse where it goes on elsewhere.
+    """
+    catalog = entry.catalog()
+    for model in going.spec.models if resolve is None else ():
+        catalog.get(model)
+    driver = Driver(entry.labs(), resolve or catalog.get, folder)
+    with Journal(folder / f"{going.id}.jsonl", new=not going_on) as written:
+        history, mend = driver.left_off(going.id, failed_too)
+        state = transcript(history)
+        printer = _Printer(as_json, state, going.lab)
+
+        def publish(event: Event) -> None:
+            line = written.append(event)
+            if not isinstance(event, Token):
+                state.apply(event)
+                printer.show(event, line)
+
+        async def make(first: Going) -> None:
+            if not as_json:
+                print(f"First, as run {first.id}: {first.lab.question}", flush=True)
+            await driver.make(first)
+
+        if not as_json and not going_on and (words := going.lab.before(going.spec)):
+            print(words, file=sys.stderr, flush=True)
+
+        async def go() -> None:
+            heed_ctrl_c()
+            await driver.go(replace(going, history=history, mend=mend), written, publish, make)
+
+        try:
+            asyncio.run(go())
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            pass
+        except (JournalFull, JournalInUse) as error:
+            print(error, file=sys.stderr)
+        printer.end()
+    into_the_store(folder)
+    code = exit_code(state)
+    if not as_json:
+        print(f"Run {going.id}")
+        if code != DONE:
+            elsewhere = f" --journals {shlex.quote(str(folder))}" if folder != home.journals() else ""
+            failed = " --failed" if state.status == "completed" else ""
+            print(f"To go on from here: python -m core resume {going.id}{failed}{elsewhere}")
+    return code
+
+
+def exit_code(state: Transcript) -> int:
+    """0 completed; 2 and 3 failed, by bad input or because a model was out of reach; 4 stopped and resumable.
+
+    A completed run without one figure, for its calls failed, counts as a model out of reach.
+    """
+    if state.status == "completed":
+        figures = [score for score in state.scores if not score.case]
+        return UNREACHABLE if state.lost and all(score.value is None for score in figures) else DONE
+    if state.status != "failed":
+        return INTERRUPTED
+    return BAD_INPUT if any(failure.bad_input for failure in state.failures) else UNREACHABLE
+
+
+def into_the_store(journals: Path) -> None:
+    """Index the run, unless the app has the store open: then the app takes the journal up itself.
+
+    The run is in its journal, so a store that cannot be used takes nothing from it: that is only reported.
+    """
+    if journals == home.journals():
+        try:
+            with Store(home.home() / "store.duckdb", entry.labs()) as store:
+                index(store, journals)
+        except StoreBusy:
+            pass
+        except StoreError as error:
+            print(error, file=sys.stderr)
+
+
+def heed_ctrl_c() -> None:
+    """Let Ctrl-C cancel the task that calls this in good order, so that journals say how their runs ended."""
+    task = asyncio.current_task()
+    assert task is not None
+    with contextlib.suppress(NotImplementedError):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)
+
+
+@contextlib.contextmanager
+def index_of_all() -> Iterator[Store]:
+    """An index that is up to date: while the app is running, a copy of the app's. Raises StoreBusy."""
+    with contextlib.ExitStack() as stack:
+        try:
+            store = stack.enter_context(Store(home.index("store.duckdb"), entry.labs()))
+        except StoreBusy as busy:
+            try:
+                lent = instance.borrow()
+                copy = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "store.duckdb"
+                shutil.copyfile(lent, copy)
+            except (instance.NotLent, OSError) as error:
+                raise StoreBusy(f"{busy} {error}", busy.pid) from None
+            store = stack.enter_context(Store(copy, entry.labs()))
+        else:
+            index(store, home.journals())
+            index(store, home.recordings(), recordings=True)
+        yield store
+
+
+BEFORE = {"panel": "  ", "remark": "  ", "note": "  ", "card": "  ", "more": "  - ", "doubt": "  - "}
+"""What stands before a step, by the first word of its key; its further lines are as far from the edge."""
+
+
+def _laid_out(key: str, text: str) -> str:
+    before = BEFORE.get(key.partition("-")[0], "")
+    return before + text.replace("\n", "\n" + " " * len(before))
+
+
+class _Printer:
+    """Prints a run while it goes on: one case line by line as it comes, of several each when it has ended."""
+
+    def __init__(self, as_json: bool, state: Transcript, lab: Lab) -> None:
+        self._json = as_json
+        self._state = state
+        self._lab = lab
+        self._printed: set[str] = set()
+        self._complaint = ""
+        self._rest_until = 0.0
+
+    def show(self, event: Event, line: bytes) -> None:
+        with self._reader():
+            if self._json:
+                print(line.decode(), end="", flush=True)
+            elif isinstance(event, Failed):
+                # What failed the run is reported by the call that failed and by the run.
+                if event.message != self._complaint:
+                    print(f"  {event.message} {event.hint}".rstrip(), file=sys.stderr, flush=True)
+                self._complaint = event.message
+            elif isinstance(event, Recorded) and event.record == "loaded":
+                held = Loaded.of(event.data)
+                self._print((line, line) for line in ([held.summary(), *held.broken[:NAMED]] if held else []) if line)
+            elif event.kind in ("recorded", "dropped"):
+                self._tell(event.case, ended=isinstance(event, Recorded) and event.record == "result")
+
+    def end(self) -> None:
+        """The rest of what there is to say, the sentence on the whole, and the figures."""
+        if self._json:
+            return
+        with self._reader():
+            for case in self._state.cases:
+                self._rest_until = 0.0
+                self._tell(case, ended=True, active=False)
+            if self._state.planned > 1:
+                self._print([("summary", f"\n{(self._lab.summary or counted)(self._state)}")])
+            self._print(figures(self._lab, self._state))
+
+    def _tell(self, case: str, ended: bool, active: bool = True) -> None:
+        """What there is to tell of a case; of several once it has `ended`. `active`: its run goes on."""
+        # Folding a long case takes a while; between two times at least four times as long goes to the run itself.
+        began = time.monotonic()
+        several = self._state.planned > 1
+        if case not in self._state.cases or (not ended and (several or began < self._rest_until)):
+            return
+        scene = of_case(self._lab, self._state, case, active)
+        self._print([(f"{case} title", ("\n" if several else "") + self._state.cases[case].title)])
+        for key, text in steps(scene):
+            # What a case is called says what is asked; what a verdict means is the same of all.
+            if key != "question" and not (several and key == "meaning"):
+                before = "\n" if key in ("headline", "meaning") and not several else ""
+                self._print([(f"{case} {key}", before + _laid_out(key, text))])
+        now = time.monotonic()
+        self._rest_until = now + 4 * (now - began)
+
+    def _print(self, lines: Iterable[tuple[str, str]]) -> None:
+        for key, line in lines:
+            if key not in self._printed:
+                self._printed.add(key)
+                print(line, flush=True)
+
+    @contextlib.contextmanager
+    def _reader(self) -> Iterator[None]:
+        """Where nobody reads on (`| head`), the run and its journal go on all the same."""
+        try:
+            yield
+        except BrokenPipeError:
+            sys.stdout = open(os.devnull, "w")  # noqa: SIM115  for as long as the process lives
+
+
+def figures(lab: Lab, state: Transcript) -> Iterable[tuple[str, str]]:
+    """The figures of the whole run, each once: the headline first, then those that lead, then the others, and last the
+    headline's parts. Where the original parser gives another figure, it has a line of its own. What is undefined is
+    left out, unless it leads and has a reason.
+    """
+    leading = [metric.name for metric in lab.metrics if metric.leads]
+    order = [*leading, *(metric.name for metric in lab.metrics if not metric.leads)]
+    found = {(score.metric, score.item, score.rules): score for score in state.scores if not score.case}
+
+    def place(score: Scored) -> tuple[bool, int, bool]:
+        named = order.index(score.metric) if score.metric in order else len(order)
+        return bool(score.item), named, score.rules == "paper"
+
+    for score in sorted(found.values(), key=place):
+        metric, item, is_paper = score.metric, score.item, score.rules == "paper"
+        if item and (is_paper or not score.of or metric != lab.headline):
+            continue
+        if score.value is None and not (metric in leading and score.detail.get("reason")):
+            continue
+        if is_paper and (other := found.get((metric, item, "repaired"))) and _read(other) == _read(score):
+            continue
+        name = f"{metric}, original parser:" if is_paper else metric
+        value = "undefined" if score.value is None else f"{score.value:.2f}"
+        if score.value is not None and score.low is not None and score.high is not None:
+            value += f", 95 % interval {score.low:.2f} to {score.high:.2f}"
+        part = f"    {item:<28}" if item else ""
+        reason = f": {score.detail['reason']}" if score.detail.get("reason") else ""
+        yield f"score {metric} {score.rules} {item}", f"{part}  {name} {value}  ({score.n} of {score.of}){reason}"
+
+
+def _read(score: Scored) -> tuple[float | int | None, ...]:
+    return score.value, score.n, score.of, score.low, score.high

@@ -1,0 +1,242 @@
+"""`study`: many runs from one file. Planned, made, looked at, and read as tables."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .. import entry, home
+from ..journal import JournalFull
+from ..models.ids import is_free
+from ..report import case_html, study_text
+from ..studies import estimate, multiverse, plan, required_data, tables
+from ..studies.cluster import Cluster
+from ..studies.desired_state import want
+from ..studies.early_stopping import stopped_early
+from ..studies.execute import Making, Outcome
+from ..studies.packing import refuse_packed
+from ..studies.plan import Planned, Study
+from ..studies.table_cells import Row
+from ..text.plurals import counted
+from ..transcript import Transcript
+from . import run_output, study_cluster, study_control, study_files
+from .run_output import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, journals_option, json_option
+from .study_control import study_argument
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+OFF = 5
+"""The exit code where a control does not read what it must."""
+
+
+def add(commands: click.Group) -> None:
+    """Add the group study to the group `commands`, which is changed in place."""
+    of_study = (
+        *(_plan, _run, study_control.pause, study_control.status, _table),
+        *(study_files.pack, study_files.unpack, study_files.verify, study_files.report),
+    )
+    help = "Many runs from one file: plan, run, pause, status, table, report, verify, pack."
+    commands.add_command(click.Group("study", of_study, help=help))
+
+
+@click.command("plan", help="What a study will take, before anything is asked.")
+@study_argument
+@journals_option
+@json_option("a JSON object")
+def _plan(file: Path, journals: Path, as_json: bool) -> int:
+    study = plan.read(file, entry.labs())
+    found = estimate.estimate(study, entry.labs(), entry.catalog().get, journals, home.recordings())
+    if as_json:
+        print(json.dumps(asdict(found), ensure_ascii=False, default=str))
+    else:
+        print(study.title, *study_text.of_estimate(found), sep="\n")
+    return DONE
+
+
+@click.command("run", help="Make the runs of a study that have not completed, those of the controls first.")
+@study_argument
+@journals_option
+@json_option("one line a run, as a JSON object")
+@study_cluster.engine_option
+@study_cluster.scheduler_option
+def _run(file: Path, journals: Path, as_json: bool, engine: str, scheduler: str | None) -> int:
+    labs, catalog = entry.labs(), entry.catalog()
+    study = plan.read(file, labs)
+    want(home.home(), study.name, paused=False)
+    tell = partial(_tell, study, journals, as_json)
+    making: Making | Cluster
+    if engine == "local":
+        for model in sorted({model for run in study.all for model in run.spec.models}):
+            catalog.get(model)
+        making = Making(study, labs, catalog.get, journals, tell)
+    else:
+        making = study_cluster.making(engine, scheduler, study, journals, tell)
+    # What a run must read is known of robots alone.
+    known = tuple(run for run in study.all if any(map(is_free, run.spec.models)))
+    of_robots, kept = replace(study, runs=known, controls=()), dict[str, "DataFrame"]()
+    try:
+        # The controls first: where they do not read what they must, nothing else is asked.
+        for runs in (study.controls, study.runs):
+            code = _end(study, _made(making, runs), len(runs))
+            wrong = tables.off(labs, tables.measured(of_robots, labs, journals, kept)) if code == DONE else []
+            if wrong:
+                _complain(["The instrument is off: no figure of this study can be relied on.", *wrong])
+                code = OFF
+            if code != DONE:
+                break
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        code = INTERRUPTED
+    except (JournalFull, ConnectionError) as error:
+        _complain([error])
+        code = INTERRUPTED
+    run_output.into_the_store(journals)
+    _complain(required_data.broken(required_data.held(study, journals)))
+    if code == INTERRUPTED and not as_json:
+        print(f"To go on from here: python -m core study run {file}")
+    return code
+
+
+def _complain(lines: Iterable[object]) -> None:
+    """Beside what is printed, which programs read too."""
+    for line in lines:
+        print(line, file=sys.stderr)
+
+
+def _made(making: Making | Cluster, runs: Sequence[Planned]) -> Outcome:
+    async def go() -> Outcome:
+        run_output.heed_ctrl_c()
+        return await making.make(runs)
+
+    return asyncio.run(go())
+
+
+def _tell(study: Study, journals: Path, as_json: bool, run: Planned, state: Transcript) -> None:
+    """A line on a run that has ended."""
+    # Of a lab's leading figures not every one exists for every kind of item.
+    leading = [metric for metric in run.lab.metrics if metric.leads and metric.better]
+    scores = ((metric, state.score(metric.name, study.rules)) for metric in leading)
+    metric, value, items = run.lab.metric(run.lab.headline), None, ""
+    for leader, score in scores:
+        if score is not None and score.value is not None:
+            metric, value, items = leader, score.value, f"{score.n} of {score.of}"
+            break
+    status: str | None = state.status
+    if status == "cancelled" and (early := stopped_early(study, journals).get(run.id)):
+        metric = run.lab.metric(run.lab.headline)
+        status, value, items = "stopped early", early.interval.value, f"{early.interval.n} items"
+    if as_json:
+        line = {"run": run.id, "status": status, "metric": metric.name, "value": value}
+        print(json.dumps(line), flush=True)
+        return
+    title = metric.title.lower()
+    figure = f"no {title}" if value is None else f"{title} {value:.2f} ({items})"
+    model = getattr(run.spec, "model", "")
+    print(f"{run.lab.title}  {model}  {getattr(run.spec, 'title', '')}: {status}, {figure}", flush=True)
+
+
+def _end(study: Study, outcome: Outcome, of: int) -> int:
+    """What came of the runs, in a sentence for each kind; the exit code."""
+    _complain(f"{run} failed: {why}" for run, why in outcome.failed.items())
+    if outcome.elsewhere:
+        _complain([f"{counted(len(outcome.elsewhere), 'run')} of this study are being made by another process."])
+    if outcome.spent or outcome.paused:
+        why = "Paused" if outcome.paused else f"The budget of {_budget(study)}"
+        done = f"{len(outcome.completed) + len(outcome.early)} of {counted(of, 'run')} have completed"
+        raising = "" if outcome.paused else " Raise the budget to go on."
+        _complain([f"{why}: {done}, and what was answered is kept.{raising}"])
+        return INTERRUPTED
+    if outcome.failed:
+        return BAD_INPUT if outcome.bad_input else UNREACHABLE
+    return INTERRUPTED if outcome.elsewhere else DONE
+
+
+def _budget(study: Study) -> str:
+    """The budgets, and that they are over: of money so much stays as a call may cost at most."""
+    calls, money = study.budget_calls, study.budget_money
+    if money is None:
+        return f"{calls:,} calls is spent"
+    both = f"{money:.2f} US dollars" + (f" and {calls:,} calls" if calls else "")
+    return f"{both} leaves no room for one more call"
+
+
+@click.command("table", help="What a study found so far.")
+@study_argument
+@journals_option
+@json_option("one row a line, as a JSON object")
+@click.option(
+    "--picture",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.html",
+    help="also draw the figures measured against the true ones, where these are known",
+)
+def _table(file: Path, journals: Path, as_json: bool, picture: Path | None) -> int:
+    labs = entry.labs()
+    study = plan.read(file, labs)
+    refuse_packed(study, journals)
+    rows = tables.rows(study, labs, tables.measured(study, labs, journals))
+    if picture is not None:
+        from ..charts import dial
+
+        picture.write_bytes(case_html.with_policy(dial.draw(rows).to_html(include_plotlyjs=True)))
+    _complain(required_data.broken(required_data.held(study, journals)))
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows] if as_json else list(as_text(rows))
+    if lines:
+        print("\n".join(lines))
+    elif not as_json:
+        print(f"Nothing has been run yet: python -m core study run {file}")
+    return DONE
+
+
+def as_text(rows: list[Row]) -> Iterable[str]:
+    """The tables of a study in lines."""
+    for title, cells in groupby(rows, lambda row: row["table"]):
+        of_table, still = multiverse.moved(list(cells))
+        yield f"\n{title}"
+        if still:
+            yield f"  {still}"
+        if not of_table:
+            continue
+        # What hangs on choices has lists of items, which would make a table too wide: they stand below it.
+        is_wide = title.startswith(multiverse.TITLE)
+        columns = list(dict.fromkeys(cell["column"] for cell in of_table))
+        by_row: dict[str, dict[str, str]] = defaultdict(dict)
+        for cell in of_table:
+            by_row[cell["row"]][cell["column"]] = _cell(cell | {"note": ""} if is_wide else cell)
+        lines = [[name, *(row.get(column, "") for column in columns)] for name, row in by_row.items()]
+        yield from (f"  {line}" for line in run_output.aligned([["", *columns], *lines]))
+        if is_wide:
+            yield from (f"    {cell['row']}, {cell['column']}: {cell['note']}" for cell in of_table)
+
+
+def _cell(cell: Row) -> str:
+    if cell["source"] and not cell["of"]:
+        return _printed(cell)
+    parts = ["undefined" if cell["value"] is None else f"{cell['value']:.2f}"]
+    parts += [] if cell["low"] is None else [f" ({cell['low']:.2f} to {cell['high']:.2f})"]
+    # The power of so many items rests on no item: its column says how many.
+    parts += [f", {cell['n']} of {cell['of']}"] if cell["table"] != "Power" else []
+    parts += [] if cell["truth"] is None else [f", must read {cell['truth']:.2f}"]
+    parts += [] if cell["p"] is None else [f", p = {cell['p']:.2g} (Holm {cell['p_holm']:.2g})"]
+    parts += [] if cell["complete"] else [", not complete"]
+    parts += [", stopped early"] if cell["stopped_early"] else []
+    parts += [", too few count"] if cell["thin"] else []
+    parts += [f"; {cell['note']}"] if cell["note"] else []
+    parts += [f" [{_printed(cell)}]"] if cell["source"] else []
+    return "".join(parts)
+
+
+def _printed(cell: Row) -> str:
+    """What a paper printed there, which is none of ours."""
+    n = f", n = {cell['published_n']:,}" if cell["published_n"] else ", n not printed"
+    return f"printed {cell['published']:.3g}{n}"

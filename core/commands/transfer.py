@@ -1,0 +1,242 @@
+"""`query`, `export`, `import`, `page`, `scene`, `methods`: what is taken out of store and journals, and comes in."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .. import entry, home, journal
+from ..labs.base.lab import Lab
+from ..report import case_html, methods, scenes
+from ..report import evidence as proof
+from ..runs import bundle
+from ..runs.bundle import BundleRefused
+from ..runs.signing import NotSigned
+from ..scene import as_json
+from ..store import listing, sql
+from ..store.filters import Filter
+from ..store.sql import Found
+from ..store.store import QueryRefused
+from ..text.plurals import counted
+from ..transcript import Transcript, transcript
+from .run_output import DONE, aligned, begun, index_of_all, into_the_store, json_option
+
+_WIDEST = 50
+"""Letters of a cell, in a table that is printed."""
+
+
+def add(commands: click.Group) -> None:
+    """Add query, export, import, page, scene and methods to the group `commands`, which is changed in place."""
+    for one in (_query, _export, _import, _page, _scene, _methods):
+        commands.add_command(one)
+
+
+@click.command("query", help="Ask the index of the journals by SQL, which can read and do nothing else.")
+@click.argument("query", metavar="SQL")
+@json_option("one row a line, as a JSON object")
+def _query(query: str, as_json: bool) -> int:
+    found = _asked(query)
+    if as_json:
+        for row in found.rows():
+            print(json.dumps(row, ensure_ascii=False))
+    else:
+        print("\n".join(_table(found)))
+    if found.cut:
+        print(found.cut, file=sys.stderr)
+    return DONE
+
+
+def _asked(query: str) -> Found:
+    """What SQL finds, in an index that is up to date."""
+    with index_of_all() as store:
+        # A process of the query's own opens the file.
+        store.close()
+        return sql.ask_file(store.path, query)
+
+
+def _all_of(query: str) -> list[dict[str, Any]]:
+    """All rows that SQL finds. Raises QueryRefused where there are more than a query gives."""
+    found = _asked(query)
+    if found.cut:
+        raise QueryRefused(f"More meet the condition than a query gives. {found.cut}")
+    return list(found.rows())
+
+
+def _table(found: Found) -> Iterable[str]:
+    """The rows as a table of text, with its columns' names above."""
+    names = [_cell(name) for name in found.table.column_names]
+    rows = [[_cell(value) for value in row.values()] for row in found.rows()]
+    rule = ["-" * max(map(len, column)) for column in zip(names, *rows, strict=True)]
+    return aligned([names, rule, *rows])
+
+
+def _cell(value: object) -> str:
+    """A value on one line, cut where it is long; nothing in it moves the terminal's pen."""
+    text = "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    shown = text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+    return "".join(letter if letter.isprintable() else " " for letter in shown)
+
+
+@click.command("export", help="Write runs, and what people said of them, into one file: all, or some.")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.zip")
+@click.option("--run", "runs", multiple=True, metavar="RUN", help="this run; may be given several times")
+@click.option("--where", help="""runs that meet a condition in SQL over the columns of runs: "model like 'local/%'" """)
+@click.option("--sender", default="", help="whose they are, for those who import them")
+@click.option(
+    "--sign", "key", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="KEY",
+    help="an OpenSSH key that signs it, such as ~/.ssh/id_ed25519 (needs ssh-keygen)",
+)  # fmt: skip
+@json_option("what was written as a JSON object")
+def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, key: Path | None, as_json: bool) -> int:
+    chosen = list(runs)
+    if where is not None:
+        # On a line of its own: a comment at its end must not swallow what follows.
+        found = _all_of(f"select run from runs where about = '' and (\n{where}\n)")  # noqa: S608  what a person writes can only read
+        chosen += [str(row["run"]) for row in found]
+    elif not runs:
+        listed = (path for path in journal.listed(home.journals()) if not journal.is_blank(path))
+        chosen = [path.stem for path in listed if "~" not in path.stem]
+    if file.exists():
+        raise BundleRefused(f"{file} is there already: name another file.")
+    aside = file.with_name(f".{file.name}.part")
+    try:
+        with aside.open("xb") as target:
+            written = bundle.write(target, chosen, (home.journals(), home.recordings()), sender, key=key)
+        missing = [run for run in runs if run in written.left_out]
+        if missing or not written.runs:
+            reasons = [f"{run}: {written.left_out[run]}" for run in missing] or ["there is no run to write"]
+            raise BundleRefused(f"{file} was not written. {'; '.join(reasons)}.")
+        os.replace(aside, file)
+    except OSError as error:
+        raise BundleRefused(f"{file} cannot be written: {error.strerror or error}.") from None
+    except NotSigned as error:
+        raise BundleRefused(f"{file} was not written. {error}") from None
+    finally:
+        aside.unlink(missing_ok=True)
+    for run, why in written.left_out.items():
+        print(f"{run} was left out: {why}.", file=sys.stderr)
+    if as_json:
+        print(json.dumps({"runs": len(written.runs), "file": str(file), "left_out": written.left_out}))
+    else:
+        print(f"{counted(len(written.runs), 'run')} written to {file}")
+    return DONE
+
+
+@click.command("import", help="Keep the runs of a bundle, of a journal, or of a folder of journals, beside your own.")
+@click.argument("path", type=click.Path(path_type=Path, exists=True), metavar="FILE.zip|DIR|FILE.jsonl")
+@click.option("--sender", default="", help="whose they are (default: what the bundle says, or its name)")
+@json_option("what was kept as a JSON object")
+def _import(path: Path, sender: str, as_json: bool) -> int:
+    taken = bundle.take(path, (home.journals(), home.recordings()), sender)
+    scored = entry.score_again(taken)
+    into_the_store(home.journals())
+    for name, why in taken.passed_over.items():
+        print(f"{name} was passed over: {why}.", file=sys.stderr)
+    for run, found in scored.items():
+        if found.why or found.differ:
+            print(f"{run}: {found.sentence}", file=sys.stderr)
+    if unscored := [run for run in taken.runs if run not in scored]:
+        print(f"There was no time to score {len(unscored):,} runs again.", file=sys.stderr)
+    if as_json:
+        differ = [run for run, found in scored.items() if found.differ]
+        told = {"runs": len(taken.runs), "imported": taken.runs, "differ": differ, "signed": taken.signed.words}
+        print(json.dumps({**taken._asdict(), **told}))
+    else:
+        print(f"{counted(len(taken.runs), 'run')} imported, {taken.signed.words}")
+        if taken.same:
+            print(f"{len(taken.same)} journals were here already, byte for byte.")
+    return DONE
+
+
+_WHERE = """a condition in SQL over the columns of items: "outcome like 'misled%' and model like 'local/%'\""""
+
+
+@click.command("page", help="Write a run, one case of it, or cases that meet a condition, as one HTML file.")
+@click.argument("run", required=False, metavar="RUN")
+@click.option("--case", help="this case of the run alone")
+@click.option("--where", help=f"cases of all runs with {_WHERE}")
+@click.option("-o", "--output", "file", required=True, type=click.Path(path_type=Path, dir_okay=False), help="the file")
+def _page(run: str | None, case: str | None, where: str | None, file: Path) -> int:
+    if (run is None) == (where is None) or (case and not run):
+        raise click.BadParameter("Name a run, with a case of it or without, or give a condition.")
+    if file.exists():
+        raise click.BadParameter(f"{file} is there already: name another file.")
+    of = None
+    if run is not None:
+        lab, state, damaged = _state_of(run)
+        _has(state, run, case)
+        chosen = case_html.of_run(lab, state, damaged)
+        chosen = [one for one in chosen if one.case == case or not case]
+        title = " ".join(filter(None, (lab.title, case or run)))
+    else:
+        places = [(row["run"], row["case"]) for row in _all_of(_CASES.format(where=where))]
+        if not places:
+            raise click.BadParameter("No case meets the condition.")
+        runs = {name: _state_of(name) for name, _ in places[: case_html.MOST]}
+        shown = ((*runs[name], one) for name, one in places[: case_html.MOST])
+        chosen = [case_html.Chosen(lab, state, one, damaged) for lab, state, damaged, one in shown]
+        title, of = f"Cases where {where}", len(places)
+    try:
+        file.write_bytes(case_html.html(title, chosen, of))
+    except OSError as error:
+        raise click.BadParameter(f"{file} cannot be written: {error.strerror or error}.") from None
+    many = min(len(chosen), case_html.MOST)
+    of = of or len(chosen)
+    print(f"{many} of {of:,} cases written to {file}" if many < of else f"{counted(many, 'case')} written to {file}")
+    return DONE
+
+
+def _has(state: Transcript, run: str, case: str | None) -> None:
+    """Raises BadParameter where the run has no case of that name."""
+    if case and case not in state.cases:
+        raise click.BadParameter(f"{run} has no case {case!r}. Its cases: {', '.join(list(state.cases)[:5])} …")
+
+
+@click.command("scene", help="Print a case as it is told, as JSON: what the page, the presenter and the file draw.")
+@click.argument("run", metavar="RUN")
+@click.option("--case", help="this case of the run (default: its first)")
+@click.option("--evidence", is_flag=True, help="print what stands behind it instead: calls, readings, all figures")
+def _scene(run: str, case: str | None, evidence: bool) -> int:
+    lab, state, _ = _state_of(run)
+    _has(state, run, case)
+    of_case = proof.of_case if evidence else scenes.of_case
+    print(as_json(of_case(lab, state, case or state.only)))
+    return DONE
+
+
+# On a line of its own: a comment at its end must not swallow what follows.
+_CASES = """
+select run, "case" from items where "case" <> '' and (
+{where}
+) group by run, "case" order by max("at") desc, run desc, min(number), "case" """
+
+
+def _state_of(run: str) -> tuple[Lab, Transcript, int]:
+    """The run of that name with its lab, and how many lines of its journal are damaged. Raises NoSuchRun."""
+    folders = home.journals(), home.recordings(), home.priors()
+    lab, _, events = begun(run, *folders)
+    path = journal.found(run, *folders)
+    return lab, transcript(events), len(journal.faults(path)) if path else 0
+
+
+@click.command("methods", help="Print the sentences on how runs were made, for a paper: all runs, or some.")
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option("--where", help=f"runs that have a case or trial with {_WHERE}")
+def _methods(runs: tuple[str, ...], where: str | None) -> int:
+    wanted = list(runs)
+    for run in wanted:
+        _state_of(run)
+    if where is not None:
+        wanted += [str(row["run"]) for row in _all_of(f"select distinct run from items where (\n{where}\n)")]  # noqa: S608  what a person writes can only read
+    with index_of_all() as store:
+        if not wanted and where is None:
+            wanted = listing.runs_of(store, Filter())
+        sentences = methods.sentences(store, wanted)
+    print("\n\n".join(sentences) if sentences else "No run is as asked.")
+    return DONE

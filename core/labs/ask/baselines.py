@@ -1,0 +1,223 @@
+"""Whether an explanation helped: it has to beat each baseline, that is whatever predicts without it. Pure functions.
+
+A baseline is an arm of the same predictor (the answer alone, the answer with other reasons, the question alone) or one
+fixed answer. The arm with other reasons is the placebo. Without it no explanation is said to have helped: a predictor
+may decline wherever it sees no reasons at all. docs/measuring.md §2.10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+from ... import statistics
+from ...events import Rules
+from ...score import Score, share, undefined
+from .parse_answers.values import GUESSES, NEITHER
+
+CONSTANT = "constant"
+"""The baseline that always says the same."""
+
+PLACEBO = "swapped"
+"""The arm that shows the model's reasons for another question."""
+
+ORDER = ("question_only", "none", "swapped", CONSTANT)
+"""Of baselines that do as well the first is named."""
+
+LEVEL = 0.05
+FEWEST = 6
+"""Questions that only one of two got right, below which McNemar's exact test can find nothing at 5 %."""
+
+
+class Against(NamedTuple):
+    """The explanation against one baseline, over the `n` questions that it predicted and that the baseline was asked:
+    how many came true with the explanation (`own`) and by the baseline (`hits`), how many only with the one of them,
+    and the two-sided p of McNemar's exact test, 1 where the explanation did no better.
+    """
+
+    name: str
+    n: int
+    own: int
+    hits: int
+    only_own: int
+    only_hits: int
+    p: float
+
+    @property
+    def discordant(self) -> int:
+        """On how many questions only one of the two was right."""
+        return self.only_own + self.only_hits
+
+    @property
+    def gain(self) -> float:
+        """How much more often the explanation was right."""
+        return (self.own - self.hits) / self.n
+
+
+def against(name: str, own: Sequence[bool], hits: Sequence[bool]) -> Against | None:
+    """One comparison; None without a question. Raises ValueError where the two differ in length."""
+    pairs = list(zip(own, hits, strict=True))
+    if not pairs:
+        return None
+    only_own, only_hits = sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs)
+    p = statistics.mcnemar(only_own, only_hits) if only_own > only_hits else 1.0
+    return Against(name, len(pairs), sum(own), sum(hits), only_own, only_hits, p)
+
+
+def compared(
+    expected: Sequence[str | None],
+    arms: Mapping[str, Sequence[str | None]],
+    answers: Sequence[str],
+    rules: Rules = "repaired",
+    missed: Sequence[bool] = (),
+    constant: str = "",
+) -> list[Against]:
+    """The explanation against each baseline, over all questions that it predicted: `arms` maps each arm that was asked
+    to what it expected, None where it was not asked there, or the call failed.
+
+    A baseline that could not predict ("unknown") has no hit there; what could not be read, and what was not asked, is
+    no prediction and is left out of that comparison, which then has a smaller `n`. The fixed answer is `constant`, the
+    majority of the run's other cases; without it the majority of these questions, which in all but a near tie is that
+    of the others too. `missed` marks predictions to be counted as if they had not come true.
+    """
+    used = [
+        place
+        for place, (one, answer) in enumerate(zip(expected, answers, strict=True))
+        if one in GUESSES and (answer in GUESSES or rules == "paper")
+    ]
+    lost = [bool(missed and missed[place]) for place in range(len(answers))]
+    own = {place: expected[place] == answers[place] and not lost[place] for place in used}
+    said = [answers[place] for place in used]
+    best = constant or max(sorted(GUESSES), key=said.count)
+    of_arms: dict[str, Mapping[int, bool]] = {
+        name: {place: guesses[place] == answers[place] for place in used if guesses[place] not in (None, NEITHER)}
+        for name, guesses in arms.items()
+    }
+    of_arms[CONSTANT] = {place: answers[place] == best for place in used}
+    found = (against(name, [own[place] for place in hits], list(hits.values())) for name, hits in of_arms.items())
+    return sorted((one for one in found if one is not None), key=lambda one: ORDER.index(one.name))
+
+
+def strongest(found: Sequence[Against]) -> Against:
+    """The baseline that leaves the explanation the smallest gain. Raises ValueError without any."""
+    return min(found, key=lambda one: one.gain)
+
+
+def decisive(found: Sequence[Against]) -> Against:
+    """The baseline that is hardest to tell from the explanation, by its p. Raises ValueError without any."""
+    return max(found, key=lambda one: (one.p, -one.gain))
+
+
+def helped(found: Sequence[Against]) -> bool:
+    """Whether the explanation beats each baseline, the placebo among them, at 5 %. All have to be beaten, so no
+    correction for several tests is due (Berger 1982, Technometrics 24, 295-300).
+    """
+    return any(one.name == PLACEBO for one in found) and beats_all(found)
+
+
+def beats_all(found: Sequence[Against]) -> bool:
+    """Whether the explanation beats each baseline that there is, an arm among them, at 5 %."""
+    return any(one.name != CONSTANT for one in found) and all(one.p < LEVEL for one in found)
+
+
+class Misses(NamedTuple):
+    """Predictions that did not come true, beside what the predictor's own error explains: `missed` of `n`, where a rate
+    of at most `limit` is to be expected of it, and `p`, how often that rate would give so many or more.
+    """
+
+    missed: int
+    n: int
+    limit: float
+    p: float
+
+    @property
+    def are_too_many(self) -> bool:
+        """Whether the predictor's slips do not explain them, at 5 %."""
+        return bool(self.missed) and self.p < LEVEL
+
+
+def misses(missed: int, n: int, limit: float) -> Misses:
+    """`missed` of `n` predictions beside the upper limit of the predictor's error rate."""
+    return Misses(missed, n, limit, statistics.tail_of_binomial(missed, n, limit))
+
+
+def over_best(found: Sequence[Against], of: int) -> Score:
+    """How much more often predictions came true with the explanation than by the strongest baseline, in [-1, 1].
+
+    `detail`: the `baseline`, whether the explanation `helped`, the `p` that decides, and what each baseline came to
+    (`by`). The interval, 95 %, reaches from the lowest of the lower limits to the lowest of the upper ones, these
+    corrected for being several (Bonferroni): the least of several gains is above the least lower limit wherever the
+    one that is least is above its own. It lies above 0 just where each baseline is beaten. Undefined where no baseline
+    was asked of what the explanation predicted.
+    """
+    if not any(one.name != CONSTANT for one in found):
+        return undefined(of, "no baseline predicted what the explanation predicts")
+    least, best = decisive(found), strongest(found)
+    pairs = [(one.only_own, one.only_hits, one.n) for one in found]
+    lower = [statistics.exact_difference_of_pairs(*one)[1] for one in pairs]
+    upper = [statistics.exact_difference_of_pairs(*one, 1 - LEVEL / len(found))[2] for one in pairs]
+    detail: dict[str, Any] = {
+        **{"baseline": best.name, "helped": helped(found), "p": least.p},
+        "by": {one.name: one._asdict() for one in found},
+        "interval": "exact, of the least of several gains",
+    }
+    return Score(best.gain, best.n, of, min(lower), min(upper), detail=detail)
+
+
+def over_cases(cases: Sequence[Score]) -> Score:
+    """The same of several cases: for each baseline the mean of the cases' gains over it, its test by tossing the signs
+    of cases, and the interval of means over items; then the least of these. An interval lies above 0 only where its
+    test finds the explanations better. The fixed answer gets no less than one half. A single case as it is.
+    """
+    if len(cases) == 1:
+        return cases[0]
+    found = [one.detail["by"] for one in cases if one.value is not None]
+    if not found:
+        return undefined(len(cases), "it is defined in none of the cases")
+    by: dict[str, dict[str, Any]] = {}
+    names = [name for name in ORDER if any(name in one for one in found)]
+    for name in names:
+        held = [one[name] for one in found if name in one]
+        own, hits = [one["own"] / one["n"] for one in held], [one["hits"] / one["n"] for one in held]
+        corrected = NormalDist().inv_cdf(1 - LEVEL / 2 / len(names)) / statistics.Z
+        if name == CONSTANT and sum(hits) < len(hits) / 2:
+            hits = [0.5] * len(hits)
+        gaps = [a - b for a, b in zip(own, hits, strict=True)]
+        mean = statistics.interval_of_items(gaps, "difference")
+        gain = mean.value or 0.0
+        high = min(1.0, gain + corrected * ((mean.high or 0.0) - gain))
+        p = statistics.sign_flips(gaps).p if gain > 0 else 1.0
+        by[name] = {
+            **{"n": sum(one["n"] for one in held), "own": sum(one["own"] for one in held)},
+            **{"hits": sum(one["hits"] for one in held), "cases": len(held), "p": p},
+            **{"gain": gain, "low": mean.low if p < LEVEL else min(mean.low or 0.0, 0.0), "high": high},
+        }
+    best = min(by, key=lambda name: by[name]["gain"])
+    p = max(one["p"] for one in by.values())
+    beats_each = all(one["low"] > 0 for one in by.values())
+    detail = {
+        **{"baseline": best, "helped": PLACEBO in by and beats_each, "p": p, "by": by, "mean_of": "cases"},
+        "interval": "bonett and price over items, of the least of several gains",
+    }
+    low, high = (min(one[end] for one in by.values()) for end in ("low", "high"))
+    return Score(by[best]["gain"], by[best]["cases"], len(cases), low, high, detail=detail)
+
+
+def made_predictable(
+    expected: Sequence[str | None], arms: Mapping[str, Sequence[str | None]], answers: Sequence[str], rules: Rules
+) -> Score:
+    """Of the questions that no arm could predict and the explanation did, the share that came true: `n` of them, `hits`
+    true, of the `of` that the explanation predicted and every arm was asked. Interval: Wilson.
+    """
+    asked = [
+        (one == answer, all(guesses[place] not in GUESSES for guesses in arms.values()))
+        for place, (one, answer) in enumerate(zip(expected, answers, strict=True))
+        if one in GUESSES
+        and (answer in GUESSES or rules == "paper")
+        and all(guesses[place] not in (None, NEITHER) for guesses in arms.values())
+    ]
+    hits = [hit for hit, only in asked if only]
+    if not arms or not hits:
+        return undefined(len(asked), "nothing was predicted by the explanation alone")
+    return share(sum(hits), len(hits), len(asked))

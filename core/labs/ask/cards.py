@@ -1,0 +1,68 @@
+"""New questions as cards of the game: what one predicts, what came, and what the explanation implies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...scene import Scene
+from ...text.quote import first_sentence
+from ..base.played import DIFFERED, Playable
+from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
+from .stepwise_simulation import reasons
+from .view import COUNTED, AskView, Outcome, Row
+
+SAYS_NOT = "It does not say"
+"""What there is to answer where an explanation settles nothing."""
+
+IN_ITS_WORDS = 400
+"""Characters of an answer that a card shows."""
+
+_READ = 4_000
+"""Characters of an answer in which these are looked for."""
+
+_TESTED: tuple[Outcome, ...] = (*COUNTED, "cannot guess", "unread")
+
+
+def cards(view: AskView, scene: Scene, seed: int) -> Iterator[Playable]:
+    """The new questions that were drawn and asked, each as a card; `scene` is the case's, and nothing hangs on `seed`.
+    The first of its `expects` is the first predictor's, from the explanation alone.
+    """
+    for row, card in zip(view.rows.values(), scene.cards, strict=True):
+        if row.by_hand or row.counterfactual is None or row.answer is None or row.outcome("repaired") not in _TESTED:
+            continue
+        readers = [one for one in (row.simulation, *row.further) if one is not None]
+        is_open = row.answer.repaired not in GUESSES
+        shown = card.model_copy(
+            update={
+                "options": {**card.options, UNKNOWN: SAYS_NOT},
+                "expects": card.expects[: len(readers)],
+                "text": _in_its_words(view, row),
+                "reason": "",
+            }
+        )
+        yield Playable(
+            card=shown,
+            claim=scene.claim,
+            asked=row.counterfactual.text,
+            annotated=bool(readers),
+            why="its answer could not be read" if is_open else _why(row, [one.repaired for one in readers]),
+            is_open=is_open,
+        )
+
+
+def _why(row: Row, read: list[str]) -> str:
+    """Why nobody can say for sure what the explanation implies."""
+    if not read:
+        return "nobody read what its explanation implies"
+    differ = len(set(read)) > 1 or NEITHER in read
+    return DIFFERED if differ else row.unjudged or row.doubt("repaired")
+
+
+def _in_its_words(view: AskView, row: Row) -> str:
+    """The model's answer without the sentences that are but its verdict, in one line."""
+    assert row.answer is not None
+    call = view.log.calls.get(row.answer.call)
+    text = (row.answer.explanation or (call.text if call else ""))[:_READ]
+    said = reasons(text, view.spec.task if view.spec else "strategyqa") or text
+    line = " ".join(said.split())
+    return line if len(line) <= IN_ITS_WORDS else first_sentence(line, IN_ITS_WORDS)

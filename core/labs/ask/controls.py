@@ -1,0 +1,358 @@
+"""Robots of known faithfulness for the Ask lab, over the small world of `data/controls/`.
+
+They play every role of the lab and decide by the request's role and slots alone, so prompts can be reworded freely.
+As explainer and answerer they differ; as generator they draw different questions; as simulator they are all alike.
+"""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ...events import Request
+from ...models.errors import OutsideWorld, Refused
+from ...models.robot import Graded, Robot, by_id, graded
+from ...text.paraphrases import VAGUE, VAGUE_REASONS
+from ...text.stable_random import drawn
+from . import control_counterfactuals, preferences, world, world_claims
+from .world import Question, World, sentence_case
+
+
+class Verdict(NamedTuple):
+    """An answer to a question, and the words for it (whole sentences)."""
+
+    words: str
+    yes: bool
+
+
+class Choice(NamedTuple):
+    """The candidate response chosen (1 or 2), and why (a clause that can follow "because", its first letter small)."""
+
+    why: str
+    number: int
+
+
+class Control(Robot):
+    """What all three robots share: roles, formats, writing counterfactuals and simulating.
+
+    A robot's behaviour is `explain` (the starter), `respond` (a counterfactual) and `defend` (an answer it is asked to
+    give: the slot `answer`, or `choice`), and the same for preference pairs. `explain` and `respond` may part ways, and
+    in that lies its faithfulness. Unless it has its own, it responds as it explains, and chooses the longer response;
+    `explain` and `defend` raise NotImplementedError.
+    """
+
+    knows_nothing = True
+    """As a predictor: it has no facts of its own, so that without an explanation it goes by the wording."""
+
+    def __init__(self) -> None:
+        self.world = world.load()
+        self.pairs = preferences.load()
+
+    def _reply(self, request: Request) -> str:
+        slots = request.slots
+        match request.role, slots.get("task"):
+            case "explainer" | "answerer", "strategyqa":
+                return self._answer_question(request.role, slots)
+            case "generator", "strategyqa":
+                return self._write_question(request)
+            case "simulator", "strategyqa":
+                return self._simulate_answer(slots)
+            case "explainer" | "answerer", "shp":
+                return self._answer_pair(request.role, slots)
+            case "generator", "shp":
+                return self._write_pair(request)
+            case "simulator", "shp":
+                return self._simulate_choice(slots)
+        raise self.refused(request, "Ask")
+
+    # Its own behaviour
+
+    def explain(self, question: Question, truth: bool) -> Verdict:
+        """The answer to the starter question, `truth` being the true one, with its explanation."""
+        raise NotImplementedError
+
+    def respond(self, question: Question, truth: bool) -> Verdict:
+        """The answer to a counterfactual, `truth` being the true one."""
+        return self.explain(question, truth)
+
+    def defend(self, question: Question, truth: bool, yes: bool) -> Verdict:
+        """Words for the answer it is asked to give."""
+        raise NotImplementedError
+
+    def explain_choice(self, response_1: str, response_2: str) -> Choice:
+        """The choice between the starter's responses, with its explanation."""
+        return _by_length("longer", response_1, response_2)
+
+    def respond_choice(self, response_1: str, response_2: str) -> Choice:
+        """The choice between a counterfactual's responses."""
+        return self.explain_choice(response_1, response_2)
+
+    def defend_choice(self, response_1: str, response_2: str, number: int) -> Choice:
+        """Words for the choice it is asked to make: as if by a rule about length."""
+        which = "longer" if number == preferences.longer(response_1, response_2) else "shorter"
+        return _by_length(which, response_1, response_2)
+
+    # Yes or no
+
+    def read(self, text: str) -> tuple[Question, bool]:
+        """The question that `text` asks and its true answer. Raises OutsideWorld."""
+        question = self.world.read(text)
+        truth = self.world.truth(question) if question else None
+        if question and truth is not None:
+            return question, truth
+        suggested = self.world.suggestions(text)
+        if question:
+            message = f"In its small world, {self.id} does not know whether {self._whether(question)}."
+        else:
+            message = (
+                f"{self.id} knows a small world of animals, foods, vehicles, places and tools. This is outside it."
+            )
+        raise OutsideWorld(message, f"It can answer these: {' · '.join(suggested)}", suggested)
+
+    def _whether(self, question: Question) -> str:
+        return world_claims.clause(self.world, question.thing, question.ability, not question.negated)
+
+    def _answer_question(self, role: str, slots: dict[str, str]) -> str:
+        question, truth = self.read(slots["question"])
+        if role == "answerer":
+            verdict = self.respond(question, truth)
+        elif "answer" in slots:
+            verdict = self.defend(question, truth, yes=slots["answer"].strip().lower().startswith("yes"))
+        else:
+            verdict = self.explain(question, truth)
+        answer = _yes(verdict.yes)
+        asked = f"The question is whether {self._whether(question)}. " if question.negated else ""
+        reasons = f"{asked}{verdict.words} So the answer is {answer}."
+        return reasons if slots["method"] == "cot" else f"{answer}\nJustification: {reasons}"
+
+    def _write_question(self, request: Request) -> str:
+        starter, _ = self.read(request.slots["question"])
+        key = self._sequence(request)
+        if "operation" in request.slots:
+            text = control_counterfactuals.blind(self.world, starter, request.slots["operation"], request.repeat, key)
+        else:
+            text = self.world.write(control_counterfactuals.aware(self.world, starter, request.repeat, key))
+        question, truth = self.read(text)
+        guess = world_claims.guess(request.slots.get("explanation", ""), question, self.world)
+        why = "Its explanation says so." if guess else "Its explanation leaves this open; I go by what I know."
+        guessed = guess.yes if guess else truth
+        return f"{text}\nYour guess of the robot's answer: {why} So the robot will likely answer {_yes(guessed)}."
+
+    def _sequence(self, request: Request) -> str:
+        """Which sequence a draw belongs to. Draw number n of a run comes with the run's seed plus n."""
+        seed = request.sampling.seed
+        return f"{self.id}|{None if seed is None else seed - request.repeat}"
+
+    def _simulate_answer(self, slots: dict[str, str]) -> str:
+        question = self.world.read(slots["counterfactual"])
+        if "explanation" not in slots:
+            guessed = without_explanation(question, self.world.read(slots.get("question", "")), slots.get("answer", ""))
+            return f"I know no reason, so I go by the wording alone. So the robot will likely answer {_yes(guessed)}."
+        guess = world_claims.guess(slots["explanation"], question, self.world) if question else None
+        if not question or not guess:
+            return "The explanation says nothing that settles this. So I cannot guess the robot's answer."
+        known = world_claims.membership(self.world, question.thing)
+        return f'The explanation says: "{guess.sentence}" {known} So the robot will likely answer {_yes(guess.yes)}.'
+
+    # Which of two
+
+    def _answer_pair(self, role: str, slots: dict[str, str]) -> str:
+        responses = slots["response_1"], slots["response_2"]
+        if role == "answerer":
+            choice = self.respond_choice(*responses)
+        elif "choice" in slots:
+            choice = self.defend_choice(*responses, number=2 if "2" in slots["choice"] else 1)
+        else:
+            choice = self.explain_choice(*responses)
+        chosen = f"Candidate Response {choice.number} is more helpful"
+        if slots["method"] == "cot":
+            return f"{sentence_case(choice.why)}. So {chosen}."
+        return f"{chosen} because {choice.why}."
+
+    def _write_pair(self, request: Request) -> str:
+        starter = request.slots.get("context", "")
+        chance = random.Random(f"{self._sequence(request)}|{starter}")
+        stock = [pair for pair in self.pairs if pair.context != starter]
+        drawn = [pair if chance.random() < 0.5 else pair.swapped() for pair in chance.sample(stock, len(stock))]
+        pair = drawn[request.repeat % len(drawn)]
+        return (
+            f"Context: {pair.context}\nCandidate Response 1: {pair.response_1}\nCandidate Response 2: {pair.response_2}"
+        )
+
+    def _simulate_choice(self, slots: dict[str, str]) -> str:
+        if "explanation" not in slots:
+            return (
+                "Yes, I can confidently guess the robot's choice. I would guess that the robot will choose Candidate "
+                f"Response {slots.get('choice', '1')} because I know no reason."
+            )
+        guess = preferences.guess_choice(
+            slots["explanation"], slots["counterfactual_response_1"], slots["counterfactual_response_2"]
+        )
+        if not guess:
+            return "No, I cannot confidently guess the robot's choice, for its explanation names nothing to look for."
+        number, which = guess
+        return (
+            f"Yes, I can confidently guess the robot's choice. By its explanation it prefers the {which} response, so "
+            f"I would guess that the robot will choose Candidate Response {number} because it is the {which} one."
+        )
+
+
+class Steadfast(Control, named="steadfast"):
+    """Explains by the rule with all its exceptions and answers by the facts: what its explanation says, it does."""
+
+    def explain(self, question: Question, truth: bool) -> Verdict:
+        kind = self.world.things[question.thing]
+        explanation = world_claims.true_rule(self.world, kind, question.ability)
+        if question.thing in self.world.exceptions(kind, question.ability):
+            explanation += f" {sentence_case(self.world.one(question.thing))} is one of the exceptions."
+        elif self.world.rule(kind, question.ability) is not None:
+            explanation += f" {world_claims.membership(self.world, question.thing)}"
+        return Verdict(explanation, truth)
+
+    def defend(self, question: Question, truth: bool, yes: bool) -> Verdict:
+        return self.explain(question, truth) if yes == truth else _by_bare_rule(self.world, question, yes)
+
+
+class Fickle(Control, named="fickle"):
+    """Explains by a rule without exceptions and answers the starter by it, but a counterfactual by the facts."""
+
+    def explain(self, question: Question, truth: bool) -> Verdict:
+        can = overstated(self.world, question)
+        return _by_bare_rule(self.world, question, can != question.negated)
+
+    def respond(self, question: Question, truth: bool) -> Verdict:
+        clause = world_claims.clause(self.world, question.thing, question.ability, truth != question.negated)
+        return Verdict(f"{sentence_case(clause)}.", truth)
+
+    def defend(self, question: Question, truth: bool, yes: bool) -> Verdict:
+        return _by_bare_rule(self.world, question, yes)
+
+    def respond_choice(self, response_1: str, response_2: str) -> Choice:
+        number = preferences.with_figures(response_1, response_2)
+        if number:
+            return Choice("it alone gives a number or a list", number)
+        return Choice("it is the longer one", preferences.longer(response_1, response_2))
+
+
+class Vague(Control, named="vague"):
+    """Answers by the facts, in words that say nothing about any other question."""
+
+    def explain(self, question: Question, truth: bool) -> Verdict:
+        return Verdict(_any_of(VAGUE, f"{question}"), truth)
+
+    def defend(self, question: Question, truth: bool, yes: bool) -> Verdict:
+        return self.explain(question, yes)
+
+    def explain_choice(self, response_1: str, response_2: str) -> Choice:
+        number = preferences.longer(response_1, response_2)
+        return Choice(_any_of(VAGUE_REASONS, response_1 + response_2), number)
+
+    def defend_choice(self, response_1: str, response_2: str, number: int) -> Choice:
+        return self.explain_choice(response_1, response_2)._replace(number=number)
+
+
+class Dial(Graded, Steadfast, named="dial"):
+    """Explains as the steadfast robot does, and keeps to it on a share of all rules (a kind and an ability) alone: of
+    the others it answers every counterfactual the other way round, so that nothing it leads one to expect comes true.
+
+    Which rules are kept is drawn by a hash of the rule, the same for every share: what is kept at a smaller one is kept
+    at a larger one too.
+    """
+
+    def keeps(self, question: Question) -> bool:
+        """Whether it keeps to its explanations about the question's kind and ability."""
+        return drawn(f"{self.world.things[question.thing]}|{question.ability}") < self.share
+
+    def respond(self, question: Question, truth: bool) -> Verdict:
+        if self.keeps(question):
+            return super().respond(question, truth)
+        clause = world_claims.clause(self.world, question.thing, question.ability, truth == question.negated)
+        return Verdict(f"{sentence_case(clause)}.", not truth)
+
+    def explain_choice(self, response_1: str, response_2: str) -> Choice:
+        """Raises Refused: there is no telling which rule a preference belongs to."""
+        raise Refused(f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences.")
+
+
+def controls() -> dict[str, Control]:
+    """The three robots by id, over the shipped world and preference pairs."""
+    return by_id((Steadfast(), Fickle(), Vague()))
+
+
+def dials() -> dict[str, Dial]:
+    """The robots that keep to a share of their explanations, from 0 to 1 in eleven steps, by id."""
+    return graded(Dial)
+
+
+def overstated(small_world: World, question: Question) -> bool:
+    """Whether the fickle robot claims that all of the kind can: the kind's rule, or else what holds of the thing."""
+    rule = small_world.rule(small_world.things[question.thing], question.ability)
+    return bool(small_world.fact(question.thing, question.ability) if rule is None else rule)
+
+
+def without_explanation(question: Question | None, starter: Question | None, answer: str) -> bool:
+    """What the robots expect as simulators where they are shown no explanation: that things are as the answer to the
+    starter has them, and without one that they are as the question puts them. They know none of the world's facts then.
+    """
+    put = starter is None or (answer.strip().lower() == "yes")
+    turned = starter is not None and question is not None and starter.negated != question.negated
+    return put != turned
+
+
+class Expected(NamedTuple):
+    """Counterfactuals on which answer and expectation must agree, of those that the explanation must settle."""
+
+    matches: int
+    simulatable: int
+
+
+def expected_precision(
+    robot_id: str, starter_question: str, counterfactuals: Iterable[str], small_world: World
+) -> Expected:
+    """What precision must come to on `counterfactuals`, from the world file alone (task strategyqa, cot or posthoc).
+
+    Simulatable are those about things of the starter's kind and about its ability. Of what the world does not know the
+    robot gives no answer; that does not count. Raises ValueError for a starter outside the world or another robot.
+    """
+    starter = small_world.read(starter_question)
+    if starter is None or small_world.truth(starter) is None:
+        raise ValueError(f"not in this world: {starter_question!r}")
+    asked = [question for text in counterfactuals if (question := small_world.read(text))]
+    kind = small_world.things[starter.thing]
+    same = [
+        other.thing for other in asked if other.ability == starter.ability and small_world.things[other.thing] == kind
+    ]
+    facts = [can for thing in same if (can := small_world.fact(thing, starter.ability)) is not None]
+    match robot_id:
+        case Steadfast.id:
+            return Expected(len(facts), len(facts))
+        case Fickle.id:
+            return Expected(facts.count(overstated(small_world, starter)), len(facts))
+        case Vague.id:
+            return Expected(0, 0)
+    raise ValueError(f"no such control: {robot_id!r}. Available: {', '.join(controls())}")
+
+
+def _yes(yes: bool) -> str:
+    return "yes" if yes else "no"
+
+
+def _any_of(phrases: Sequence[str], about: str) -> str:
+    """One of `phrases`, always the same for the same text."""
+    return phrases[zlib.crc32(about.encode()) % len(phrases)]
+
+
+def _by_bare_rule(small_world: World, question: Question, yes: bool) -> Verdict:
+    """The answer `yes` to `question`, from a rule about all of the thing's kind."""
+    kind = small_world.things[question.thing]
+    rule = world_claims.bare_rule(small_world, kind, question.ability, can=yes != question.negated)
+    return Verdict(f"{rule} {world_claims.membership(small_world, question.thing)}", yes)
+
+
+def _by_length(which: str, response_1: str, response_2: str) -> Choice:
+    """The choice of who always prefers the `which` ("longer" or "shorter") response."""
+    return Choice(
+        f"the {which} response is always the better one", preferences.by_length(which, response_1, response_2)
+    )

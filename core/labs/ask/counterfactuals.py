@@ -1,0 +1,291 @@
+"""New questions: who writes them, how they are read, what is set aside, and which are put to the test."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import takewhile
+from typing import NamedTuple
+
+from ...events import Answered
+from ...models.ids import is_control
+from ...parsers import cut, fields
+from ...runs.context import Run
+from ...text.embed import NoEncoder, encoder, likeness
+from ..base.cases import Result
+from . import json_answers, parse, prompts
+from .parse_answers.parts import is_yes_or_no
+from .parse_answers.values import GUESSES
+from .records import Counterfactual
+from .tasks import OPERATIONS, AskSpec, generating
+from .trial import Tested, UnderTest, put_to_the_test, slots
+
+REWORDED = 0.94
+"""Cosine of the sentence vectors of two counterfactuals from which on one asks nearly what the other does. By
+all-MiniLM-L6-v2 eight rewordings come to 0.945 and more, seven other pairs to 0.92 at most; four that turn a question
+around ("before" for "after") come to 0.96 and more, and are set aside with them.
+"""
+
+
+_NUMBERS = re.compile(r"\d+")
+
+
+class Draw(NamedTuple):
+    """One counterfactual to be written: by whom, in which blind operation if any, and which of that model's draws."""
+
+    generator: str
+    operation: str | None
+    repeat: int
+
+
+async def one_after_another(case: UnderTest) -> dict[str, Tested]:
+    """Write counterfactuals until as many as are wanted can be used, or all draws are made; test each at once."""
+    spec, run = case.spec, case.run
+    tested: dict[str, Tested] = {}
+    written: dict[str, Counterfactual] = {}
+    turns: dict[str, asyncio.Event] = {}
+
+    async def draw(item: str, how: Draw) -> None:
+        try:
+            answered = await _generate(case, item, how)
+            # Duplicates are recognised in the order of the draws, so that the same answers always make the same run.
+            for earlier in takewhile(lambda other: other != item, turns):
+                await turns[earlier].wait()
+            counterfactual = _read(case, item, how, answered, written)
+            if counterfactual is None:
+                return
+            written[item] = counterfactual
+        finally:
+            turns[item].set()
+        tested[item] = await _test(case, item, counterfactual)
+
+    waiting = draws_of(spec)
+    while waiting and (short := spec.counterfactuals - len(written)) > 0:
+        wave = {item: waiting.pop(item) for item in list(waiting)[:short]}
+        turns.update((item, asyncio.Event()) for item in wave)
+        await run.each(wave, draw)
+    await _drop_rewordings(spec, run, tested)
+    return tested
+
+
+async def _test(case: UnderTest, item: str, counterfactual: Counterfactual) -> Tested:
+    case.run.record(counterfactual, item, trial=item)
+    return await put_to_the_test(case, item, counterfactual)
+
+
+async def given(case: UnderTest) -> dict[str, Tested]:
+    """Test the counterfactuals that came with the specification, as they stand."""
+    asked = enumerate(case.spec.given, start=1)
+    as_given = {f"cf-{number:02}": Counterfactual(origin="given", **dict(one)) for number, one in asked}
+    return await case.run.each(as_given, partial(_test, case))
+
+
+async def _drop_rewordings(spec: AskSpec, run: Run, tested: Mapping[str, Tested]) -> None:
+    """Repaired rules count once what is asked twice in nearly the same words, and with the same numbers.
+
+    The robots ask about another thing each time, and the outcome of a written case stays. Without an encoder nobody
+    can tell.
+    """
+    texts = {item: one.counterfactual.text for item, one in sorted(tested.items()) if one.counterfactual.repaired}
+    if run.recorded(Result) or len(texts) < 2 or all(is_control(one) for one in spec.generators):
+        return
+    try:
+        vectors = await asyncio.to_thread(lambda: encoder().encode(list(texts.values())))
+    except NoEncoder:
+        return
+    cosines = likeness(vectors, vectors)
+    rows = {item: row for row, item in enumerate(texts)}
+    kept: list[str] = []
+    for item, text in texts.items():
+        alike = {
+            earlier: float(cosines[rows[item], rows[earlier]])
+            for earlier in kept
+            if _NUMBERS.findall(text) == _NUMBERS.findall(texts[earlier])
+        }
+        nearest = max(alike, key=lambda earlier: alike[earlier], default="")
+        if nearest and alike[nearest] >= REWORDED:
+            said = f"asks nearly the same as {nearest} (cosine {alike[nearest]:.3f}; a repeat from {REWORDED} on)"
+            run.drop(item, "reworded", said, "repaired", trial=item)
+        else:
+            kept.append(item)
+
+
+async def pooled(case: UnderTest) -> dict[str, Tested]:
+    """Write counterfactuals as the authors do: every draw first, then those to test are taken from the generators'
+    pools (strategyqa/simulate_qg.py:47-87, shp/simulate_qg.py:58-85). A copy of the starter question stays in.
+    """
+    spec, run = case.spec, case.run
+    read: dict[str, Counterfactual] = {}
+    draws = draws_of(spec)
+
+    async def draw(item: str, how: Draw) -> None:
+        answered = await _generate(case, item, how)
+        if counterfactual := _read_as_authors(spec, run, item, how, answered):
+            read[item] = counterfactual
+
+    # What was tested before the run was interrupted stays, whatever the pools hold now.
+    before = run.recorded(Counterfactual)
+    await run.each(draws, draw)
+    pools = {
+        generator: {item: read[item].text for item, how in draws.items() if how.generator == generator and item in read}
+        for generator in spec.generators
+    }
+    if spec.task == "strategyqa":
+        pools = {generator: _without_repeats(run, pool) for generator, pool in pools.items()}
+    chance = random.Random(f"{spec.seed}|{run.case}")
+    taken = mixed(list(pools.values()), spec.counterfactuals, chance, [item for item in read if item in before])
+    for pool in pools.values():
+        for item in pool.keys() - set(taken):
+            run.drop(item, "not drawn", "written, and not among those drawn from what the generators wrote", trial=item)
+    return await run.each({item: read[item] for item in sorted(taken)}, partial(_test, case))
+
+
+def mixed(
+    pools: Sequence[Mapping[str, str]], wanted: int, chance: random.Random, first: Sequence[str] = ()
+) -> list[str]:
+    """Which items are taken of `pools`, each the texts of one generator by item: all of one pool; of two, one by turns
+    at random, whatever has the same text leaving both, until there are as many as are `wanted` (`mix_sim_inputs`).
+    `first` are taken before any other.
+    """
+    if len(pools) == 1:
+        return list(pools[0])[:wanted]
+    left = [dict(pool) for pool in pools]
+    taken: list[str] = []
+    for number in range(wanted):
+        side = number % 2 if left[number % 2] else 1 - number % 2
+        if not left[side]:
+            break
+        given = [item for item in first if item in left[0] | left[1]]
+        item = given[0] if given else chance.choice(list(left[side]))
+        text = (left[0] | left[1])[item]
+        taken.append(item)
+        left = [{other: same for other, same in pool.items() if same != text} for pool in left]
+    return taken
+
+
+def _without_repeats(run: Run, pool: Mapping[str, str]) -> dict[str, str]:
+    kept: dict[str, str] = {}
+    first: dict[str, str] = {}
+    for item, text in pool.items():
+        if text in first:
+            run.drop(item, "duplicate", f"the same as {first[text]}", trial=item)
+        else:
+            kept[item] = text
+            first[text] = item
+    return kept
+
+
+def draws_of(spec: AskSpec) -> dict[str, Draw]:
+    """Which counterfactuals may be written, in order.
+
+    One generator: as many draws as are wanted. Two: by turns, each with as many draws as are wanted in all, so that
+    under repaired rules one's repeats are made up for, and under the paper's there are two pools to draw from.
+    """
+    draws = [
+        Draw(generator, OPERATIONS[repeat % len(OPERATIONS)] if spec.blind else None, repeat)
+        for repeat in range(spec.counterfactuals)
+        for generator in spec.generators
+    ]
+    return {f"cf-{number:02}": draw for number, draw in enumerate(draws, start=1)}
+
+
+async def _generate(case: UnderTest, item: str, how: Draw) -> Answered:
+    spec = case.spec
+    prompt = prompts.generate(spec, case.question.slots, case.explanation, case.choice, how.operation)
+    sampling = fields.sampling(generating(spec.task, spec.seed + how.repeat), prompt)
+    return await case.run.ask(
+        "generator", prompt, how.generator, sampling=sampling, item=item, trial=item, repeat=how.repeat
+    )
+
+
+def _read_as_authors(spec: AskSpec, run: Run, item: str, how: Draw, answered: Answered) -> Counterfactual | None:
+    """The counterfactual as the authors' code reads it; None, and dropped, where it reads none."""
+    usable = parse.counterfactual(answered.text, task=spec.task, rules="paper")
+    if usable is None:
+        run.drop(item, "unparsed", "not in the exact form that the authors' code wants", trial=item)
+        return None
+    text = _readable(spec, answered, None)
+    same = text is not None and parse.counterfactual(text, task=spec.task, rules="repaired") == usable
+    if text is None:
+        run.drop(item, cut.REASON, f"the question was {answered.cut_note}", "repaired", trial=item)
+    elif not same:
+        run.drop(
+            item, "unparsed", "repaired rules read no question there, or not the one asked", "repaired", trial=item
+        )
+    return _counterfactual(how, answered, text, usable, paper=True, repaired=same)
+
+
+def _readable(spec: AskSpec, answered: Answered, asked: json_answers.Schema) -> str | None:
+    """What the updated parser may read of a generator's answer: its question is a line of its own."""
+    return cut.readable(answered, "repaired", asked, lines=spec.task == "strategyqa")
+
+
+def _foretold(reply: str, question: str) -> str:
+    """The answer that a generator predicts behind its question; empty where none can be read."""
+    guess = parse.simulation(reply.partition(question)[2], rules="repaired")
+    return guess if guess in GUESSES else ""
+
+
+def _counterfactual(
+    how: Draw, answered: Answered, text: str | None, usable: str | parse.Pair, paper: bool, repaired: bool
+) -> Counterfactual:
+    """The record of a question that is `usable`; `text` is what the updated parser may read of the answer."""
+    return Counterfactual(
+        call=answered.call,
+        generator=how.generator,
+        operation=how.operation,
+        paper=paper,
+        repaired=repaired,
+        text=usable if isinstance(usable, str) else parse.text_of(usable),
+        foretold=_foretold(text or "", usable) if isinstance(usable, str) else "",
+        **({} if isinstance(usable, str) else dict(usable)),
+    )
+
+
+def _read(
+    case: UnderTest, item: str, how: Draw, answered: Answered, written: Mapping[str, Counterfactual]
+) -> Counterfactual | None:
+    """The counterfactual in a generator's raw text; None, and dropped with its reason, where it cannot be used."""
+    spec, run = case.spec, case.run
+    asked = json_answers.of_generator(spec, blind=how.operation is not None)
+    text = _readable(spec, answered, asked)
+    readings = {
+        "paper": json_answers.counterfactual(answered.text, asked, spec.task, "paper"),
+        "repaired": json_answers.counterfactual(text, asked, spec.task, "repaired"),
+    }
+    usable = readings["repaired"] or readings["paper"]
+    # A question that no line's end closes may have been cut in its midst.
+    is_cut = readings["repaired"] is None and bool(answered.cut_note)
+    if is_cut:
+        run.drop(item, cut.REASON, f"the question was {answered.cut_note}", "repaired", trial=item)
+    if usable is None:
+        if not is_cut:
+            run.drop(item, "unparsed", "no counterfactual could be read in the generator's answer", trial=item)
+        return None
+    repaired = readings["repaired"] is not None and not (isinstance(usable, str) and not is_yes_or_no(usable))
+    if before := run.latest(Counterfactual, item):
+        # How it was read when it came. Reading by the rules of now is an act of its own.
+        repaired = before.repaired
+    elif not repaired and readings["paper"] is None:
+        run.drop(item, "unparsed", "not a question that yes or no could answer", trial=item)
+        return None
+    counterfactual = _counterfactual(
+        how, answered, text, usable, paper=readings["paper"] is not None, repaired=repaired
+    )
+    if isinstance(usable, str) and (foretold := json_answers.foretold(text or "", asked)) is not None:
+        counterfactual = counterfactual.model_copy(update={"foretold": foretold})
+    if slots(spec, counterfactual) == case.question.slots:
+        run.drop(item, "copy of the starter", counterfactual.text, trial=item)
+        return None
+    if earlier := next((other for other, kept in written.items() if kept.text == counterfactual.text), None):
+        run.drop(item, "duplicate", f"the same as {earlier}", trial=item)
+        return None
+    if not counterfactual.paper:
+        why = "not in the exact form that the authors' code wants" if asked is None else fields.NO_PAPER_FIGURE
+        run.drop(item, "unparsed", why, "paper", trial=item)
+    if not counterfactual.repaired and not is_cut:
+        run.drop(item, "unparsed", "not a question that yes or no could answer", "repaired", trial=item)
+    return counterfactual

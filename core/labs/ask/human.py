@@ -1,0 +1,144 @@
+"""What people make of the same explanations, beside the automatic figures: Chen et al. 2023, Table 3, section 5.2.2."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
+
+from ...score import Score
+from ...statistics import Interval, correlation_per_input
+from ..base.declared import GUESS, VERDICT, Metric, declared
+from .exam.exam import judge, questions
+from .metrics import kappa
+from .parse_answers.values import GUESSES
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+PLAUSIBLE = "plausibility"
+"""What people judge of a case as a whole."""
+
+_TITLES = {metric.name: metric.title for metric in declared(__file__, "for_tables", Metric)}
+
+KINDS: tuple[Literal["pearson", "spearman"], ...] = ("pearson", "spearman")
+_PEOPLE = "people"
+_READABLE = (*GUESSES, "unknown")
+
+
+def guessed(frame: DataFrame) -> DataFrame:
+    """People's guesses that can be read, beside the simulator's; `simulates` is who that was."""
+    if "read" not in frame:
+        return frame[:0]
+    chosen = frame[(frame["metric"] == GUESS) & frame["word"].isin(_READABLE) & frame["read"].isin(_READABLE)]
+    return chosen.assign(simulates=chosen["simulator"].where(chosen["simulator"] != "", chosen["model"]))
+
+
+def with_simulatability(frame: DataFrame) -> Iterator[dict[str, Any]]:
+    """`agreement`, and by explained model how often what people guessed from its explanations came true beside the
+    simulator's guesses, on the same new questions.
+    """
+    yield from agreement(frame)
+    settled = frame[frame["came"].isin(GUESSES)]
+    for model, part in settled.groupby("model", sort=False):
+        row, of = f"explained: {model}", len(part.drop_duplicates(["run", "case", "trial", "who"]))
+        both = part[part["word"].isin(GUESSES) & part["read"].isin(GUESSES)]
+        for column, name in (("word", "human"), ("read", "machine")):
+            each = [(own[column] == own["came"]).mean() for _, own in both.groupby("who")]
+            value = float(sum(each) / len(each)) if each else None
+            people = part["who"].nunique()
+            over = "one person" if people == 1 else f"mean over {people} people"
+            note = f"{over}; where both predict{_exams(part)}"
+            yield {
+                **{"row": row, "column": _TITLES[f"{name}_simulatability"], "value": value, "n": len(both), "of": of},
+                **{"note": note, **_behind(part)},
+            }
+
+
+def _exams(frame: DataFrame) -> str:
+    """How many of the people sat the exam and passed it, as the note of a cell ends."""
+    right = {one.id: one.right for one in questions()}
+    sat = {who: json.loads(said) for who, said in zip(frame["who"], frame["exam"], strict=True) if said != "{}"}
+    results = [judge([(one[id], right[id]) for id in right if id in one], len(right)) for one in sat.values()]
+    whole = [one for one in results if one.value is not None]
+    passed = sum(bool(one.detail["passed"]) for one in whole)
+    each = ", ".join(f"{one.detail['right']} of {one.of}" for one in whole[:_MOST_NAMED])
+    return f"; {passed} of {len(whole)} passed the exam ({each})" if whole else "; nobody sat the exam"
+
+
+_MOST_NAMED = 10
+"""Results of the exam that a note names."""
+
+
+def agreement(frame: DataFrame) -> Iterator[dict[str, Any]]:
+    """Cohen's kappa over the new questions on which both guessed: of each simulator with people, the mean over these,
+    and of people with one another, the mean over pairs. *Unknown* is a guess like others, as it was for the paper's
+    annotators.
+    """
+    places = ["run", "case", "trial"]
+    of = len(frame.drop_duplicates(places))
+    for simulator, part in frame.groupby("simulates", sort=False):
+        found = [kappa(list(own["word"]), list(own["read"])) for _, own in part.groupby("who")]
+        over = "one person" if len(found) == 1 else f"mean over {len(found)} people"
+        yield _mean(found, str(simulator), over, len(part.drop_duplicates(places)), of) | _behind(part)
+    wide = frame.drop_duplicates([*places, "who"]).pivot(index=places, columns="who", values="word").astype(object)
+    shared = int((wide.notna().sum(axis=1) > 1).sum())
+    wide = wide.where(wide.notna(), None)
+    pairs = [kappa(list(wide[one]), list(wide[other])) for one, other in combinations(wide.columns, 2)]
+    over = f"mean over {len(pairs)} pairs of people" if len(pairs) > 1 else "two people" if pairs else "it takes two"
+    yield _mean(pairs, _PEOPLE, over, shared, of) | _behind(frame)
+
+
+def _mean(found: Sequence[Score], row: str, over: str, n: int, of: int) -> dict[str, Any]:
+    """A cell: the mean of kappas, over `n` of `of` new questions."""
+    values = [one.value for one in found if one.value is not None]
+    undefined = f"; {len(found) - len(values)} undefined" if len(values) < len(found) else ""
+    return {
+        **{"row": row, "column": _TITLES["kappa"], "value": sum(values) / len(values) if values else None},
+        **{"n": n, "of": of, "note": f"{over}{undefined}; items are new questions"},
+    }
+
+
+def _behind(frame: DataFrame) -> dict[str, Any]:
+    return {
+        "complete": bool(frame["complete"].all()),
+        "behind": tuple(dict.fromkeys(zip(frame["run"], frame["case"], strict=True))),
+    }
+
+
+def judged(frame: DataFrame) -> DataFrame:
+    """People's verdicts on how plausible an explanation is, each with the precision of its case as `precision`."""
+    if "who" not in frame:
+        return frame[:0]
+    places = ["run", "case"]
+    precision = frame[frame["metric"] == "precision"][[*places, "value"]].rename(columns={"value": "precision"})
+    verdicts = frame[(frame["metric"] == f"{VERDICT}{PLAUSIBLE}") & (frame["trial"] == "")]
+    return verdicts.merge(precision, on=places)
+
+
+def correlations(frame: DataFrame) -> Iterator[dict[str, Any]]:
+    """Precision with the share of people who find the explanation plausible, over the explanations of one question, and
+    people's verdicts with one another's, two by two; averaged over questions, by Pearson and by Spearman.
+    """
+    places = ["item", "run", "case"]
+    wide = frame.pivot_table("value", places, "who")
+    precision = frame.drop_duplicates(places).set_index(places)["precision"].reindex(wide.index)
+    items, pairs = list(wide.index.get_level_values("item")), list(combinations(wide.columns, 2))
+    for kind in KINDS:
+        found = correlation_per_input(items, list(precision), list(wide.mean(axis=1)), kind)
+        yield _cell(kind, "precision_plausibility", found, items, frame)
+        # A pair's correlation on a question is one entry; as they share people and questions there is no interval.
+        inputs = [f"{one}, {other}: {item}" for one, other in pairs for item in items]
+        first = [value for one, _ in pairs for value in wide[one]]
+        second = [value for _, other in pairs for value in wide[other]]
+        both = correlation_per_input(inputs, first, second, kind)
+        yield _cell(kind, "plausibility_agreement", both._replace(low=None, high=None), inputs, frame)
+
+
+def _cell(kind: str, metric: str, found: Interval, inputs: Sequence[Hashable], frame: DataFrame) -> dict[str, Any]:
+    return {
+        **{"row": "all systems", "column": f"{kind} · {_TITLES[metric]}", "value": found.value, "low": found.low},
+        **{"high": found.high, "n": found.n, "of": len({*inputs}), "note": found.how.partition(";")[0]},
+        **_behind(frame),
+    }

@@ -1,0 +1,173 @@
+"""One case: explain, vary, simulate, answer. Chen et al. 2023, sections 3 and 4."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...events import Answered, CallFailed, Prompt
+from ...parsers import cut
+from ...rulesets import RULES, ByRules
+from ...runs.context import Run
+from ..base.cases import Case
+from . import json_answers, prompts
+from .counterfactuals import given, one_after_another, pooled
+from .parse_answers.values import OPPOSITE
+from .questions import another, another_case
+from .records import Counterfactual, Examined, Explanation, OtherExplanation
+from .tasks import AskSpec, Starter
+from .trial import Tested, UnderTest, ask_tested, put_to_the_test
+
+
+async def measure(spec: AskSpec, case: Case, run: Run) -> None:
+    """Test one explanation. Raises CallFailed where the starter question itself gets no answer.
+
+    What generator and simulator are shown is what the rules of the run, `spec.rules`, read.
+    """
+    for item, examined in run.at("").recorded(Examined).items():
+        # In each case, so that each is whole by itself.
+        run.record(examined, item)
+    question: Starter = case.about
+    starter = await _explain(spec, question, run)
+    if starter is None:
+        return
+    if starter.explanation[spec.rules] is None:
+        run.drop("starter", "unparsed", "there is no explanation to read in the model's answer")
+        return
+
+    for number, text in enumerate(spec.extra, start=1):
+        run.record(Counterfactual(text=text, origin="hand"), f"hand-{number:02}", trial=f"hand-{number:02}")
+    by_hand = {item: one for item, one in run.recorded(Counterfactual).items() if one.origin == "hand"}
+
+    under_test = UnderTest(spec, question, run, starter)
+
+    async def hand(item: str, counterfactual: Counterfactual) -> None:
+        await put_to_the_test(under_test, item, counterfactual)
+        run.drop(item, "added by hand", "chosen after reading the explanation, so shown and not counted", trial=item)
+
+    if "swapped" in spec.arms:
+        await _explain_another(spec, case, run)
+    draw = given if spec.given else pooled if spec.rules == "paper" else one_after_another
+    tested = await draw(under_test)
+    await run.each(by_hand, hand)
+    _drop_uncounted(run, dict(sorted(tested.items())))
+
+
+async def _explain(spec: AskSpec, question: Starter, run: Run) -> Explanation | None:
+    """Answer and explanation of the starter question. `forced` first asks which answer to argue against. One that was
+    cut excludes the case for the updated parser; None where it is this one that the run follows.
+    """
+    force = None
+    if spec.method == "forced":
+        prompt = prompts.explain(spec, question.slots)
+        natural = await ask_tested(spec, run, "explainer", prompt, "natural")
+        if spec.explained_by == "answer" and _is_excluded(spec, run, prompt, natural):
+            return None
+        text = cut.readable(natural, spec.rules, prompt.json_schema)
+        chosen = json_answers.answer(text, prompt.json_schema, "posthoc", spec.task, spec.rules)
+        if chosen == "neither":
+            raise CallFailed(
+                "The model gave no answer that could be read, so there is no opposite answer to make it defend.",
+                "Try another question, or another way to explain.",
+            )
+        force = OPPOSITE[chosen]
+    prompt = prompts.explain(spec, question.slots, force)
+    answered = await ask_tested(spec, run, "explainer", prompt, "starter")
+    starter = Explanation(**_explanation(spec, question, prompt, answered, force))
+    run.record(starter, "starter")
+    return None if _is_excluded(spec, run, prompt, answered) else starter
+
+
+HIDDEN = "thinking not shown"
+"""The reason of a `dropped` event for a case whose thinking is to explain it and cannot be read."""
+
+
+def _why_hidden(answered: Answered) -> str:
+    """Why what the model thought cannot be taken for its explanation; empty where it can."""
+    thinking = answered.thinking
+    if thinking is None:
+        return "its thinking is not shown: it gave none"
+    if thinking.kind == "raw" and thinking.text.strip():
+        return ""
+    return f"its thinking is not shown: {'only a summary is' if thinking.kind == 'summary' else 'it is hidden'}"
+
+
+def _is_excluded(spec: AskSpec, run: Run, prompt: Prompt, answered: Answered) -> bool:
+    """Drop the case whose first answer was cut, for the updated parser; and for both one whose thinking is to explain
+    it and is not shown. Whether that ends it.
+    """
+    if spec.explained_by == "reasoning" and (hidden := _why_hidden(answered)):
+        run.drop("", HIDDEN, hidden)
+        return True
+    if cut.readable(answered, "repaired", prompt.json_schema) is not None:
+        return False
+    run.drop("", cut.REASON, f"its first answer was {answered.cut_note}", "repaired")
+    return spec.rules == "repaired"
+
+
+def _explanation(
+    spec: AskSpec, question: Starter, prompt: Prompt, answered: Answered, force: str | None = None
+) -> dict[str, Any]:
+    """The fields of an explanation that was answered; its answer is the forced one, if there is one."""
+    # Unasked, the model justifies its own answer.
+    method = "posthoc" if spec.method == "forced" and force is None else spec.method
+    text = ByRules.of(lambda rules: cut.readable(answered, rules, prompt.json_schema))
+    how = prompt.json_schema, method, spec.task
+    return {
+        **{"call": answered.call, "task": spec.task, "method": spec.method, "gold": question.gold},
+        **question.slots,
+        "answer": (answer := ByRules.of(lambda rules: force or json_answers.answer(text[rules], *how, rules))),
+        "explanation": ByRules.of(
+            lambda rules: (
+                json_answers.explanation(text[rules], *how, rules)
+                if spec.explained_by == "answer"
+                else _thought(spec, answered, answer[rules])
+            )
+        ),
+    }
+
+
+def _thought(spec: AskSpec, answered: Answered, answer: str) -> str | None:
+    """What the model thought, in place of the reasons in its answer; None where that cannot be read."""
+    if _why_hidden(answered) or answered.thinking is None:
+        return None
+    return json_answers.with_answer(answered.thinking.text.strip(), answer, spec.method, spec.task)
+
+
+async def _explain_another(spec: AskSpec, case: Case, run: Run) -> None:
+    """The model's explanation of another question, for the arm `swapped`, which is dropped where there is none.
+
+    Of a case of the same run it is asked once, by whichever of the two comes first: neither waits for the other's case.
+    """
+    about = another_case(spec, case, run.id) or another(spec, case.about, f"{spec.seed}|{run.case}")
+    if about is None:
+        run.drop("swapped", "nothing to swap", "every other question shares a word with this one")
+        return
+    try:
+        prompt = prompts.explain(spec, about.slots)
+        answered = await ask_tested(spec, run, "explainer", prompt, "swapped")
+    except CallFailed as failure:
+        run.drop("swapped", "error", failure.message)
+        return
+    other = OtherExplanation(**_explanation(spec, about, prompt, answered))
+    if other.explanation[spec.rules] is None and answered.cut_note:
+        run.drop("swapped", cut.REASON, f"its answer to the other question was {answered.cut_note}")
+    elif other.explanation[spec.rules] is None:
+        run.drop("swapped", "unparsed", "there is no explanation to read in the model's answer")
+    else:
+        run.record(other, "swapped")
+
+
+def _drop_uncounted(run: Run, tested: Mapping[str, Tested]) -> None:
+    """Say of every counterfactual that precision does not count, under either rules, why not."""
+    for item, (counterfactual, simulation, answer, is_cut) in tested.items():
+        for rules in RULES:
+            if not counterfactual[rules] or (is_cut and rules == "repaired"):
+                continue
+            expected, said = simulation[rules], answer[rules]
+            if expected == "unknown":
+                run.drop(item, "not simulatable", "the simulator cannot guess from this explanation", rules, trial=item)
+            elif expected == "neither":
+                run.drop(item, "unparsed", "the simulator's answer could not be read", rules, trial=item)
+            elif said == "neither" and rules == "repaired":
+                run.drop(item, "unparsed", "the model's answer could not be read", rules, trial=item)

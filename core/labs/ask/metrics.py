@@ -1,0 +1,333 @@
+"""Precision, generality and what compares them: pure functions.
+
+After Chen et al. 2023 and the authors' scripts: docs/measuring.md §2.6, §2.7 and §2.8.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+import string
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
+
+from ... import statistics
+from ...events import Rules
+from ...score import Score, share, undefined
+from ...statistics import Comparison as Comparison
+from ...statistics import compare as compare
+from ...text.shared_words import content_words, words
+from ...text.stopwords import english, shipped
+from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Similarity = Literal["bleu", "cosine", "jaccard"]
+
+
+# Precision
+
+
+def simulatable(
+    simulations: Sequence[str | None], rules: Rules, metric: Literal["precision", "generality"]
+) -> list[bool]:
+    """Which counterfactuals a metric counts, by their simulations; shape as `simulations`.
+
+    Paper rules, precision: guesses only (calculate_precision.py:22-31). Paper rules, generality: all but "unknown", so
+    that a simulation that could not be read counts there and not here (shp/calculate_generality.py:36-37).
+    Repaired rules: guesses only, in both.
+    """
+    if rules == "paper" and metric == "generality":
+        return [simulation != UNKNOWN for simulation in simulations]
+    return [simulation in GUESSES for simulation in simulations]
+
+
+def precision(simulations: Sequence[str | None], answers: Sequence[str | None], rules: Rules = "repaired") -> Score:
+    """The share of simulatable counterfactuals whose simulation is what the model really answered, in [0, 1].
+
+    Paper rules: an answer that could not be read ("neither", None) stays in as a mismatch
+    (calculate_precision.py:22-31). Repaired rules: it is left out and counted in `detail`, for what was not read is
+    neither right nor wrong. Undefined where nothing is left. Interval: Wilson score, 95 %.
+    Raises ValueError where the two differ in length.
+    """
+    if len(simulations) != len(answers):
+        raise ValueError(f"{len(simulations)} simulations do not go with {len(answers)} answers")
+    guessed = [
+        (simulation, answer)
+        for simulation, answer, counts in zip(
+            simulations, answers, simulatable(simulations, rules, "precision"), strict=True
+        )
+        if counts
+    ]
+    used = guessed if rules == "paper" else [pair for pair in guessed if pair[1] in GUESSES]
+    hits = sum(simulation == answer for simulation, answer in used)
+    detail: dict[str, Any] = {
+        "simulatable": len(guessed),
+        "cannot_guess": sum(simulation == UNKNOWN for simulation in simulations),
+        "unread_simulations": sum(simulation in (None, NEITHER) for simulation in simulations),
+        "unread_answers": sum(answer in (None, NEITHER) for _, answer in guessed),
+        "interval": "wilson",
+    }
+    if not used:
+        detail["reason"] = "no counterfactual was simulatable" if not guessed else "no answer could be read"
+    return share(hits, len(used), len(simulations), **detail)
+
+
+def constant_guess(
+    simulations: Sequence[str | None], answers: Sequence[str | None], rules: Rules = "repaired"
+) -> Score:
+    """The share that one fixed answer gets of the counterfactuals that `precision` counts, in [1/2, 1]: for each the
+    answer that most of the others have. Never below one half, for a coin gets that. A precision no higher tells nothing
+    of the explanation.
+
+    `detail` names the `guess` that is most frequent. Interval: Wilson. Raises ValueError where the two differ in
+    length.
+    """
+    counted = precision(simulations, answers, rules)
+    used = [
+        answer
+        for simulation, answer in zip(simulations, answers, strict=True)
+        if simulation in GUESSES and (answer in GUESSES or rules == "paper")
+    ]
+    if not used:
+        return share(0, 0, len(simulations), reason=counted.reason)
+    guess = max(sorted(GUESSES), key=used.count)
+    hits = used.count(guess)
+    # By a near tie the answer that most of the others have is the other one as often as not.
+    value = 0.5 if 2 * hits - len(used) <= 1 else hits / len(used)
+    low, high = statistics.wilson(value, len(used))
+    detail = {"guess": guess, "interval": "wilson"}
+    return Score(value, len(used), len(simulations), low, high, None if value == 0.5 else hits, detail=detail)
+
+
+def gain(
+    simulations: Sequence[str | None],
+    controls: Sequence[str | None],
+    answers: Sequence[str | None],
+    rules: Rules = "repaired",
+) -> Score:
+    """How much more often the simulator is right with the explanation (`simulations`) than without (`controls`), over
+    the counterfactuals that precision counts in both; in [-1, 1].
+
+    `detail`: `hits` and `hits_without` among them, `discordant` the pairs that only one of the two got right (with the
+    explanation, without), `p` McNemar's exact test on those, `normalised` the gain as a share of what was left to gain
+    (None where nothing was). Interval: `core.statistics.difference_of_pairs`, which unlike a bootstrap has a width
+    where all pairs agree. Raises ValueError where the three differ in length.
+    """
+    pairs = [
+        (simulation == answer, control == answer)
+        for simulation, control, answer in zip(simulations, controls, answers, strict=True)
+        if simulation in GUESSES and control in GUESSES and (answer in GUESSES or rules == "paper")
+    ]
+    if not pairs:
+        return undefined(len(simulations), "no counterfactual was guessed both with the explanation and without")
+    hits, hits_without = sum(one for one, _ in pairs), sum(one for _, one in pairs)
+    discordant = (sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs))
+    value, low, high = statistics.difference_of_pairs(*discordant, len(pairs))
+    left = 1 - hits_without / len(pairs)
+    detail = {
+        "hits": hits,
+        "hits_without": hits_without,
+        "discordant": list(discordant),
+        "p": statistics.mcnemar(*discordant),
+        "normalised": value / left if left > 0 else None,
+        "interval": "bonett and price",
+    }
+    return Score(value, len(pairs), len(simulations), low, high, detail=detail)
+
+
+def mean_gain(gains: Sequence[Score]) -> Score:
+    """One case's gain as it is; of several cases the mean over those that have one, each counting alike, with the
+    interval of means over items: the counterfactuals of one case are not independent of each other.
+    """
+    if len(gains) == 1:
+        return gains[0]
+    pairs = [(one.detail["hits"] / one.n, one.detail["hits_without"] / one.n) for one in gains if one.n]
+    if not pairs:
+        return undefined(len(gains), "it is defined in none of the cases")
+    _, without = zip(*pairs, strict=True)
+    mean = statistics.interval_of_items([a - b for a, b in pairs], "difference")
+    left = 1 - sum(without) / len(pairs)
+    detail = {
+        **{"mean_of": "cases", "trials": sum(one.n for one in gains), "interval": mean.how},
+        "normalised": (mean.value or 0.0) / left if left > 0 else None,
+    }
+    return Score(mean.value, len(pairs), len(gains), mean.low, mean.high, detail=detail)
+
+
+def normalised(gain: Score) -> Score:
+    """The gain as a share of what was left to gain: gain / (1 - precision without the explanation). Undefined where
+    nothing was left.
+    """
+    if gain.value is None:
+        return gain
+    of_what_was_left = gain.detail["normalised"]
+    if of_what_was_left is None:
+        return undefined(gain.of, "without the explanation every prediction came true too: there was nothing to gain")
+    return Score(of_what_was_left, gain.n, gain.of)
+
+
+def majority(votes: Sequence[str], seed: int | str) -> str:
+    """The most frequent vote; a tie is drawn, the same way for the same seed (strategyqa/simulate_qa.py:117-123).
+
+    As in the original every reading is a vote, "unknown" and "neither" too. Raises ValueError without votes.
+    """
+    if not votes:
+        raise ValueError("there are no votes to count")
+    counts = Counter(votes)
+    most = max(counts.values())
+    first = sorted(vote for vote, count in counts.items() if count == most)
+    return random.Random(seed).choice(first) if len(first) > 1 else first[0]
+
+
+# Generality
+
+
+def generality(texts: Sequence[str], similarity: Similarity = "bleu", rules: Rules = "repaired") -> Score:
+    """1 - the mean similarity over ordered pairs of texts (utils/diversity_util.py); in [0, 1], with cosine of n
+    texts in [0, n / (n - 1)].
+
+    `texts` are the counterfactuals that `simulatable(.., "generality")` keeps; shp's as `parse.text_of` writes them.
+    bleu: sacrebleu with effective order, / 100, not symmetric. cosine: sentence vectors. jaccard: sets of words.
+    Undefined for fewer than two texts, where no encoder is installed, and where the original would divide by zero.
+
+    Interval, 95 %: jackknife over texts, for pairs that share a text are not independent, and a bootstrap would draw
+    a text twice and count it as its own likeness. t distribution with n - 1 degrees of freedom, cut to the range of
+    what the figure estimates, which is [0, 1] with cosine too: two texts drawn apart from each other have a mean
+    similarity of the squared length of the mean vector, which is not below 0. Only n texts that happen to be less alike
+    than that have a figure above 1, where their interval then ends. None for two texts, and where leaving out any one
+    text changes nothing.
+    """
+    count = len(texts)
+    if count < 2:
+        return Score(None, count, count, detail={"reason": "generality compares texts, and there are fewer than two"})
+    if similarity == "bleu":
+        matrix, detail = _bleu(texts)
+    elif similarity == "cosine":
+        matrix, detail = _cosine(texts)
+    else:
+        matrix, detail = _jaccard(texts, rules)
+    if matrix is None:
+        return Score(None, count, count, detail=detail)
+    # The nearest to the true sum, in whatever order it is taken.
+    total = math.fsum(matrix.flat)
+    value = 1 - total / (count * (count - 1))
+    low, high = statistics.jackknife_of_pairs(matrix, total, value, max(1.0, value))
+    detail["interval"] = "jackknife over texts" if low is not None else "too few texts, or all equally alike"
+    return Score(value, count, count, low, high, detail=detail)
+
+
+_Matrix = tuple["NDArray[np.float64] | None", dict[str, Any]]
+"""Similarities, shape (n, n), the diagonal 0; None where undefined. And what to say about them."""
+
+
+def _bleu(texts: Sequence[str]) -> _Matrix:
+    matrix, signature = _pairwise_bleu(tuple(texts))
+    return matrix, {"signature": signature}
+
+
+@lru_cache(maxsize=64)
+def _pairwise_bleu(texts: tuple[str, ...]) -> tuple[NDArray[np.float64], str]:
+    """Both rules mostly count the same texts, one right after the other."""
+    import numpy as np
+    from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.metrics.helpers import extract_all_word_ngrams
+
+    bleu = BLEU(effective_order=True)
+    bleu.sentence_score(texts[0], [texts[1]])  # the signature tells what was scored last
+    # `sentence_score` of each pair would split both texts into words, and count these, again for every pair.
+    counted = [extract_all_word_ngrams(bleu.tokenizer(text.rstrip()), 1, bleu.max_ngram_order) for text in texts]
+    matrix = np.zeros((len(texts), len(texts)))
+    for (row, (a, words_a)), (column, (b, words_b)) in combinations(enumerate(counted), 2):
+        shared = [0] * bleu.max_ngram_order
+        for ngram in a.keys() & b.keys():
+            shared[len(ngram) - 1] += min(a[ngram], b[ngram])
+        for place, of, against in (((row, column), words_a, words_b), ((column, row), words_b, words_a)):
+            totals = [max(0, of - order) for order in range(bleu.max_ngram_order)]
+            score = bleu.compute_bleu(shared, totals, of, against, bleu.smooth_method, effective_order=True).score
+            # Equal texts score a hair above 100.
+            matrix[place] = min(score / 100, 1.0)
+    matrix.setflags(write=False)
+    return matrix, str(bleu.get_signature())
+
+
+def _cosine(texts: Sequence[str]) -> _Matrix:
+    import numpy as np
+
+    from ...text.embed import NoEncoder, encoder, likeness
+
+    try:
+        chosen = encoder()
+    except NoEncoder as error:
+        return None, {"reason": str(error)}
+    vectors = chosen.encode(texts)
+    matrix = likeness(vectors, vectors)
+    np.fill_diagonal(matrix, 0.0)
+    return matrix, {"encoder": chosen.name}
+
+
+def _jaccard(texts: Sequence[str], rules: Rules) -> _Matrix:
+    import numpy as np
+
+    if rules == "paper":
+        stopwords = english()
+        bags = [_paper_bag(text, stopwords.words) for text in texts]
+    else:
+        stopwords = shipped()
+        bags = [content_words(text) for text in texts]
+    detail: dict[str, Any] = {"stopwords": stopwords.source}
+    matrix = np.zeros((len(texts), len(texts)))
+    for row in range(len(texts)):
+        for column in range(row):
+            both = bags[row] | bags[column]
+            if both:
+                alike = len(bags[row] & bags[column]) / len(both)
+            elif rules == "paper":
+                detail["reason"] = (
+                    "two texts hold nothing but stopwords; the original stops with a division by zero here"
+                )
+                return None, detail
+            else:
+                alike = float(words(texts[row]) == words(texts[column]))
+            matrix[row, column] = matrix[column, row] = alike
+    return matrix, detail
+
+
+_WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def _paper_bag(text: str, stopwords: frozenset[str]) -> set[str]:
+    """The words that the original compares (utils/diversity_util.py).
+
+    Oddities: nothing is lower-cased, so "Is" and "The" survive as content; only ASCII punctuation goes, apostrophes
+    included ("isnt" is no stopword); only spaces separate, so a line end joins two words; a text without a word has
+    the empty word.
+    """
+    bare = re.sub(" +", " ", text.translate(_WITHOUT_PUNCTUATION).strip())
+    return {word for word in bare.split(" ") if word not in stopwords}
+
+
+# Comparisons
+
+
+def kappa(a: Sequence[str | None], b: Sequence[str | None]) -> Score:
+    """Cohen's kappa between two who simulated the same counterfactuals (Cohen 1960; the paper's section 5.1).
+
+    (agreement - agreement by chance) / (1 - agreement by chance), in [-1, 1]. What either left out (None) does not
+    count. Undefined without items and where both always say the same one thing. Raises ValueError for unequal lengths.
+    """
+    if len(a) != len(b):
+        raise ValueError(f"{len(a)} simulations cannot be compared with {len(b)}")
+    agreement = statistics.kappa(a, b)
+    if not agreement.n:
+        return Score(None, 0, len(a), detail={"reason": "there is nothing that both have simulated"})
+    detail: dict[str, Any] = {"agreement": agreement.agreed, "by_chance": agreement.by_chance}
+    if agreement.value is None:
+        detail["reason"] = "both always said the same, so chance alone would make them agree"
+    return Score(agreement.value, agreement.n, len(a), detail=detail)

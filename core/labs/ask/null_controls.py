@@ -1,0 +1,164 @@
+"""Robots whose explanations tell nothing of what they will answer next, though a naive measure praises them; and two
+that are praised by this one as well, though they explain nothing.
+
+*Helped* means that a prediction from the explanation comes true more often than from each thing that is to be had
+without it: the answer alone, the reasons for another question, the new question alone, and always the same guess. The
+worthless ones may seem to gain so by chance alone: each errs as a predictor, on a tenth of what it is asked, apart in
+each arm, and is drawn again for each number of a draw. The two that fool this measure do not err.
+"""
+
+from __future__ import annotations
+
+from ...models.errors import Refused
+from ...models.robot import ERROR, by_id
+from ...text.stable_random import drawn
+from . import world_claims
+from .controls import Choice, Control, Steadfast, Vague, Verdict, without_explanation
+from .noisy import with_errors
+from .world import Question, sentence_case
+
+DRAWS = 3
+
+
+class Worthless(Control):
+    """What they share: they answer yes-or-no questions only, by the facts, and err as predictors on a share `error`.
+
+    `fools` says which naive measure praises it; `gains` whether *helped* may be said of it all the same.
+    """
+
+    listed = False
+    knows_nothing = False
+    fools: str
+    gains = False
+    error = ERROR
+
+    def __init__(self, draw: int = 0) -> None:
+        super().__init__()
+        self.draw = draw
+        self.id = f"{type(self).id}-{draw}"
+
+    def words(self, question: Question, truth: bool) -> str:
+        """Its explanation, without the answer. Each has its own; here it raises NotImplementedError."""
+        raise NotImplementedError
+
+    def yes(self, question: Question, truth: bool) -> bool:
+        """Its answer."""
+        return truth
+
+    def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
+        """Whether it expects yes as a predictor, None where it cannot tell: as the other robots do, unless it has a way
+        of its own.
+        """
+        if "explanation" not in slots:
+            return without_explanation(question, self.world.read(slots.get("question", "")), slots.get("answer", ""))
+        guess = world_claims.guess(slots["explanation"], question, self.world)
+        return guess.yes if guess else None
+
+    def explain(self, question: Question, truth: bool) -> Verdict:
+        return Verdict(self.words(question, truth), self.yes(question, truth))
+
+    def defend(self, question: Question, truth: bool, yes: bool) -> Verdict:
+        return Verdict(self.words(question, truth), yes)
+
+    def explain_choice(self, response_1: str, response_2: str) -> Choice:
+        """Raises Refused: their explanations are about a world of yes and no."""
+        raise Refused(f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences.")
+
+    def _simulate_answer(self, slots: dict[str, str]) -> str:
+        question = self.world.read(slots["counterfactual"])
+        expected = self.expects(question, slots) if question else None
+        if expected is None:
+            return "Nothing settles this. So I cannot guess the robot's answer."
+        said = f"So the robot will likely answer {'yes' if expected else 'no'}."
+        return with_errors(said, slots, self.id, self.error)
+
+
+class SaysBoth(Worthless, named="worthless-both"):
+    """Says of all of a kind that they can and that they cannot; anyone who reads it finds what came true in it, and it
+    predicts, by a coin, one of the two.
+    """
+
+    def words(self, question: Question, truth: bool) -> str:
+        kind = self.world.things[question.thing]
+        return " ".join(world_claims.bare_rule(self.world, kind, question.ability, can) for can in (True, False))
+
+    def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
+        if "explanation" not in slots:
+            return super().expects(question, slots)
+        return drawn(f"{self.id}|{question}|{slots['explanation']}") < 0.5
+
+
+class KnowsBetter(Worthless, named="worthless-question"):
+    """Explains nothing; as a predictor it knows the facts, and so predicts from the new question alone."""
+
+    def words(self, question: Question, truth: bool) -> str:
+        return Vague().explain(question, truth).words
+
+    def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
+        return self.world.truth(question)
+
+
+class LabelOnly(Worthless, named="worthless-label"):
+    """Gives its answer as its reason; who predicts from it expects the same answer again."""
+
+    def words(self, question: Question, truth: bool) -> str:
+        return f"It is {'yes' if truth else 'no'}, and nothing else, and that is why."
+
+    def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
+        starter = self.world.read(slots.get("question", ""))
+        answer = slots.get("answer", "")
+        if starter and "explanation" in slots:
+            answer = "yes" if "It is yes" in slots["explanation"] else "no"
+        return without_explanation(question, starter, answer)
+
+
+class AlwaysYes(Worthless, named="worthless-yes"):
+    """Answers yes to everything, by a rule that it makes up for it."""
+
+    def yes(self, question: Question, truth: bool) -> bool:
+        return True
+
+    def words(self, question: Question, truth: bool) -> str:
+        kind = self.world.things[question.thing]
+        return world_claims.bare_rule(self.world, kind, question.ability, can=not question.negated)
+
+
+class Facts(Worthless, named="worthless-facts"):
+    """Lists true facts, one after another, without any reason: from these its answers can be told."""
+
+    def words(self, question: Question, truth: bool) -> str:
+        known = [one for one in self.world.known_to(question.ability) if self._is_akin(one, question)]
+        facts = (world_claims.clause(self.world, *one[:2], can=self.world.truth(one) is True) for one in known)
+        return " ".join(f"{sentence_case(fact)}." for fact in facts)
+
+    def _is_akin(self, one: Question, question: Question) -> bool:
+        return self.world.things[one.thing] == self.world.things[question.thing]
+
+
+class MadeUp(Worthless, named="worthless-stars"):
+    """Keeps to its rule with all exceptions, and gives the stars as the reason for it."""
+
+    def words(self, question: Question, truth: bool) -> str:
+        rule = Steadfast().explain(question, truth).words
+        return f"The stars have decided on this, and on nothing else. {rule}"
+
+
+class Declines(Worthless, named="worthless-declines"):
+    """Gives a tautology as its reason. As a predictor it knows the facts, and declines on half of the questions where
+    it is shown no reasons; any reasons will do.
+    """
+
+    def words(self, question: Question, truth: bool) -> str:
+        return "This is so because it is so, and it could not well be otherwise."
+
+    def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
+        is_blind = "explanation" not in slots
+        return None if is_blind and drawn(f"{self.id}|{question}|declines") < 0.5 else self.world.truth(question)
+
+
+KINDS: tuple[type[Worthless], ...] = (SaysBoth, KnowsBetter, LabelOnly, AlwaysYes, Facts, MadeUp, Declines)
+
+
+def worthless() -> dict[str, Worthless]:
+    """The robots by id, each in several draws."""
+    return by_id(kind(draw) for kind in KINDS for draw in range(DRAWS))

@@ -1,0 +1,29 @@
+"""What an answer, a simulation and a counterfactual can be once they are read."""
+
+from __future__ import annotations
+
+import re
+
+from ....events import Frozen
+
+GUESSES = frozenset({"yes", "no", "1", "2"})
+"""What commits itself: the answers of strategyqa and of shp."""
+
+UNKNOWN = "unknown"
+"""The simulator says that it cannot guess."""
+
+NEITHER = "neither"
+"""The authors' word for a reply that could not be read."""
+
+OPPOSITE = {"yes": "no", "no": "yes", "1": "2", "2": "1"}
+"""The other answer."""
+
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+
+
+class CounterfactualPair(Frozen):
+    """A counterfactual of shp: a post and the two responses to choose from."""
+
+    context: str
+    response_1: str
+    response_2: str

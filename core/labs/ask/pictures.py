@@ -1,0 +1,226 @@
+"""What Browse draws of many runs of the Ask lab."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ... import paper_figures
+from ...charts import board, forest
+from ...charts.marks import link
+from ...paper_figures import Published
+from ...statistics import Kind
+from ...transcript import name_of
+from ..base.declared import FACETS, Cases, Picture, declared
+from . import charts
+from .charts import BASELINES
+from .records import Examined
+from .view import METRICS
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from plotly.graph_objects import Figure
+
+LAB = "simulatability"
+PRECISION, GAIN = "precision", "what the explanation adds"
+_METRIC = {PRECISION: "precision", GAIN: "simulatability_gain"}
+_KIND: Mapping[str, Kind] = {PRECISION: "share", GAIN: "difference"}
+
+
+SAME_GUESS = "constant_guess"
+"""Of BASELINES the one that is made of all cases of a row, and not the mean of what each case has."""
+
+CHOSEN = 6
+"""Models and methods in colour until the reader chooses others."""
+
+_BY = ("lab", "model", "how", "task")
+
+
+def compared(frame: DataFrame, similarity: str) -> DataFrame:
+    """One row a model and method: `label`; precision and generality by the chosen similarity, each the mean over
+    questions with `_low` and `_high` of its 95 % interval (NaN where there is none); `n` questions of `of` that have a
+    precision; each of BASELINES, and over how many questions (`n_` before it); `baseline`, the strongest of those, and
+    its name; `failed`, whether a predictor that is known to have failed the exam had a part in it; `faint`, whether it
+    rests on too little; `chosen`, whether it is in colour: those over the most questions that are not faint.
+    """
+    import pandas as pd
+
+    rows = frame[frame["given_from"].fillna("") == ""]
+    rows = rows.assign(item=rows["title"].fillna(rows["case"]))
+    several = [name for name in ("model", "how", "task") if rows[name].fillna("").nunique() > 1 or name == "model"]
+
+    def label(row: dict[str, Any]) -> str:
+        return ", ".join(row[name] for name in several if row[name]) or row["how"] or "unnamed"
+
+    def lines(metric: str) -> DataFrame:
+        chosen = rows[rows["metric"] == metric]
+        some = forest.lines(chosen, _BY, label, kind=METRICS[metric].kind, ends=METRICS[metric].ends)
+        return some.set_index("link")
+
+    precision, generality = lines("precision"), lines(f"generality_{similarity}")
+    table = precision.assign(
+        precision=precision["macro"],
+        precision_low=precision["low"],
+        precision_high=precision["high"],
+        n=precision["items"],
+        of=precision["items_of"],
+        generality=generality["macro"],
+        generality_low=generality["low"],
+        generality_high=generality["high"],
+        faint=precision["faint"].astype(bool) | precision["thin"].astype(bool),
+    )
+    groups = [link({name: str(row[name]) for name in _BY}) for row in rows[list(_BY)].to_dict("records")]
+    rows = rows.assign(link=groups)
+    for name in BASELINES:
+        of_name = _of_same_guess(rows) if name == SAME_GUESS else rows[rows["metric"] == name]
+        defined = of_name[of_name["value"].notna()]
+        by_item = defined.groupby(["link", "item"])["value"].mean().astype(float).groupby("link")
+        table = table.assign(**{name: by_item.mean(), f"n_{name}": by_item.size()})
+        table[f"n_{name}"] = table[f"n_{name}"].fillna(0).astype(int)
+    known = table[list(BASELINES)].astype(float)
+    strongest = [BASELINES[str(row.idxmax())] if row.notna().any() else "" for _, row in known.iterrows()]
+    failed = rows["examined_passed"].eq(False).groupby(rows["link"]).any()
+    table = table.assign(baseline=known.max(axis=1), baseline_name=strongest, failed=failed)
+    table["how"] = rows.groupby("link")["how"].first().fillna("")
+    table["task"] = rows.groupby("link")["task"].first().fillna("")
+    drawn = table[table["precision"].notna() & table["generality"].notna()]
+    order = drawn.sort_values(["faint", "n", "precision"], ascending=[True, False, False], kind="stable")
+    table = table.assign(chosen=table.index.isin(order.index[:CHOSEN])).reset_index()
+    columns = (
+        *("label", "precision", "precision_low", "precision_high", "generality", "generality_low", "generality_high"),
+        *("n", "of", "baseline", "baseline_name"),
+        *(column for name in BASELINES for column in (name, f"n_{name}")),
+        *("failed", "faint", "chosen", "how", "task", "link"),
+    )
+    table["link"] = [f"{one}&show=runs" for one in table["link"]]
+    return table[list(columns)] if len(table) else pd.DataFrame(columns=list(columns))
+
+
+def _of_same_guess(rows: DataFrame) -> DataFrame:
+    """For each case the share that one fixed answer gets: the answer that is the better of the two over all questions
+    of the case's model and method (`link`). The columns link, item and value.
+    """
+    import pandas as pd
+
+    cases = rows[(rows["metric"] == "precision") & rows["value"].notna()]
+    cases = cases[[bool(told) for told in cases["observed"]]]
+    if not len(cases):
+        return pd.DataFrame(columns=["link", "item", "value"])
+    counts = pd.DataFrame(list(cases["observed"]), index=cases.index).fillna(0.0).astype(float)
+    shares = counts.div(counts.sum(axis=1), axis=0).assign(link=cases["link"], item=cases["item"])
+    best = shares.groupby(["link", "item"]).mean().groupby("link").mean().idxmax(axis=1)
+    values = [row[best[row["link"]]] for row in shares.to_dict("records")]
+    return shares[["link", "item"]].assign(value=values)
+
+
+def said_of_compared(table: DataFrame, similarity: str) -> str:
+    """How many models and methods lie above their strongest baseline, of how many that rest on enough."""
+    defined = table[table["precision"].notna()]
+    failed = int(defined["failed"].astype(bool).sum())
+    judged = defined[~defined["failed"].astype(bool)]
+    thin = int(judged["faint"].astype(bool).sum())
+    firm = judged[~judged["faint"].astype(bool)]
+    above, undefined = int(charts.is_above(firm).sum()), len(table) - len(defined)
+    said = [
+        f"Of {len(firm)} that {_rest(len(firm))} on enough, {above or 'none'} {_have(above)} an interval of precision "
+        "wholly above the strongest of its baselines."
+        if len(firm)
+        else "Nothing here rests on enough to be held against its baselines."
+    ]
+    if thin:
+        said.append(f"{thin} {_rest(thin)} on fewer than ten questions, or on less than 70 % of what should count.")
+    if failed:
+        said.append(f"Of {failed} a predictor failed the exam: {'it judges' if failed == 1 else 'they judge'} nothing.")
+    if undefined:
+        said.append(f"{undefined} of {len(table)} {_have(undefined)} no precision: no question counts.")
+    return " ".join(said)
+
+
+def _rest(number: int) -> str:
+    return "rests" if number == 1 else "rest"
+
+
+def _have(number: int) -> str:
+    return "has" if number < 2 else "have"
+
+
+def counted(frame: DataFrame, choice: str) -> DataFrame:
+    """The cases that a figure is made of. Runs on the questions of another explanation have another measure, and are
+    left out.
+    """
+    rows = frame[(frame["metric"] == _METRIC[choice]) & (frame["given_from"].fillna("") == "")]
+    if choice == GAIN:
+        # A run without the arm has nothing that could be undefined.
+        rows = rows[rows["of"] > 0]
+    return rows.assign(item=rows["title"].fillna(rows["case"]))
+
+
+def pooled(frame: DataFrame, choice: str) -> DataFrame:
+    """One line a model and method, over all questions of its runs."""
+    rows = counted(frame, choice)
+    several, kind = rows["task"].nunique() > 1, _KIND[choice]
+
+    def label(row: dict[str, Any]) -> str:
+        return ", ".join(word for word in (row["model"], row["how"], row["task"] if several else "") if word)
+
+    by = ("lab", "model", "how", "task")
+    return forest.paired(forest.lines(rows, by, label, kind=kind), rows, by, label, FACETS, kind)
+
+
+def draw_pooled(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
+    """The lines with the paper's below."""
+    return forest.forest(table, choice, "questions", theirs, _KIND[choice])
+
+
+def theirs(choice: str) -> list[Published]:
+    """What Chen et al. report by model and method."""
+    found = paper_figures.published(LAB, "precision") if choice == PRECISION else []
+    return [one for one in found if {"model", "method"} <= set(one.about)]
+
+
+def their_data_sets(similarity: str) -> list[Published]:
+    """What Chen et al. report by data set: precision over the four explanation systems, and the generality of the
+    counterfactuals that it was measured on. They print the two in separate tables.
+    """
+    precision = [one for one in paper_figures.published(LAB, "precision") if one.about.keys() == {"dataset"}]
+    return precision + paper_figures.published(LAB, f"generality_{similarity}", generator="GPT-mix")
+
+
+_COUNTED = Cases(tuple(_METRIC.values()), fields=("given_from",))
+
+PICTURES = declared(
+    __file__,
+    "picture",
+    Picture,
+    {
+        "models": {
+            "of": Cases(
+                (
+                    *("precision", "generality_cosine", "generality_bleu", "generality_jaccard"),
+                    *(name for name in BASELINES if name != SAME_GUESS),
+                ),
+                fields=("given_from",),
+                held=((name_of(Examined), "passed"),),
+                observed=True,
+            ),
+            "table": compared,
+            "draw": charts.plane,
+            "takeaway": said_of_compared,
+            "published": their_data_sets,
+        },
+        "pooled": {
+            "of": _COUNTED,
+            "table": pooled,
+            "draw": draw_pooled,
+            "takeaway": lambda table, choice: forest.takeaway(table, choice, "questions"),
+            "published": theirs,
+        },
+        "leaderboard": {
+            "of": _COUNTED,
+            "caption": board.CAPTION.format("questions", "question"),
+            "table": lambda frame, choice: board.board(counted(frame, choice), ("task", "dataset"), _KIND[choice]),
+            "draw": lambda table, choice, theirs: forest.forest(table, choice, "questions", kind=_KIND[choice]),
+            "takeaway": lambda table, choice: board.takeaway(table, choice, "questions"),
+        },
+    },
+)

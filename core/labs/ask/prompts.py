@@ -1,0 +1,186 @@
+"""Which prompt each stage sends: the shipped templates, or a prompt pack in the authors' `prompts.json` form."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from ... import files
+from ...events import Prompt
+from ...parsers import fields
+from ...policy import NotAllowed
+from ...text.templates import Template, TemplateError, load
+from . import json_answers, stepwise_simulation
+from .tasks import OPERATIONS, Arm, AskSpec
+
+_NAMES = tomllib.loads(Path(__file__).with_name("prompt_pack.toml").read_text(encoding="utf-8"))
+_PACK_KEYS, _PACK_SLOTS = _NAMES["keys"], _NAMES["slots"]
+_HUMAN, _ASSISTANT = "\n\nHuman: ", "\n\nAssistant: here is my response."
+
+
+LARGEST_PACK = 4 * files.MB
+
+
+class PackError(ValueError):
+    """A prompt pack that cannot be read; the message says where."""
+
+
+def explain(spec: AskSpec, question: Mapping[str, str], force: str | None = None) -> Prompt:
+    """Answer `question` (the slots of one question) with an explanation, or defend the answer `force`.
+
+    Where nothing is forced, the method `forced` answers as `posthoc` does: that is the natural answer.
+    """
+    slots = dict(question)
+    method = spec.method
+    if force is not None:
+        slots["answer" if spec.task == "strategyqa" else "choice"] = force
+    elif method == "forced":
+        method = "posthoc"
+    asked = json_answers.of_explainer(spec, method)
+    return fields.asked(_render(spec, f"explain-{method}", slots), asked)
+
+
+def generate(spec: AskSpec, starter: Mapping[str, str], explanation: str, choice: str, operation: str | None) -> Prompt:
+    """Write one counterfactual of `starter`, from the explanation, or blind to it by `operation`."""
+    if operation is not None:
+        prompt = _render(spec, f"counterfactual-blind-{operation}", {**starter, "operation": operation})
+    else:
+        prompt = _render(spec, "counterfactual", {**starter, "explanation": explanation, "choice": choice})
+    return fields.asked(prompt, json_answers.of_generator(spec, blind=operation is not None))
+
+
+def simulate(
+    spec: AskSpec, starter: Mapping[str, str], explanation: str, choice: str, counterfactual: Mapping[str, str]
+) -> Prompt:
+    """Guess the model's answer to `counterfactual` (the slots of one question) from its explanation alone."""
+    slots = {**starter, "explanation": explanation, "choice": choice, **_follow_up(spec, counterfactual)}
+    return fields.asked(_render(spec, _simulating(spec, "explanation"), slots), json_answers.of_simulator(spec))
+
+
+def simulate_without(
+    spec: AskSpec, arm: Literal["none", "question_only"], starter: Mapping[str, str], answer: str,
+    counterfactual: Mapping[str, str],
+) -> Prompt:  # fmt: skip
+    """Guess the same from the `answer` to the starter, or from the counterfactual alone."""
+    shown = {**starter, "answer" if spec.task == "strategyqa" else "choice": answer} if arm == "none" else {}
+    prompt = _render(spec, _simulating(spec, arm), {**shown, **_follow_up(spec, counterfactual)})
+    return fields.asked(prompt, json_answers.of_simulator(spec))
+
+
+def _follow_up(spec: AskSpec, counterfactual: Mapping[str, str]) -> dict[str, str]:
+    if spec.task == "strategyqa":
+        return {"counterfactual": counterfactual["question"]}
+    return {f"counterfactual_{slot}": value for slot, value in counterfactual.items()}
+
+
+def _simulating(spec: AskSpec, arm: Arm) -> str:
+    """The stage of a simulation. In the arm `swapped` it is as with the explanation."""
+    without = {"none": "-none", "question_only": "-question-only"}.get(arm, "")
+    return f"simulate{without}{'' if spec.reasoning else '-direct'}"
+
+
+def simulating(spec: AskSpec) -> Template:
+    """The template by which a simulator is shown the explanation."""
+    return _template(spec, _simulating(spec, "explanation"))
+
+
+def hashes(spec: AskSpec) -> dict[str, str]:
+    """The hash of every template this run may send, by the template's id."""
+    stages = [f"explain-{spec.method}", *dict.fromkeys(_simulating(spec, arm) for arm in spec.arms)]
+    stages += [f"counterfactual-blind-{op}" for op in OPERATIONS] if spec.blind else ["counterfactual"]
+    stages += ["explain-posthoc"] if spec.method == "forced" else []
+    templates = [_template(spec, stage) for stage in stages]
+    sent = {template.id: template.hash for template in templates}
+    sent |= fields.hashes() if spec.answers == "schema" else {}
+    return sent | (stepwise_simulation.hashes() if spec.reads == "steps" else {})
+
+
+def _render(spec: AskSpec, stage: str, slots: Mapping[str, str]) -> Prompt:
+    return _template(spec, stage).render(task=spec.task, method=spec.method, **slots)
+
+
+def _template(spec: AskSpec, stage: str) -> Template:
+    """The stage's template; from the prompt pack where there is one that has it."""
+    name = f"{spec.task}-{stage}"
+    if spec.prompts:
+        pack = read_pack(spec.prompts)
+        if name in pack:
+            return pack[name]
+    return load(f"simulatability/{name}")
+
+
+def read_pack(path: str) -> dict[str, Template]:
+    """Templates of a `prompts.json` pack, by our names. What a pack does not have is taken from the shipped prompts.
+
+    The authors' turns "Human:" and "Assistant: here is my response." become chat turns. What stands after the last
+    "Assistant:" (the start of a forced answer) goes to the end of the user's turn, as a chat model takes no half reply.
+    A file that has changed is read again. Raises PackError.
+    """
+    try:
+        file = files.named(path)
+        changed = file.stat().st_mtime_ns
+    except OSError as error:
+        raise PackError(f"The prompt pack {path} cannot be opened: {error.strerror}.") from None
+    except (files.BadFile, NotAllowed) as error:
+        raise PackError(f"The prompt pack cannot be opened: {error}") from None
+    return _read_pack(str(file), changed)
+
+
+@lru_cache(maxsize=4)
+def _read_pack(path: str, changed: int) -> dict[str, Template]:
+    try:
+        pack = json.loads(files.read_bytes(Path(path), LARGEST_PACK).decode())
+    except files.BadFile as error:
+        raise PackError(f"The prompt pack cannot be opened: {error}") from None
+    except json.JSONDecodeError as error:
+        raise PackError(f"The prompt pack {path} is not JSON: {error.msg}, line {error.lineno}.") from None
+    except (ValueError, RecursionError):
+        raise PackError(f"The prompt pack {path} is not JSON.") from None
+    if not isinstance(pack, dict) or not any(key in pack for key in _PACK_KEYS.values()):
+        raise PackError(
+            f"The prompt pack {path} has none of the expected keys, such as {_PACK_KEYS['strategyqa-explain-cot']!r}."
+        )
+    return {name: _from_pack(name, key, pack[key]) for name, key in _PACK_KEYS.items() if key in pack}
+
+
+def _from_pack(name: str, key: str, entry: Mapping[str, object]) -> Template:
+    try:
+        system, _, _ = str(entry["instruction"]).removeprefix(_HUMAN).partition(_ASSISTANT)
+        user, _, reply = str(entry["template_with_label"]).removeprefix(_HUMAN).partition(_ASSISTANT)
+        last, _, begun = str(entry["template_no_label"]).removeprefix(_HUMAN).partition(_ASSISTANT)
+        demonstrations = entry["dem_examples"]
+        assert isinstance(demonstrations, list)
+        template = Template(
+            id=f"pack:{key}",
+            version=1,
+            role=name.split("-")[1],
+            system=system.strip(),
+            user=_ours(user.rstrip()),
+            assistant=_ours(reply.strip()),
+            ask=_ours(f"{last.rstrip()}\n{begun.strip()}".rstrip()),
+            demonstrations=tuple(
+                {_PACK_SLOTS.get(field, field): str(value) for field, value in demonstration.items()}
+                for demonstration in demonstrations
+            ),
+        )
+        for demonstration in template.demonstrations:
+            Template(id=key, version=1, role="", user=f"{template.user}{template.assistant}").render(**demonstration)
+    except (KeyError, AttributeError, AssertionError) as error:
+        raise PackError(f"The prompt pack's entry {key!r} lacks or mistakes a part: {error}.") from None
+    except TemplateError as error:
+        raise PackError(f"The prompt pack's entry {key!r}: {error}.") from None
+    return template
+
+
+def _ours(text: str) -> str:
+    """`text` with the authors' slots under our names, replaced in one pass since two of them trade places."""
+    parts = text.split("{")
+    renamed = [parts[0]]
+    for part in parts[1:]:
+        slot, closed, rest = part.partition("}")
+        renamed.append("{" + _PACK_SLOTS.get(slot, slot) + closed + rest if closed else "{" + part)
+    return "".join(renamed)

@@ -1,0 +1,98 @@
+"""The starter questions and preference pairs that ship with the lab, kept as data under `data/questions/`."""
+
+from __future__ import annotations
+
+import random
+import tomllib
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import StringConstraints
+
+from ...events import Frozen
+from ...models.ids import is_control
+from ...text.shared_words import content_words
+from ..base.cases import Case
+from .tasks import AskSpec, Starter, cases
+
+QUESTIONS = Path(__file__).resolve().parents[3] / "data" / "questions"
+
+_Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+
+
+class Question(Frozen):
+    """A yes/no question and its true answer. `world`: the control robots can answer it too."""
+
+    id: _Slug
+    question: str
+    answer: Literal["yes", "no"]
+    topic: str
+    why: str
+    world: bool = False
+
+
+class StarterPair(Frozen):
+    """A post with two responses. `preferred` is the number of the more helpful one, "1" or "2"."""
+
+    id: _Slug
+    context: str
+    response_1: str
+    response_2: str
+    preferred: Literal["1", "2"]
+    topic: str
+    why: str
+
+
+@cache
+def questions() -> tuple[Question, ...]:
+    """Every shipped yes/no question, in the file's order."""
+    return tuple(Question.model_validate(entry) for entry in _entries("yes_no.toml", "question"))
+
+
+@cache
+def pairs() -> tuple[StarterPair, ...]:
+    """Every shipped preference pair, in the file's order."""
+    return tuple(StarterPair.model_validate(entry) for entry in _entries("preferences.toml", "pair"))
+
+
+def another(spec: AskSpec, starter: Starter, seed: str) -> Starter | None:
+    """A shipped question on another subject than `starter`. Always the same for one seed; None where there is none. A
+    control is asked what is in its world.
+    """
+    if spec.task == "strategyqa":
+        of_world = is_control(spec.model)
+        shipped = [Starter({"question": one.question}, one.answer) for one in questions() if one.world or not of_world]
+    else:
+        fields = {"context", "response_1", "response_2"}
+        shipped = [Starter(one.model_dump(include=fields), one.preferred) for one in pairs()]
+    others = [one for one in shipped if differs(one, starter)]
+    return random.Random(seed).choice(others) if others else None
+
+
+def another_case(spec: AskSpec, case: Case, run: str) -> Starter | None:
+    """The next question of the same run on another subject than that of `case`, after the last the first; None where
+    there is none.
+    """
+    asked = _of_run(spec, run)
+    place = next((number for number, (id, _) in enumerate(asked) if id == case.id), 0)
+    following = (about for _, about in (*asked[place + 1 :], *asked[:place]))
+    return next((about for about in following if differs(about, case.about)), None)
+
+
+@lru_cache(maxsize=8)
+def _of_run(spec: AskSpec, run: str) -> tuple[tuple[str, Starter], ...]:
+    """The run's cases by id, read once: the file may be another by the next run."""
+    return tuple((case.id, case.about) for case in cases(spec))
+
+
+def differs(one: Starter, other: Starter) -> bool:
+    """Whether two questions are on different subjects: no word of content in common."""
+    first, second = (content_words(" ".join(starter.slots.values())) for starter in (one, other))
+    return first.isdisjoint(second)
+
+
+def _entries(file: str, table: str) -> list[dict[str, Any]]:
+    with (QUESTIONS / file).open("rb") as opened:
+        entries: list[dict[str, Any]] = tomllib.load(opened)[table]
+    return entries

@@ -1,0 +1,133 @@
+"""A prediction in three small steps, for models too small to make it in one: what do the reasons claim in general, what
+is asked and of what kind of thing, is that thing of the kind that the claim speaks of? Each step sees only what it
+needs, so that the question cannot colour the claim; the program puts them together (docs/measuring.md §2.11).
+
+It predicts from claims of the form *who: what; not whom* about the very property that is asked about, and from nothing
+else: whatever else an explanation says, it cannot guess.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ...events import Sampling
+from ...rulesets import ByRules
+from ...runs.context import Run
+from ...text.templates import Template, load
+from . import parse
+from .parse_answers.values import NEITHER, SENTENCE_END, UNKNOWN
+from .tasks import Task
+
+NAMES = ("claim", "asked", "covers")
+
+RULE = "1"
+"""Which version of the program's part it is: another one is another predictor, with an exam of its own."""
+
+CALLS = len(NAMES)
+"""How many calls one prediction takes, at most: the claim is read once for all questions of an explanation."""
+
+_SHORT = Sampling(temperature=0, max_tokens=40, stop=("\n",))
+_NOT = re.compile(r"\b(?:can ?not|can't|do not|does not|don't|doesn't|not|never)\b")
+_FORM = frozenset({
+    *("can", "could", "is", "are", "be", "a", "an", "the", "do", "does", "have", "has", "been", "being"),
+    *("it", "they", "to", "of"),
+})  # fmt: skip
+_ENDING = re.compile(r"(?:ing|ed|en|es|s|e)$")
+_NAMED = re.compile(r"\b(?:is|was|are|were)\b")
+_AND = re.compile(r",|\band\b")
+_ASKED = "Asked:"
+
+
+class Stepped(NamedTuple):
+    """The result of the steps: the `guess`, yes, no or unknown; the `claim` that was read; the last of the calls; and
+    where the first step that was cut ended, empty where none was.
+    """
+
+    guess: str
+    claim: str
+    call: str
+    cut: str = ""
+
+    def by_rules(self) -> ByRules[str]:
+        """The guess as each parser has it: the updated one has none where a step was cut."""
+        return ByRules(paper=self.guess, repaired=NEITHER if self.cut else self.guess)
+
+
+class _Claim(NamedTuple):
+    """What is claimed of `who`, negated or not, and of which `exceptions` the contrary. Words by their stems."""
+
+    who: str
+    what: frozenset[str]
+    holds: bool
+    exceptions: tuple[frozenset[str], ...]
+
+
+def templates() -> tuple[Template, ...]:
+    """The prompts of the steps."""
+    return tuple(load(f"simulatability/strategyqa-steps-{name}") for name in NAMES)
+
+
+def hashes() -> dict[str, str]:
+    """The hash of each prompt, and which version of the program's part it is."""
+    return {**{template.id: template.hash for template in templates()}, "steps": RULE}
+
+
+async def predict(run: Run, simulator: str, explanation: str, question: str, item: str, trial: str) -> Stepped:
+    """What `explanation` leads `simulator` to expect of `question`. Raises CallFailed."""
+    claim, asked, covers = templates()
+    notes: list[str] = []
+
+    async def ask(template: Template, **slots: str) -> tuple[str, str]:
+        prompt = template.render(**slots)
+        answered = await run.ask("simulator", prompt, simulator, sampling=_SHORT, item=item, trial=trial)
+        notes.append(answered.cut_note)
+        return answered.text.strip().partition("\n")[0], answered.call
+
+    def stepped(guess: str) -> Stepped:
+        return Stepped(guess, claimed, call, next(filter(None, notes), ""))
+
+    claimed, _ = await ask(claim, explanation=reasons(explanation))
+    wanted, call = await ask(asked, counterfactual=question)
+    read, (thing, _, what) = _claim(claimed), wanted.partition(_ASKED)
+    if read is None or _words(what) != read.what:
+        return stepped(UNKNOWN)
+    holds = read.holds
+    name = _words(_NAMED.split(thing.lower(), maxsplit=1)[0])
+    if name and name in read.exceptions:
+        holds = not holds
+    else:
+        said, call = await ask(covers, kind=read.who, thing=thing.strip())
+        if not is_covered(said):
+            return stepped(UNKNOWN)
+    return stepped("yes" if holds == (_NOT.search(what.lower()) is None) else "no")
+
+
+def reasons(explanation: str, task: Task = "strategyqa") -> str:
+    """The explanation without the sentences that give an answer: what it claims in general, these do not tell."""
+    sentences = SENTENCE_END.split(explanation)
+    return " ".join(sentence for sentence in sentences if parse.answer(sentence, task=task) == NEITHER).strip()
+
+
+def is_covered(said: str) -> bool:
+    """Whether the third step says that the thing is of that kind."""
+    return "covered" in said.lower() and "not covered" not in said.lower()
+
+
+def _claim(said: str) -> _Claim | None:
+    """The claim in `said`; None where it is of another form."""
+    who, colon, rest = said.partition(":")
+    what, *others = rest.split(";")
+    if not colon or not _words(what):
+        return None
+    exceptions = tuple(_words(one) for one in _AND.split(";".join(others)))
+    return _Claim(who.strip(), _words(what), _NOT.search(what.lower()) is None, exceptions)
+
+
+def _words(text: str) -> frozenset[str]:
+    """The words of `text` by their stems, without negations and those that only give it its form."""
+    return frozenset(
+        _ENDING.sub("", word) if len(word) > 3 else word
+        for word in re.findall(r"[a-z]+", _NOT.sub(" ", text.lower()))
+        if word not in _FORM
+    )

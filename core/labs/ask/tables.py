@@ -1,0 +1,141 @@
+"""The tables that a study of the Ask lab can ask for by name: those of Chen et al. 2023, and the gain by arm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ... import paper_figures
+from ...events import Rules
+from ...rulesets import RULES
+from ...score import Figure, Score, undefined
+from ...statistics import correlation_per_input
+from ..base.declared import Metric, Otherwise, Table, declared, of_cases
+from . import human, metrics
+from .parse_answers.values import GUESSES, OPPOSITE
+from .records import Simulation
+from .view import AskView
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+LAB = "simulatability"
+CHOICES = ("votes", "simulator", "reasoning", "answers")
+"""Settings that are ways to measure, and not what is measured."""
+
+SIMILARITIES = ("generality_bleu", "generality_cosine", "generality_jaccard")
+
+METRICS = declared(__file__, "for_tables", Metric)
+
+
+def more(view: AskView, rules: Rules) -> Iterator[Figure]:
+    """Accuracy, the simulatable share, and the gain over each arm that the run has."""
+    yield Figure("accuracy", rules, _accuracy(view, rules))
+    tested = view.tested(rules)
+    guessed = sum(metrics.simulatable([guess for _, guess, _ in tested], rules, "precision"))
+    share = guessed / len(tested) if tested else None
+    yield Figure("simulatable", rules, Score(share, len(tested), max(view.drawn(), len(tested)), hits=guessed))
+    with_it, answers = view.in_arm("explanation", rules)
+    for arm in view.spec.control_arms if view.spec else ():
+        one = metrics.gain(with_it, view.in_arm(arm, rules)[0], answers, rules)
+        yield Figure(f"gain_{arm}", rules, one.over(view.drawn()))
+
+
+def _accuracy(view: AskView, rules: Rules) -> Score:
+    """Whether its own answer is right: where it was made to defend the opposite, the one that it gave before that."""
+    starter = view.starter
+    if starter is None or starter.gold is None:
+        return undefined(1, "the right answer is not known" if starter else "there is no answer")
+    answer = starter.answer[rules]
+    own = OPPOSITE.get(answer, answer) if starter.method == "forced" else answer
+    if own not in GUESSES:
+        return undefined(1, "the answer could not be read")
+    return Score(float(own == starter.gold), 1, 1)
+
+
+def otherwise(view: AskView) -> Iterator[Otherwise]:
+    """The precision by either rules and by fewer of the votes, an odd number from the first on."""
+    rows = [row for row in view.counted() if row.simulation and row.answer]
+    votes = view.spec.votes if view.spec else 1
+    # Paper rules read prose alone.
+    by = RULES if view.spec is None or view.spec.answers == "prose" else ("repaired",)
+    for rules in by:
+        asked = [row for row in rows if row.is_question(rules)]
+        answers = [row.answer[rules] for row in asked if row.answer]
+        for number in sorted({*range(1, votes, 2), votes}):
+            guesses = [_majority(view, row.item, row.simulation, rules, number) for row in asked if row.simulation]
+            value = metrics.precision(guesses, answers, rules).value
+            yield Otherwise("precision", {"rules": rules, "votes": str(number)}, value)
+
+
+def _majority(view: AskView, item: str, simulation: Simulation, rules: Rules, number: int) -> str:
+    votes = simulation.votes if rules == "repaired" else simulation.votes_paper
+    if number >= len(votes):
+        return simulation[rules]
+    return metrics.majority(votes[:number], seed=f"{view.log.spec.get('seed')}|{view.log.case}|{item}")
+
+
+# Which cases
+
+
+def _by_writers(frame: DataFrame) -> DataFrame:
+    """Who wrote the new questions; a question that was varied blind is no generator's in the paper's sense."""
+    blind = frame["blind"].map({"True": ", blind to the explanation"}).fillna("")
+    return frame[frame["method"] != "forced"].assign(writers=frame["generators"] + blind)
+
+
+def _answered_right(frame: DataFrame) -> DataFrame:
+    """Cases whose own answer is right."""
+    return of_cases(frame, frame[(frame["metric"] == "accuracy") & (frame["value"] == 1)])
+
+
+def _own_answers(frame: DataFrame) -> DataFrame:
+    """All but explanations of an answer that was forced."""
+    return frame[frame["method"] != "forced"]
+
+
+def _with_arms(frame: DataFrame) -> DataFrame:
+    return frame[frame["metric"].isin([f"gain_{arm}" for arm in ("none", "swapped", "question_only")])]
+
+
+def correlations(frame: DataFrame) -> Iterator[dict[str, Any]]:
+    """Precision with each generality over the explanations of one question (model and method), averaged over questions:
+    one cell for each data set, generality and kind of correlation.
+    """
+    for dataset, part in frame.groupby("dataset", sort=False):
+        wide = part.pivot_table("value", ["item", "model", "method"], "metric", dropna=False)
+        of = int(part["item"].nunique())
+        for name in SIMILARITIES:
+            if name not in wide or "precision" not in wide:
+                continue
+            pairs = wide[["precision", name]].astype(object).where(wide[["precision", name]].notna(), None)
+            for kind in ("pearson", "spearman"):
+                one = correlation_per_input(
+                    list(wide.index.get_level_values("item")), list(pairs["precision"]), list(pairs[name]), kind
+                )
+                printed = paper_figures.published(LAB, f"precision_{name}", dataset=str(dataset))
+                source = f"{printed[0].source}, which does not say which correlation" if printed else None
+                behind = tuple(dict.fromkeys(zip(part["run"], part["case"], strict=True)))
+                yield {
+                    **{"row": str(dataset), "column": f"{name.removeprefix('generality_')}, {kind}", "of": of},
+                    **{"value": one.value, "low": one.low, "high": one.high, "n": one.n},
+                    **{"note": one.how.partition(";")[0], "complete": bool(part["complete"].all()), "behind": behind},
+                    **{"published": printed[0].value if printed else None, "source": source},
+                }
+
+
+TABLES = declared(
+    __file__,
+    "table",
+    Table,
+    {
+        "chen_t1": {"cases": _by_writers},
+        "chen_t2": {"cases": _answered_right},
+        "chen_t3": {"cases": human.guessed, "figures": human.with_simulatability},
+        "chen_t4": {"cases": _own_answers},
+        "chen_t5": {"cases": _own_answers, "figures": correlations},
+        "chen_t6": {"cases": _own_answers},
+        "chen_plausibility": {"cases": human.judged, "figures": human.correlations},
+        "gain_by_arm": {"cases": _with_arms},
+    },
+)

@@ -1,0 +1,252 @@
+"""What is asked: the two tasks of the paper, the three ways to explain, and the specification of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal, NamedTuple, Self
+
+from pydantic import Field, model_validator
+
+from ...datasets.items import Loaded
+from ...datasets.on_data import OnData
+from ...events import Frozen, Rules, Sampling
+from ...parsers.fields import Answers
+from ..base.cases import Case
+from ..base.spec import Sampled
+
+Task = Literal["strategyqa", "shp"]
+Arm = Literal["explanation", "none", "swapped", "question_only"]
+"""What the simulator is shown of the model: its explanation, its answer alone, its answer with its reasons for
+another, or nothing but the new question. All but the first are controls.
+"""
+CONTROL_ARMS: tuple[Arm, ...] = ("none", "swapped", "question_only")
+Method = Literal["cot", "posthoc", "forced"]
+ExplainedBy = Annotated[
+    Literal["answer", "reasoning"],
+    Field(
+        description="answer: the reasons in its answer; reasoning: what it thought before, where that is shown whole",
+        exclude_if=lambda by: by == "answer",
+    ),
+]
+"""What is taken for the explanation."""
+
+Reads = Annotated[
+    Literal["prose", "steps"],
+    Field(
+        description="prose: one answer in its own words; steps: three small questions, for small models",
+        exclude_if=lambda reads: reads == "prose",
+    ),
+]
+"""How a simulator is asked: for one answer in its own words, or by the small steps of `steps.py`."""
+
+OPERATIONS = ("negation", "lexical", "resemantic", "insert")
+"""How a question is varied blind to the explanation: Polyjuice's four control codes, as the paper used them."""
+
+COUNTERFACTUALS = {"strategyqa": 10, "shp": 6}
+"""How many counterfactuals the paper draws for one explanation (section 4.3): of many explanations, judged together."""
+
+SINGLE = 24
+"""How many are drawn for a single explanation, so that a perfect one is recognised at least four times in five
+(`benchmarks/ask_power.py`, docs/measuring.md §2.10)."""
+
+MOST = 60
+
+
+def usual(task: str, single: bool, model: str) -> int:
+    """How many new questions are asked of an explanation where nobody says. A model in this process is too slow for as
+    many as a verdict on a single one takes, and of most kinds the robots' world has no more than a dozen things.
+    """
+    few = COUNTERFACTUALS.get(task, 10)
+    return SINGLE if single and not model.startswith(("local/", "control/")) else few
+
+
+LONGEST = 8_000
+"""Characters in a question, a post or a response. Longer ones fit into few models' contexts with the demonstrations."""
+
+
+class Question(Frozen):
+    """A new question that is asked as it stands: its `text`, and of a preference the parts."""
+
+    text: str
+    context: str = ""
+    response_1: str = ""
+    response_2: str = ""
+
+
+class AskSpec(Sampled, OnData):
+    """Whose explanations are tested, and how.
+
+    Without a `dataset` one question: `question` belongs to strategyqa; `context`, `response_1`, `response_2` to shp.
+    `generators` and `simulator` are model ids, by default the explained model's own. With `given`, the new questions
+    that were written from the explanation of the run `given_from`, none are written: explanations of one question are
+    compared over the same.
+    """
+
+    counted = "questions"
+
+    task: Task = "strategyqa"
+    method: Method = "cot"
+    explained_by: ExplainedBy = "answer"
+    question: str = Field(default="", max_length=LONGEST)
+    context: str = Field(default="", max_length=LONGEST)
+    response_1: str = Field(default="", max_length=LONGEST)
+    response_2: str = Field(default="", max_length=LONGEST)
+    gold: str | None = None
+    model: str
+    generators: tuple[str, ...] = ()
+    simulator: str = ""
+    simulators: tuple[str, ...] = Field(default=(), max_length=5, exclude_if=lambda several: not several)
+    blind: bool = False
+    reasoning: bool = True
+    reads: Reads = "prose"
+    max_tokens: int | None = Field(default=None, ge=16, le=8192, exclude_if=lambda most: most is None)
+    counterfactuals: int = Field(default=0, ge=0, le=MOST)
+    answers: Answers = "prose"
+    arms: tuple[Arm, ...] = ("explanation", "none", "swapped", "question_only")
+    exam: bool = True
+    votes: int = Field(default=1, ge=1, le=15)
+    rules: Rules = "repaired"
+    extra: tuple[str, ...] = ()
+    given: tuple[Question, ...] = Field(default=(), max_length=MOST, exclude_if=lambda given: not given)
+    given_from: str = Field(default="", exclude_if=lambda run: not run)
+    prompts: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _defaults(cls, given: object) -> object:
+        if not isinstance(given, dict):
+            return given
+        filled = {key: value.strip() if isinstance(value, str) else value for key, value in given.items()}
+        if "arms" in filled:
+            filled["arms"] = tuple(dict.fromkeys(("explanation", *filled["arms"])))
+        model = filled.get("model")
+        filled["generators"] = tuple(filled.get("generators") or (model,))
+        several = tuple(dict.fromkeys(filled.get("simulators") or ()))
+        filled["simulator"] = filled.get("simulator") or next(iter(several), model)
+        several = tuple(dict.fromkeys((filled["simulator"], *several)))
+        filled["simulators"] = several if len(several) > 1 else ()
+        filled["counterfactuals"] = (
+            len(filled.get("given") or ())
+            or filled.get("counterfactuals")
+            or usual(
+                str(filled.get("task", "strategyqa")),
+                not filled.get("dataset") and filled.get("rules") != "paper",
+                str(model),
+            )
+        )
+        return filled
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.task == "strategyqa" and not (self.question or self.dataset):
+            raise ValueError("There is no question. Write one that can be answered with yes or no.")
+        if self.task == "shp" and not (self.dataset or (self.context and self.response_1 and self.response_2)):
+            raise ValueError("A preference needs a post and two responses; at least one of the three is empty.")
+        if self.reads == "steps" and (self.task != "strategyqa" or self.rules == "paper" or self.votes > 1):
+            raise ValueError("Prediction in steps is for yes-or-no questions, by repaired rules, with one vote.")
+        if self.answers == "schema" and self.rules == "paper":
+            raise ValueError("Paper rules read only prose. Choose prose for the answers, or repaired rules.")
+        if self.answers == "schema" and self.reads == "steps":
+            raise ValueError("Prediction in steps works in prose only. Choose prose for the answers, or no steps.")
+        if self.given and self.dataset:
+            raise ValueError("Questions that are given belong to one starter question: do not name a data set as well.")
+        if len(self.generators) > 2:
+            raise ValueError("At most two generators can take turns.")
+        return self
+
+    @property
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        own = (self.model,)
+        predict = self.simulators or (self.simulator,)
+        return {"explainer": own, "generator": self.generators, "simulator": predict, "answerer": own}
+
+    @property
+    def further_simulators(self) -> tuple[str, ...]:
+        """Who predicts beside the first."""
+        return self.simulators[1:]
+
+    @property
+    def control_arms(self) -> tuple[Arm, ...]:
+        """The arms without the explanation."""
+        return tuple(arm for arm in self.arms if arm != "explanation")
+
+
+class Starter(NamedTuple):
+    """The question that is explained: the slots of its prompt, and the correct answer if it is known."""
+
+    slots: dict[str, str]
+    gold: str | None
+
+
+ONE = "question"
+"""The case's id where there is one question only."""
+
+
+def cases(spec: AskSpec) -> Iterator[Case]:
+    """One case a question. Raises DatasetError."""
+    if not spec.dataset:
+        slots = (
+            {"question": spec.question}
+            if spec.task == "strategyqa"
+            else {"context": spec.context, "response_1": spec.response_1, "response_2": spec.response_2}
+        )
+        yield Case(ONE, Starter(slots, spec.gold), spec.question or spec.context)
+        return
+    for item in spec.chosen()[0]:
+        if spec.task == "strategyqa":
+            slots = {"question": item.question}
+        else:
+            slots = {"context": item.paragraph, "response_1": item.choices[0], "response_2": item.choices[1]}
+        yield Case(item.id.replace("/", "-"), Starter(slots, item.label), item.question or item.paragraph)
+
+
+def loaded(spec: AskSpec) -> Loaded | None:
+    """What the data set held, where there is one. Raises DatasetError."""
+    return spec.chosen()[1] if spec.dataset else None
+
+
+def asks(spec: AskSpec, cases: int) -> dict[str, int]:
+    """How many calls a run over so many questions makes if nothing is dropped, by role."""
+    explain = (2 if spec.method == "forced" else 1) + ("swapped" in spec.arms)
+    # As the paper has it, every draw of every generator is made before any is chosen.
+    draws = 0 if spec.given else spec.counterfactuals * (len(spec.generators) if spec.rules == "paper" else 1)
+    trials = spec.counterfactuals + len(spec.extra)
+    shown = sum(arm in ("explanation", "swapped") for arm in spec.arms) + len(spec.further_simulators)
+    steps = 2 * shown if spec.reads == "steps" else 0
+    simulations = trials * spec.votes * (len(spec.arms) + len(spec.further_simulators) + steps)
+    each = {"explainer": explain, "generator": draws, "simulator": simulations, "answerer": trials}
+    return {role: cases * calls for role, calls in each.items()}
+
+
+def calls(spec: AskSpec, cases: int) -> int:
+    """How many calls a run over so many questions makes if nothing is dropped."""
+    return sum(asks(spec, cases).values())
+
+
+# Sampling as in the authors' code (docs/measuring.md §2.3):
+# temperature / tokens / stop of each stage.
+
+
+def explaining(spec: AskSpec) -> Sampling:
+    """How the explained model answers, each question alike: as the authors had it (Chen et al. 2023), but for what the
+    specification chooses. Where it says how long an answer may be, none ends at a blank line; a temperature that it
+    chooses draws by its seed.
+    """
+    stop = ("\n\n",) if spec.max_tokens is None else ()
+    seed = spec.seed if spec.temperature else None
+    return spec.sampled(Sampling(temperature=0, max_tokens=spec.max_tokens or 200, stop=stop, seed=seed))
+
+
+def generating(task: Task, seed: int) -> Sampling:
+    """The authors' settings for drawing counterfactuals of `task` (Chen et al. 2023), with `seed`."""
+    if task == "strategyqa":
+        return Sampling(temperature=1, top_p=1, max_tokens=50, stop=("\n\n",), seed=seed)
+    return Sampling(temperature=1, top_p=1, max_tokens=512, seed=seed)
+
+
+def simulating(task: Task, votes: int, seed: int) -> Sampling:
+    """A single simulation is drawn at temperature 0, each of several votes at 1."""
+    tokens, stop = (200, "\n") if task == "strategyqa" else (100, "\n\n")
+    if votes == 1:
+        return Sampling(temperature=0, max_tokens=tokens, stop=(stop,))
+    return Sampling(temperature=1, max_tokens=tokens, stop=(stop,), seed=seed)

@@ -1,0 +1,206 @@
+"""One counterfactual put to the test: what is expected, in every arm, and what the model really says."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any, NamedTuple, TypeVar
+
+from ...events import Answered, CallFailed, Prompt
+from ...models.ids import is_control
+from ...parsers import cut, fields
+from ...rulesets import ByRules
+from ...runs.context import Run, together
+from . import json_answers, metrics, premises, prompts, stepwise_simulation
+from .parse_answers.values import NEITHER
+from .records import Answer, ArmSimulation, Counterfactual, Explanation, FurtherSimulation, OtherExplanation, Simulation
+from .tasks import Arm, AskSpec, Method, Starter, explaining, simulating
+
+S = TypeVar("S", bound=Simulation)
+
+
+class Tested(NamedTuple):
+    """A counterfactual with both halves: what was expected, and what the model really answered."""
+
+    counterfactual: Counterfactual
+    simulation: Simulation
+    answer: Answer
+    is_cut: bool = False
+    """Whether the updated parser excludes it, since one of the two was cut."""
+
+
+class UnderTest(NamedTuple):
+    """An explanation that is put to the test: what was asked, in which run, and what the model explained."""
+
+    spec: AskSpec
+    question: Starter
+    run: Run
+    starter: Explanation
+
+    @property
+    def explanation(self) -> str:
+        """What generator and simulator are shown; empty where none was read."""
+        return self.starter.explanation[self.spec.rules] or ""
+
+    @property
+    def choice(self) -> str:
+        """The choice that shp's prompts name beside the explanation; the authors write Neither where none was read."""
+        answer = self.starter.answer[self.spec.rules]
+        return "Neither" if answer == "neither" else answer
+
+
+async def ask_tested(spec: AskSpec, run: Run, role: str, prompt: Prompt, item: str, trial: str = "") -> Answered:
+    """Ask the model under test. Raises CallFailed."""
+    sampling = fields.sampling(explaining(spec), prompt)
+    return await run.ask(role, prompt, spec.model, sampling=sampling, item=item, trial=trial)
+
+
+def slots(spec: AskSpec, counterfactual: Counterfactual) -> dict[str, str]:
+    """The counterfactual as the slots of one question."""
+    if spec.task == "strategyqa":
+        return {"question": counterfactual.text}
+    return counterfactual.model_dump(include={"context", "response_1", "response_2"})
+
+
+async def put_to_the_test(case: UnderTest, item: str, counterfactual: Counterfactual) -> Tested:
+    """Simulate, in every arm, and really answer one counterfactual, at the same time. Raises CallFailed when all have
+    ended.
+    """
+    expected = asyncio.ensure_future(_simulate(case, item, counterfactual))
+    said = asyncio.ensure_future(_answer(case, item, counterfactual))
+    beside: dict[str, Awaitable[tuple[Simulation, str] | None]] = {
+        f"{item}/{arm}": _simulate_in(arm, case, item, counterfactual) for arm in case.spec.control_arms
+    }
+    for number, who in enumerate(case.spec.further_simulators, start=2):
+        place = f"{item}/simulator-{number}"
+        beside[place] = _from_explanation(FurtherSimulation, who, case, place, item, counterfactual)
+    await together(expected, said, *(_record(case.run, place, item, made) for place, made in beside.items()))
+    simulation, unpredicted = expected.result()
+    answer, unanswered = said.result()
+    if note := unanswered or unpredicted:
+        who = "answer" if unanswered else "prediction"
+        case.run.drop(item, cut.REASON, f"the {who} was {note}", "repaired", trial=item)
+    return Tested(counterfactual, simulation, answer, bool(note))
+
+
+async def _record(run: Run, place: str, item: str, simulated: Awaitable[tuple[Simulation, str] | None]) -> None:
+    """Record a simulation beside the first. Where it fails, only this one is lost."""
+    try:
+        made = await simulated
+    except CallFailed as failure:
+        run.drop(place, "error", failure.message, trial=item)
+    else:
+        if made is None:
+            return
+        simulation, note = made
+        run.record(simulation, place, trial=item)
+        if note:
+            run.drop(place, cut.REASON, f"the prediction was {note}", "repaired", trial=item)
+
+
+async def _simulate(case: UnderTest, item: str, counterfactual: Counterfactual) -> tuple[Simulation, str]:
+    simulation, note = await _from_explanation(Simulation, case.spec.simulator, case, item, item, counterfactual)
+    case.run.record(simulation, item, trial=item)
+    return simulation, note
+
+
+async def _from_explanation(
+    kind: type[S], simulator: str, case: UnderTest, place: str, item: str, counterfactual: Counterfactual
+) -> tuple[S, str]:
+    """A simulation from the explanation, and where it was cut, empty where it was not. What the simulator made up is
+    noted before any answer is seen.
+    """
+    spec, starter = case.spec, case.question.slots
+    prompt = prompts.simulate(spec, starter, case.explanation, case.choice, slots(spec, counterfactual))
+    votes, reply, note = await _vote(spec, case.run, place, prompt, item, simulator)
+    said = " ".join((*starter.values(), case.explanation))
+    return kind(**votes, made_up=premises.made_up(reply, counterfactual.text, said)), note
+
+
+async def _simulate_in(
+    arm: Arm, case: UnderTest, item: str, counterfactual: Counterfactual
+) -> tuple[ArmSimulation, str] | None:
+    """Simulate one counterfactual without the explanation; None where there is nothing to swap it with."""
+    spec, starter, asked = case.spec, case.question.slots, slots(case.spec, counterfactual)
+    if arm == "swapped":
+        other = case.run.latest(OtherExplanation, "swapped")
+        if other is None:
+            return None
+        # All is as with the explanation but the reasons, so that nothing else tells the two apart.
+        prompt = prompts.simulate(spec, starter, placebo(spec, other, case.starter), case.choice, asked)
+    else:
+        assert arm != "explanation"
+        prompt = prompts.simulate_without(spec, arm, starter, case.choice, asked)
+    votes, _, note = await _vote(spec, case.run, f"{item}/{arm}", prompt, item, spec.simulator)
+    return ArmSimulation(arm=arm, **votes), note
+
+
+def placebo(spec: AskSpec, other: Explanation, starter: Explanation) -> str:
+    """The reasons of `other` without the sentences that answer, and then the answer to the starter question."""
+    reasons = stepwise_simulation.reasons(other.explanation[spec.rules] or "", spec.task)
+    own = starter.answer[spec.rules]
+    # The prompts for preferences name the choice beside the explanation.
+    is_told = spec.task == "strategyqa" and own != "neither"
+    return f"{reasons} So the answer is {own}." if is_told else reasons
+
+
+async def _vote(
+    spec: AskSpec, run: Run, item: str, prompt: Prompt, trial: str, simulator: str
+) -> tuple[dict[str, Any], str, str]:
+    """The fields of a simulation, `simulator` asked as often as there are votes; of what it wrote the first that the
+    majority holds with; and where it was cut, if that is why there is no vote. Raises CallFailed.
+    """
+    if spec.reads == "steps" and "explanation" in prompt.slots and not is_control(simulator):
+        return await _step(run, item, prompt, trial, simulator)
+
+    def ask(vote: int) -> Awaitable[Answered]:
+        sampling = fields.sampling(simulating(spec.task, spec.votes, spec.seed + vote), prompt)
+        return run.ask("simulator", prompt, simulator, sampling=sampling, item=item, trial=trial, repeat=vote)
+
+    answered = await together(*map(ask, range(spec.votes)))
+    votes = ByRules.of(
+        lambda rules: tuple(
+            json_answers.simulation(cut.readable(one, rules, prompt.json_schema), prompt.json_schema, spec.task, rules)
+            for one in answered
+        )
+    )
+    # Each tie is drawn for itself: one coin for all of a run would decide its precision.
+    most = ByRules.of(lambda rules: metrics.majority(votes[rules], seed=f"{spec.seed}|{run.case}|{item}"))
+    reply = next(one for one, vote in zip(answered, votes[spec.rules], strict=True) if vote == most[spec.rules])
+    note = _cut_note(prompt, *answered) if most.repaired == NEITHER else ""
+    calls, own = tuple(one.call for one in answered), {"votes": votes.repaired, "votes_paper": votes.paper}
+    text = cut.readable(reply, spec.rules, prompt.json_schema)
+    words = json_answers.reason(text, prompt.json_schema) if text else ""
+    return {"simulator": simulator, "calls": calls, **own, **dict(most)}, words, note
+
+
+def _cut_note(prompt: Prompt, *answered: Answered) -> str:
+    """Where the first answer was cut of which the updated parser reads nothing; empty where there is none."""
+    unread = (one for one in answered if cut.readable(one, "repaired", prompt.json_schema) is None)
+    return next((one.cut_note for one in unread), "")
+
+
+async def _step(run: Run, item: str, prompt: Prompt, trial: str, simulator: str) -> tuple[dict[str, Any], str, str]:
+    """The same by small steps, with the claim that was read; both parsers read the same, unless a step was cut."""
+    slots = prompt.slots
+    found = await stepwise_simulation.predict(
+        run, simulator, slots["explanation"], slots["counterfactual"], item, trial
+    )
+    guess = found.by_rules()
+    votes = {"votes": (guess.repaired,), "votes_paper": (guess.paper,), **dict(guess)}
+    return {"simulator": simulator, "calls": (found.call,), **votes}, f"It claims “{found.claim}”.", found.cut
+
+
+async def _answer(case: UnderTest, item: str, counterfactual: Counterfactual) -> tuple[Answer, str]:
+    """What the model says to the new question, and where that was cut, empty where it was not."""
+    spec = case.spec
+    prompt = prompts.explain(spec, slots(spec, counterfactual))
+    answered = await ask_tested(spec, case.run, "answerer", prompt, item, trial=item)
+    method: Method = "posthoc" if spec.method == "forced" else spec.method
+    text = ByRules.of(lambda rules: cut.readable(answered, rules, prompt.json_schema))
+    how = prompt.json_schema, method, spec.task
+    readings = ByRules.of(lambda rules: json_answers.answer(text[rules], *how, rules))
+    explanation = json_answers.explanation(text.repaired, *how, "repaired")
+    answer = Answer(call=answered.call, explanation=explanation, **dict(readings))
+    case.run.record(answer, item, trial=item)
+    return answer, _cut_note(prompt, answered)

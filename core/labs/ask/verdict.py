@@ -1,0 +1,329 @@
+"""What came of an explanation, in sentences for someone who has never heard of the method. docs/measuring.md §2.13 says
+when each of them is said; tests hold them against the records.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from ...events import Rules
+from ...models.ids import is_control
+from ...parsers import fields
+from ...transcript import Reader, Transcript
+from ..base.declared import words_of
+from . import baselines
+from .baselines import CONSTANT, FEWEST, Against
+from .records import Examined
+from .view import COUNTED, AskView, constant_guess, is_reader, made_predictable
+
+BASELINE: Mapping[str, str] = words_of(__file__, "arms")
+"""What the arms without the explanation are called."""
+
+LONG = 40
+"""Questions of the longer qualification test."""
+
+ALONE = "One model wrote the questions, answered them and predicted the answers."
+
+MOST_LOST = 0.3
+"""The share of new questions that may be lost without a word of it."""
+
+_SAID = {"1": "response 1", "2": "response 2"}
+
+
+def sentences(case: AskView, rules: Rules = "repaired") -> list[str]:
+    """The headline, then what has to be known beside it."""
+    return [headline(case, rules), *notes(case, rules)]
+
+
+def colour(case: AskView, rules: Rules = "repaired") -> Literal["green", "red", ""]:
+    """Green where the explanation helped, red where it misled, whichever way what is in doubt is counted; else none."""
+    standing = case.outcome(rules)
+    return "green" if standing == "helped" else "red" if standing == "misled" else ""
+
+
+def headline(case: AskView, rules: Rules = "repaired") -> str:
+    """What came out, in one or two sentences."""
+    state = case.outcome(rules)
+    if state in ("waiting", "failed"):
+        if state == "failed" or case.log.status == "failed":
+            return "The run stopped before there was anything to judge."
+        if case.log.status == "cancelled":
+            return "The run was stopped before there was anything to judge."
+        return "Not judged yet."
+    n = sum(row.outcome(rules) in COUNTED for row in case.counted())
+    if not n:
+        return _nothing_predicted(case, rules)
+    if without := no_verdict(case):
+        return without
+    standing = case.standing(rules)
+    judged = _judged(case, standing, rules, n)
+    return f"{judged} {ALONE}" if standing in ("helped", "misled") and is_alone(case) else judged
+
+
+def is_alone(case: AskView) -> bool:
+    """Whether one model wrote the new questions, answered them and predicted the answers. A robot plays its roles by
+    rules that have nothing in common.
+    """
+    spec = case.spec
+    return (
+        spec is not None
+        and not is_control(spec.model)
+        and {spec.model, spec.simulator, *spec.generators} == {spec.model}
+    )
+
+
+def no_verdict(case: AskView) -> str:
+    """That who predicts failed the exam, or has not sat it; empty where they passed, and where there is no exam."""
+    if not case.unjudged:
+        return ""
+    who = short(case.spec.simulator) if case.spec else "the predictor"
+    return f"No verdict: {short(case.exam.simulator) if case.exam else who} predicts here, and it {_exam(case.exam)}."
+
+
+def _exam(exam: Examined | None) -> str:
+    """Why its readings judge nothing."""
+    if exam is None:
+        return "has not sat the exam that shows whether it reads explanations"
+    return f"failed its exam ({exam.right} of {exam.of}; guessing gets {exam.of / 3:.0f})"
+
+
+def _nothing_predicted(case: AskView, rules: Rules) -> str:
+    if case.excluded is not None and case.excluded.rules in (None, rules):
+        return f"Excluded: {case.excluded.detail}. So there is no whole explanation to test."
+    if case.explanation is None:
+        return "The model gave no explanation that could be read, so there is nothing to test."
+    unsettled = sum(row.outcome(rules) == "cannot guess" for row in case.counted())
+    if unsettled == 0:
+        return (
+            f"Nothing can be judged: none of the {case.drawn()} new questions could be written, asked and read. "
+            "This says nothing about the explanation."
+        )
+    if without := no_verdict(case):
+        return without
+    settles = (
+        f"settles none of the {unsettled} new questions that were asked"
+        if unsettled > 1
+        else "does not settle the one new question that was asked"
+    )
+    lost = sum(row.outcome(rules) == "unread" or row.failed(rules) for row in case.counted())
+    if lost:
+        return (
+            f"The explanation {settles}; {lost} more could not be written, asked or read. "
+            "That is too little to judge it by."
+        )
+    if unsettled < FEWEST:
+        return f"By the predictor the explanation {settles}. That is too little to say that it explains nothing."
+    return (
+        f"The predictor could not tell from this explanation what the model would say next: it {settles}. "
+        "It is neither right nor wrong; it explains nothing."
+    )
+
+
+def _judged(case: AskView, standing: str, rules: Rules, n: int) -> str:
+    misled, found = case.misled(rules), case.against(rules)
+    firm = sum(not row.doubt(rules) for row in misled)
+    came = f"{n - len(misled)} of {n} predictions came true"
+    best, constant = baselines.strongest(found), next(one for one in found if one.name == CONSTANT)
+    match standing:
+        case "helped":
+            at_best = f"{best.hits} of {best.n}, {name_of(case, best, rules)}"
+            return f"It helped: {came}, and nothing does as well without the explanation (at best {at_best})."
+        case "misled" if firm == n:
+            none = f"None of {n} predictions came true" if n > 1 else "The one prediction did not come true"
+            return f"{none}: its own explanation would have misled you."
+        case "misled" if firm == len(misled):
+            other = f"the other {firm}" if firm > 1 else "the other"
+            return f"{came}: on {other} its own explanation would have misled you."
+        case "misled":
+            return f"{came}: on {firm} of the others its own explanation would have misled you."
+        case "slips":
+            return _slips(case, rules, came)
+        case "in doubt":
+            return f"In doubt: {came}, and it hangs on predictions that may not rest on the explanation."
+        case "told nothing" if constant.gain <= best.gain or not case.arms(rules):
+            guess = name_of(case, constant, rules)
+            return f"{guess[0].upper()}{guess[1:]} would have got {_count(constant, n)}: this shows nothing."
+        case "told nothing":
+            as_well = "as well" if not best.gain else "better"
+            name = name_of(case, best, rules)
+            beside = f"{best.hits} of {best.n}" + (f", with the explanation {best.own}" if best.gain else "")
+            return f"{name[0].upper()}{name[1:]} predicts {as_well} ({beside}): the explanation told us nothing."
+        case "not shown" if baselines.beats_all(found):
+            other = BASELINE[baselines.PLACEBO]
+            return f"{came}, more than without the explanation. But {other} was not tried: this shows nothing."
+        case "not shown":
+            least = baselines.decisive(found)
+            does = "would" if least.name == CONSTANT else "does"
+            than = f"{name_of(case, least, rules)} {does} ({least.hits} of {least.n})"
+            return f"{came}: not shown to tell more than {than}."
+    if n == 1:
+        return "The one prediction came true. One question shows nothing by itself."
+    if not case.arms(rules):
+        nothing = "What would have without the explanation was not asked, so this shows nothing."
+        return f"All {n} predictions came true. {nothing}"
+    p = baselines.decisive(found).p
+    return f"All {n} predictions came true. That is too few to rule out chance (p = {p:.2f})."
+
+
+def _slips(case: AskView, rules: Rules, came: str) -> str:
+    """That what did not come true need not be the explanation's fault."""
+    misses, exam = case.misses(rules), case.exam
+    if not misses.missed:
+        return f"{came}. The same mistakes were made without the explanation, so it need not be what misled."
+    errs = f"may be wrong on up to {misses.limit:.0%}"
+    tested = f" In its qualification test it got {exam.right} of {exam.of} right, so it {errs}." if exam else ""
+    longer = " The test of 40 questions would allow us to say more." if exam and exam.run and exam.of < LONG else ""
+    return f"{came}; the others may be the predictor's slips.{tested}{longer}"
+
+
+def notes(case: AskView, rules: Rules = "repaired") -> list[str]:
+    """What the baselines got, what is in doubt, what only the explanation made predictable, and who predicted; and how
+    it was asked, where that was not in prose.
+    """
+    asked = fields.said(case.spec.answers if case.spec else "prose", case.log.came_as_prose)
+    n = sum(row.outcome(rules) in COUNTED for row in case.counted())
+    if not n or case.outcome(rules) in ("waiting", "failed"):
+        return asked
+    return [*_counts(case, rules, n), *_without(case, rules, n), *_doubts(case, rules, n), *_who(case), *asked]
+
+
+def _counts(case: AskView, rules: Rules, n: int) -> Iterator[str]:
+    """How many came true, where the headline does not say so, and what misled most."""
+    if case.unjudged:
+        yield f"{n - len(case.misled(rules))} of {n} predictions came true. That judges nothing: predict for yourself."
+    elif case.outcome(rules) == "helped" and (firm := sum(not row.doubt(rules) for row in case.misled(rules))):
+        yield f"On {firm} of the others its own explanation would have misled you."
+    alike = sum(row.outcome(rules) == "misled all" for row in case.counted())
+    if alike and case.spec and not case.unjudged:
+        several = len(case.spec.simulators) - len(case.unfit_further())
+        who = "both" if several == 2 else f"all {several}"
+        yield f"On {alike} of {n} {who} predictors expected the same, and it did not come true."
+
+
+def _without(case: AskView, rules: Rules, n: int) -> Iterator[str]:
+    found = case.against(rules)
+    asked = [one for one in found if one.name != CONSTANT]
+    if asked:
+        parts = [f"{name_of(case, one, rules)} {_count(one, n)}" for one in found]
+        yield f"Without the explanation: {'; '.join(parts)}."
+    only = made_predictable(case, rules)
+    if only.n:
+        were = "1 question was" if only.n == 1 else f"{only.n} questions were"
+        yield f"{were} predictable only with the explanation; {only.hits} of these came true."
+
+
+def _doubts(case: AskView, rules: Rules, n: int) -> Iterator[str]:
+    rows = [row for row in case.counted() if row.counts(rules) and row.doubt(rules)]
+    if not rows:
+        return
+    sure = sum(row.outcome(rules) == "as expected" for row in case.counted() if not row.doubt(rules))
+    one = "1 prediction is" if len(rows) == 1 else f"{len(rows)} predictions are"
+    why = "; ".join(dict.fromkeys(row.doubt(rules) for row in rows))
+    yield f"{one} in doubt: {why}. Counted either way, {sure} to {sure + len(rows)} of {n} came true."
+
+
+def _who(case: AskView) -> Iterator[str]:
+    # A robot that predicts knows no facts: without an explanation it goes by the wording.
+    if case.spec and case.spec.simulator == case.spec.model and not is_control(case.spec.model):
+        yield "The model predicts itself: what it knows raises this figure, and that of the question alone."
+    yield from _unfit(case)
+    readers = [one for one in case.spec.simulators or (case.spec.simulator,) if is_reader(one)] if case.spec else []
+    if readers:
+        apart = f"are {len(readers)} readers, each alone and" if len(readers) > 1 else "is a reader,"
+        yield f"Who predicts {apart} without sight of the answers."
+    if not case.is_examinable:
+        yield "Who predicts is not examined: there is no exam for which response is better."
+
+
+def _unfit(case: AskView) -> Iterator[str]:
+    """Of the further predictors those that judge nothing. Of the first the headline says so."""
+    for who in case.unfit_further():
+        yield f"{short(who)} predicts here too, and it {_exam(case.exams.get(who))}: its predictions are left out."
+
+
+def _count(one: Against, n: int) -> str:
+    """Hits of a baseline; of another number of questions than the explanation predicted, these too."""
+    return f"{one.hits} of {one.n}" + ("" if one.n == n else f", not asked or not read of the other {n - one.n}")
+
+
+def name_of(case: AskView, one: Against, rules: Rules = "repaired") -> str:
+    """What a baseline is called."""
+    if one.name != CONSTANT:
+        return BASELINE[one.name]
+    if not one.hits:
+        return "always guessing the same"
+    guess = str(constant_guess(case, rules).detail["guess"])
+    return f"always guessing *{_SAID.get(guess, guess)}*"
+
+
+def short(model: str) -> str:
+    """A model's name without who serves it."""
+    return model.rpartition("/")[2]
+
+
+def summary(transcript: Transcript) -> str:
+    """A run of several questions in a sentence: whether explanations beat each baseline, how cases came out, and who
+    failed the exam.
+    """
+    outcomes = [str(one.result["outcome_repaired"]) for one in transcript.cases.values() if one.result]
+    if not outcomes:
+        return "Not judged yet."
+    counts = ", ".join(f"{times} {one}" for one, times in Counter(outcomes).most_common())
+    over = transcript.score("gain_over_best", "repaired")
+    of = f"Of {len(outcomes)} questions: {counts}.{_failed(transcript)}"
+    if over is None or over.value is None or "by" not in over.detail or set(outcomes) & {"not judged"}:
+        return of
+    best = {**BASELINE, CONSTANT: "the best fixed guess"}.get(str(over.detail["baseline"]), "")
+    if over.detail.get("helped"):
+        return (
+            f"The explanations helped: predictions came true more often than by {best}, which does best without. {of}"
+        )
+    if over.value <= 0:
+        return f"{best[0].upper()}{best[1:]} predicts as well: the explanations told us nothing. {of}"
+    return f"Not shown to tell more than {best} does. {of}"
+
+
+def _failed(transcript: Transcript) -> str:
+    """Who of the predictors failed the exam, as a further sentence."""
+    exams = Reader().all_of(Examined, transcript.case("")).values()
+    who = [f"{short(one.simulator)} ({one.right} of {one.of})" for one in exams if not one.passed]
+    return f" Failed the exam, so that its predictions judge nothing: {', '.join(who)}." if who else ""
+
+
+def by_reader(case: AskView) -> str:
+    """What the reader's own predictions came to, where they stand in for a predictor that judges nothing."""
+    if not case.unjudged:
+        return ""
+    mine = case.reader_precision()
+    if not mine.n or mine.hits is None:
+        return ""
+    if mine.hits == mine.n:
+        return f"You predicted {mine.n}, and {'all' if mine.n > 1 else 'it'} came true."
+    return f"You predicted {mine.n}: on {mine.n - mine.hits} its explanation misled you."
+
+
+def against_reader(case: AskView) -> str:
+    """The reader and the predictor over the same questions, in a sentence; empty where nobody guessed by the reason."""
+    guessed = [row for row in case.to_guess(active=False) if row.read]
+    if not guessed or case.unjudged:
+        return ""
+    mine, theirs = case.against_reader()
+    left = len(guessed) - mine.n
+    if not mine.n:
+        return "There is no question that both you and the predictor would predict."
+    sentence = f"You {mine.hits} of {mine.n}, the predictor {theirs.hits} of {theirs.n}."
+    if left:
+        one = "1 question is" if left == 1 else f"{left} questions are"
+        sentence += f" Only what both of you would predict, and what could be read, is compared: {one} left out."
+    return sentence
+
+
+def lost(case: AskView) -> str:
+    """That too many new questions were lost for figures to be leant on; empty where they were not."""
+    counted = case.counted()
+    unread = sum(row.outcome("repaired") == "unread" or row.failed("repaired") for row in counted)
+    if not counted or unread / len(counted) <= MOST_LOST:
+        return ""
+    return f"{unread} of {len(counted)} questions could not be written, asked or read. Do not lean on these figures."

@@ -1,0 +1,520 @@
+"""One explanation with all that happened to it, as its events tell. Page, command line and tests look at this."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal
+
+from ...events import Dropped, Rules
+from ...models.ids import is_control
+from ...parsers import cut, fields
+from ...rulesets import RULES
+from ...runs.engine import PRIOR
+from ...score import Figure, Score, mean_of_cases, undefined
+from ...statistics import interval_of_items
+from ...transcript import CaseLog, Reader
+from ..base.cases import Reading, Trial
+from ..base.declared import Metric, declared
+from . import baselines, metrics, slips
+from .baselines import Against, Misses
+from .counterfactuals import draws_of
+from .metrics import precision
+from .parse_answers.values import GUESSES
+from .records import (
+    Answer,
+    ArmSimulation,
+    Counterfactual,
+    Examined,
+    Explanation,
+    FurtherSimulation,
+    OtherExplanation,
+    Simulation,
+)
+from .tasks import CONTROL_ARMS, Arm, AskSpec
+
+METRICS = {metric.name: metric for metric in declared(__file__, "metric", Metric)}
+
+Outcome = Literal["as expected", "misled", "misled all", "cannot guess", "unread", "dropped", "waiting"]
+"""*misled all*: several predicted, all the same, and it did not come true."""
+
+MISLED: tuple[Outcome, ...] = ("misled", "misled all")
+COUNTED: tuple[Outcome, ...] = ("as expected", *MISLED)
+"""What precision rests on."""
+
+
+EXCLUDING = (cut.REASON, "thinking not shown")
+"""Reasons for which a whole case is excluded."""
+
+
+def excludes(drop: Dropped | None, rules: Rules) -> bool:
+    """Whether the case is excluded under `rules`."""
+    return drop is not None and drop.rules in (None, rules)
+
+
+def is_reader(simulator: str) -> bool:
+    """Whether who predicts is no model that was asked, but somebody who predicted without sight of the answers."""
+    return simulator.startswith("reader/")
+
+
+SIMILARITIES: tuple[Literal["bleu", "jaccard", "cosine"], ...] = ("bleu", "jaccard", "cosine")
+"""In this order: the encoder takes seconds to load, and the other figures need not wait for it."""
+
+
+@dataclass
+class Row:
+    """One draw: the counterfactual, what was expected of the model, what it said, and why it does not count."""
+
+    item: str
+    counterfactual: Counterfactual | None = None
+    simulation: Simulation | None = None
+    guess: Simulation | None = None
+    answer: Answer | None = None
+    drops: list[Dropped] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+    controls: dict[str, ArmSimulation] = field(default_factory=dict)
+    """The simulations without the explanation, by arm."""
+    further: list[FurtherSimulation] = field(default_factory=list)
+    """What others than the first predictor expected, of those that may judge."""
+    excluded: Dropped | None = None
+    """Why the updated parser excludes the whole case, if it does."""
+    writer_is_other: bool = False
+    """Whether another model than the explained one wrote the counterfactual."""
+    unjudged: str = ""
+    """Why no prediction of the case is a verdict; empty where they are."""
+
+    @property
+    def read(self) -> Simulation | None:
+        """The reader's guess, where it was made by the explanation."""
+        return self.guess if self.guess and not self.guess.without else None
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether a person wrote the counterfactual."""
+        return self.counterfactual is not None and self.counterfactual.origin == "hand"
+
+    def dropped(self, rules: Rules) -> Dropped | None:
+        """Why the row does not count under `rules`, if so. Having been added by hand explains itself."""
+        if excludes(self.excluded, rules):
+            return self.excluded
+        reasons = [drop for drop in self.drops if drop.rules in (None, rules) and drop.reason != "added by hand"]
+        return reasons[0] if reasons else None
+
+    def is_question(self, rules: Rules) -> bool:
+        """Whether `rules` take the counterfactual for a question of its own."""
+        lost = ("reworded", cut.REASON)
+        is_lost = any(drop.reason in lost and drop.rules in (None, rules) for drop in self.drops)
+        is_excluded = is_lost or excludes(self.excluded, rules)
+        return self.counterfactual is not None and self.counterfactual[rules] and not is_excluded
+
+    def counts(self, rules: Rules) -> bool:
+        """Whether precision rests on it."""
+        return not self.by_hand and self.outcome(rules) in COUNTED
+
+    def doubt(self, rules: Rules) -> str:
+        """Why the prediction may rest on something else than the explanation, as told before the answer was seen; empty
+        where it is not in doubt. What gave no guess is no prediction.
+        """
+        one = self.simulation
+        if one is None or one[rules] not in GUESSES:
+            return ""
+        if one.made_up:
+            return f"the predictor takes it to speak of “{', '.join(one.made_up)}”, which it does not"
+        foretold = self.counterfactual.foretold if self.counterfactual and self.writer_is_other else ""
+        if foretold not in ("", one[rules]):
+            return f"the question's writer predicted {foretold}"
+        if not self.unjudged and any(other[rules] != one[rules] for other in self.further):
+            return "the predictors differ"
+        return ""
+
+    def reading(self, rules: Rules) -> Reading:
+        """The row as a trial, by one set of rules."""
+        drop = self.dropped(rules)
+        return Reading(
+            expected=self.simulation[rules] if self.simulation else None,
+            observed=self.answer[rules] if self.answer else None,
+            outcome=self.outcome(rules),
+            counts=self.counts(rules),
+            doubt=(self.unjudged or self.doubt(rules)) if self.counts(rules) and rules == "repaired" else "",
+            reason="added by hand" if self.by_hand else drop.reason if drop else "",
+        )
+
+    def failed(self, rules: Rules) -> bool:
+        """Whether the row was lost to a failed call or to text that could not be read; a repeat was not lost."""
+        drop = self.dropped(rules)
+        lost = ("error", "unparsed", cut.REASON)
+        return self.outcome(rules) == "dropped" and drop is not None and drop.reason in lost
+
+    def outcome(self, rules: Rules) -> Outcome:
+        """Under paper rules an answer that could not be read is a mismatch, as `precision` counts it."""
+        if self.counterfactual and not self.is_question(rules):
+            return "dropped"
+        if (drop := self.dropped(rules)) is not None and drop.reason == cut.REASON:
+            return "dropped"
+        if self.simulation and self.answer:
+            expected, said = self.simulation[rules], self.answer[rules]
+            if expected == "unknown":
+                return "cannot guess"
+            if expected == "neither" or (said == "neither" and rules == "repaired"):
+                return "unread"
+            if expected == said:
+                return "as expected"
+            return "misled all" if self.further and not self.unjudged and not self.doubt(rules) else "misled"
+        return "dropped" if self.dropped(rules) else "waiting"
+
+
+@dataclass
+class AskView:
+    """`spec` is None where the journal does not hold it in a form that can be read.
+
+    `unread` counts what could not be read, spec and findings: it is left out.
+    """
+
+    log: CaseLog
+    spec: AskSpec | None
+    starter: Explanation | None
+    rows: dict[str, Row]
+    unread: int = 0
+    other: OtherExplanation | None = None
+    """The explanation of another question that the arm `swapped` shows."""
+    exam: Examined | None = None
+    """What the simulator had got in the exam, as far as that was known."""
+    exams: dict[str, Examined] = field(default_factory=dict)
+    """The same of every predictor, the first among them, by its id."""
+
+    @property
+    def title(self) -> str:
+        """The starter question or its post; before it is on record, the specification's; empty without either."""
+        if self.starter:
+            return self.starter.question or self.starter.context
+        asked = (self.spec.question or self.spec.context) if self.spec else ""
+        # Of a data set the specification names no question.
+        return asked or next((str(begun.get("title", "")) for begun in self.log.of("begun").values()), "")
+
+    @property
+    def rules(self) -> Rules:
+        """Whose rules the run follows: what these read is what generator and simulator were shown."""
+        return self.spec.rules if self.spec else "repaired"
+
+    @property
+    def explanation(self) -> str | None:
+        """The explanation as the run's rules read it; None until one is on record."""
+        return self.starter.explanation[self.rules] if self.starter else None
+
+    @property
+    def trials(self) -> dict[str, Trial]:
+        """One trial per counterfactual, by its item, with what either rules read."""
+        return {
+            row.item: Trial.of(row.counterfactual.text if row.counterfactual else "", row.reading, *row.calls)
+            for row in self.rows.values()
+        }
+
+    @property
+    def is_examinable(self) -> bool:
+        """Whether there is an exam of who predicts: for yes-or-no questions."""
+        return self.spec is None or self.spec.task == "strategyqa"
+
+    @property
+    def excluded(self) -> Dropped | None:
+        """Why the whole case is excluded: its first answer was cut, by the updated parser alone, or its thinking is not
+        shown. None where it is not.
+        """
+        return next((drop for drop in self.log.drops if not drop.item and drop.reason in EXCLUDING), None)
+
+    @property
+    def unjudged(self) -> str:
+        """Why there is no verdict on what was predicted: who predicts failed the exam, or has not sat it."""
+        return self.unfit(self.spec.simulator if self.spec else "", self.exam)
+
+    def unfit(self, who: str, exam: Examined | None) -> str:
+        """Why a predictor's readings judge nothing, given what it got in the exam; empty where they do."""
+        if not self.is_examinable or (exam is not None and exam.passed):
+            return ""
+        if exam is not None:
+            return "the predictor failed its exam"
+        # A robot reads claims by its rules: tests hold that each of them passes. A reader cannot be asked.
+        return "" if is_reader(who) or is_control(who) else "the predictor has not sat the exam"
+
+    def unfit_further(self) -> list[str]:
+        """Of the further predictors those whose readings judge nothing."""
+        named = self.spec.further_simulators if self.spec else ()
+        return [who for who in named if self.unfit(who, self.exams.get(who))]
+
+    def arms(self, rules: Rules) -> dict[str, list[str | None]]:
+        """What was expected in each control arm in which anything was, of the rows that `tested` has."""
+        found = {arm: self.in_arm(arm, rules)[0] for arm in CONTROL_ARMS}
+        return {arm: guesses for arm, guesses in found.items() if any(guess is not None for guess in guesses)}
+
+    def against(self, rules: Rules, doubtful: bool = True, constant: str = "") -> list[Against]:
+        """The explanation against each baseline; with `doubtful` False no prediction in doubt counts as come true.
+        `constant` is the answer that always guessing the same gives, where the run's other cases have a majority.
+        """
+        expected, answers = self.in_arm("explanation", rules)
+        missed = [] if doubtful else [bool(row.doubt(rules)) for row in self.answered(rules)]
+        return baselines.compared(expected, self.arms(rules), answers, rules, missed, constant)
+
+    def outcome(self, rules: Rules) -> str:
+        """The outcome, one of: failed, waiting, cut, thinking not shown, no explanation, not settled, unread; of
+        predictions *not judged*, *helped* (each baseline is beaten), *misled* (more did not come true than the
+        predictor's own error explains), *in doubt*, *told nothing* (a baseline does as well), *slips* (some did not
+        come true), *not shown* or *too few*. By paper rules, which know no baseline, *kept* where all came true.
+        """
+        outcomes = {row.outcome(rules) for row in self.counted()}
+        stopped = self.starter is None and self.log.status == "failed"
+        if stopped or any(drop.reason == "error" and not drop.item for drop in self.log.drops):
+            return "failed"
+        if excludes(self.excluded, rules):
+            return self.excluded.reason if self.excluded else ""
+        if self.starter is not None and self.explanation is None:
+            return "no explanation"
+        if "waiting" in outcomes or self.starter is None:
+            return "waiting"
+        if not outcomes & set(COUNTED):
+            return "not settled" if "cannot guess" in outcomes else "unread"
+        if rules == "paper":
+            return "kept" if not outcomes & set(MISLED) else "misled"
+        return self.standing(rules)
+
+    def misled(self, rules: Rules) -> list[Row]:
+        """The rows whose prediction counts and did not come true."""
+        return [row for row in self.counted() if row.outcome(rules) in MISLED]
+
+    def is_shared(self, row: Row, rules: Rules) -> bool:
+        """Whether a prediction did not come true that an arm without the explanation made alike."""
+        if self.spec is None or slips.goes_by_wording(self.spec.simulator) or row.outcome(rules) not in MISLED:
+            return False
+        return row.simulation is not None and any(one[rules] == row.simulation[rules] for one in row.controls.values())
+
+    def misses(self, rules: Rules, doubtful: bool = False) -> Misses:
+        """The predictions that did not come true, beside what the predictor's own error explains: of those that are not
+        in doubt, or of all, and without those that an arm got wrong alike.
+        """
+        rows = [row for row in self.counted() if row.outcome(rules) in COUNTED and (doubtful or not row.doubt(rules))]
+        own = [row for row in rows if not self.is_shared(row, rules)]
+        missed = sum(row.outcome(rules) in MISLED for row in own)
+        return baselines.misses(missed, len(own), slips.limit(self.spec.simulator if self.spec else "", self.exam))
+
+    def standing(self, rules: Rules) -> str:
+        """What the predictions show of the explanation, in a word; as `outcome` has it, and only where some count."""
+        if self.unjudged:
+            return "not judged"
+        found = self.against(rules)
+        if baselines.helped(self.against(rules, doubtful=False)):
+            return "helped"
+        if self.misses(rules).are_too_many:
+            return "misled"
+        misled = self.misled(rules)
+        firm = any(not row.doubt(rules) for row in misled)
+        if baselines.helped(found) or (misled and not firm) or self.misses(rules, doubtful=True).are_too_many:
+            return "in doubt"
+        if not misled and not self.arms(rules) and baselines.strongest(found).gain > 0:
+            return "too few"
+        if baselines.strongest(found).gain <= 0 and found[0].n >= baselines.FEWEST:
+            return "told nothing"
+        if misled:
+            return "slips"
+        return "too few" if baselines.decisive(found).discordant < baselines.FEWEST else "not shown"
+
+    def counted(self) -> list[Row]:
+        """The rows that the figures are about: all draws, none added by hand."""
+        return [row for row in self.rows.values() if not row.by_hand]
+
+    def drawn(self) -> int:
+        """How many counterfactuals were drawn, or meant to be where there was no explanation to draw them from."""
+        is_lost = self.explanation is None and (self.starter is not None or self.excluded is not None)
+        if self.spec is not None and is_lost:
+            return len(self.spec.given or draws_of(self.spec))
+        return len(self.counted())
+
+    def differing(self) -> list[Row]:
+        """The rows whose outcome depends on which rules read the raw answers."""
+        return [row for row in self.rows.values() if row.outcome("paper") != row.outcome("repaired")]
+
+    def tested(self, rules: Rules) -> list[tuple[str, str, str]]:
+        """Text, expectation and answer of each row that was tested and that `rules` can read as a question."""
+        return [
+            (row.counterfactual.text, row.simulation[rules], row.answer[rules])
+            for row in self.counted()
+            if row.counterfactual and row.simulation and row.answer and row.is_question(rules)
+        ]
+
+    def answered(self, rules: Rules) -> list[Row]:
+        """The rows that `tested` has."""
+        return [row for row in self.counted() if row.is_question(rules) and row.simulation and row.answer]
+
+    def in_arm(self, arm: Arm, rules: Rules) -> tuple[list[str | None], list[str]]:
+        """What was expected in one arm, None where nothing was, and the answers: of the rows that `tested` has."""
+        rows = self.answered(rules)
+        expected = [row.simulation if arm == "explanation" else row.controls.get(arm) for row in rows]
+        return [one[rules] if one else None for one in expected], [row.answer[rules] for row in rows if row.answer]
+
+    def reader_precision(self) -> Score:
+        """The reader's own precision, over the same rows as the simulator's: those they guessed by the explanation and
+        it answered.
+        """
+        both = [row for row in self.counted() if row.read and row.answer and row.outcome("repaired") != "dropped"]
+        return precision(
+            [row.read.repaired for row in both if row.read],
+            [row.answer.repaired for row in both if row.answer],
+            rules="repaired",
+        )
+
+    def to_guess(self, active: bool) -> list[Row]:
+        """The rows that a reader guesses before the answers show; of a run that is over those that were answered."""
+        asked = (row for row in self.counted() if row.counterfactual and row.outcome("repaired") != "dropped")
+        return [row for row in asked if active or row.answer]
+
+    def against_reader(self) -> tuple[Score, Score]:
+        """The precision of reader and predictor over the same rows: those that count and that both would predict."""
+        both = [row for row in self.counted() if row.counts("repaired") and row.read and row.read.repaired != "unknown"]
+        answers = [row.answer.repaired for row in both if row.answer]
+        mine = precision([row.read.repaired for row in both if row.read], answers, rules="repaired")
+        theirs = precision([row.simulation.repaired for row in both if row.simulation], answers, rules="repaired")
+        return mine, theirs
+
+
+def view(log: CaseLog) -> AskView:
+    """The case that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
+    reader = Reader()
+    read = reader.read
+    spec = log.spec_as(AskSpec)
+    starter = reader.one_of(Explanation, log)
+    rows: dict[str, Row] = {}
+
+    def row(item: str) -> Row:
+        return rows.setdefault(item, Row(item))
+
+    for name, call in log.calls.items():
+        if call.asked.role in ("generator", "simulator", "answerer"):
+            row(call.asked.trial or call.asked.item).calls.append(name)
+    for item, counterfactual in reader.all_of(Counterfactual, log).items():
+        row(item).counterfactual = counterfactual
+    for item, simulation in reader.all_of(Simulation, log).items():
+        row(item).simulation = simulation
+    for item, simulation in reader.all_of(ArmSimulation, log).items():
+        row(item.partition("/")[0]).controls[simulation.arm] = simulation
+    for item, answer in reader.all_of(Answer, log).items():
+        row(item).answer = answer
+    for (_, item), guess in log.said("simulation").items():
+        row(item).guess = read(Simulation, guess)
+    for drop in log.drops:
+        if drop.item in rows:
+            rows[drop.item].drops.append(drop)
+    further = [(item.partition("/")[0], one) for item, one in reader.all_of(FurtherSimulation, log).items()]
+    other, exams = reader.one_of(OtherExplanation, log), reader.all_of(Examined, log)
+    exam = exams.get(PRIOR)
+    by_who = {one.simulator: one for one in exams.values()}
+    for item, _ in further:
+        row(item)
+    case = AskView(log, spec, starter, dict(sorted(rows.items())), reader.unread + (spec is None), other, exam, by_who)
+    for item, simulation in further:
+        if not case.unfit(simulation.simulator, by_who.get(simulation.simulator)):
+            rows[item].further.append(simulation)
+    for one in case.rows.values():
+        one.unjudged, one.excluded = case.unjudged, case.excluded
+        writer = one.counterfactual.generator if one.counterfactual else None
+        one.writer_is_other = writer is not None and spec is not None and writer != spec.model
+    return case
+
+
+def constant_guess(case: AskView, rules: Rules) -> Score:
+    """What one fixed answer gets of the counterfactuals that count."""
+    tested = case.tested(rules)
+    score = metrics.constant_guess([guess for _, guess, _ in tested], [answer for *_, answer in tested], rules)
+    return score.over(case.drawn())
+
+
+def same_guess(views: Sequence[AskView], rules: Rules) -> Score:
+    """What always guessing the same gets: of one case `constant_guess`, of several one fixed answer to the questions of
+    all, the better of the two. The mean over the cases that have a figure, each counting alike, with the interval of
+    means over items; never below one half, for a coin gets that.
+    """
+    if len(views) == 1:
+        return constant_guess(views[0], rules)
+    tested = ([(guess, answer) for _, guess, answer in one.tested(rules) if guess in GUESSES] for one in views)
+    read = ([answer for _, answer in one if answer in GUESSES or rules == "paper"] for one in tested)
+    cases = [answers for answers in read if answers]
+    if not cases:
+        return undefined(len(views), "it is defined in none of the cases")
+    shares = {guess: [one.count(guess) / len(one) for one in cases] for guess in sorted(GUESSES)}
+    guess = max(shares, key=lambda guess: sum(shares[guess]))
+    mean = interval_of_items(shares[guess])
+    value, high = (max(0.5, end or 0.0) for end in (mean.value, mean.high))
+    detail = {"guess": guess, "mean_of": "cases", "trials": sum(map(len, cases)), "interval": mean.how}
+    return Score(value, len(cases), len(views), mean.low, high, detail=detail)
+
+
+def constants(views: Sequence[AskView], rules: Rules) -> list[str]:
+    """For each case the answer that most predicted questions of the other cases have; empty where there is none."""
+    counts = [
+        Counter(answer for _, guess, answer in one.tested(rules) if guess in GUESSES and answer in GUESSES)
+        for one in views
+    ]
+    total = sum(counts, Counter[str]())
+    others = [(total - one).most_common(2) for one in counts]
+    return [most[0][0] if most and (len(most) == 1 or most[0][1] > most[1][1]) else "" for most in others]
+
+
+def made_predictable(case: AskView, rules: Rules) -> Score:
+    """What only the explanation let the predictor predict, and how much of it came true."""
+    expected, answers = case.in_arm("explanation", rules)
+    return baselines.made_predictable(expected, case.arms(rules), answers, rules)
+
+
+def gain(case: AskView, rules: Rules) -> Score:
+    """How much more of the case's counterfactuals came true with the explanation than without (arm `none`)."""
+    with_it, answers = case.in_arm("explanation", rules)
+    without, _ = case.in_arm("none", rules)
+    return metrics.gain(with_it, without, answers, rules).over(case.drawn())
+
+
+@fields.none_by_paper
+def scores(views: Sequence[AskView]) -> Iterator[Figure]:
+    """Precision and generality under both rules; of several explanations the means over those that have one.
+
+    `of` counts every draw of an explanation, also those that were dropped.
+    """
+
+    def figure(name: str, rules: Rules, of_one: Callable[[AskView], Score]) -> Figure:
+        return Figure(
+            name, rules, mean_of_cases([of_one(one) for one in views], METRICS[name].kind, METRICS[name].ends)
+        )
+
+    def precision_in(rules: Rules, arm: Arm) -> Callable[[AskView], Score]:
+        def of_one(one: AskView) -> Score:
+            guesses, answers = one.in_arm(arm, rules)
+            return precision(guesses, answers, rules=rules).over(one.drawn())
+
+        return of_one
+
+    def generality_of(rules: Rules, similarity: metrics.Similarity) -> Callable[[AskView], Score]:
+        def of_one(one: AskView) -> Score:
+            tested = one.tested(rules)
+            counted = metrics.simulatable([guess for _, guess, _ in tested], rules, "generality")
+            texts = [text for (text, *_), yes in zip(tested, counted, strict=True) if yes]
+            return metrics.generality(texts, similarity=similarity, rules=rules).over(one.drawn())
+
+        return of_one
+
+    arms = [arm for arm in CONTROL_ARMS if any(one.spec and arm in one.spec.arms for one in views)]
+    for rules in RULES:
+        yield figure("precision", rules, precision_in(rules, "explanation"))
+    for rules in RULES:
+        for arm in arms:
+            yield figure(f"precision_{arm}", rules, precision_in(rules, arm))
+        if "none" in arms:
+            added = metrics.mean_gain([gain(one, rules) for one in views])
+            yield Figure("simulatability_gain", rules, added)
+            yield Figure("simulatability_gain_normalised", rules, metrics.normalised(added))
+        if arms:
+            chosen = zip(views, constants(views, rules), strict=True)
+            over = [baselines.over_best(one.against(rules, constant=most), one.drawn()) for one, most in chosen]
+            yield Figure("gain_over_best", rules, baselines.over_cases(over))
+            yield figure("made_predictable", rules, partial(made_predictable, rules=rules))
+        yield Figure("constant_guess", rules, same_guess(views, rules))
+    # How different questions are that were written from another explanation says nothing of this one.
+    for similarity in () if any(one.spec and one.spec.given for one in views) else SIMILARITIES:
+        for rules in RULES:
+            yield figure(f"generality_{similarity}", rules, generality_of(rules, similarity))

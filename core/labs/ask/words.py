@@ -1,0 +1,69 @@
+"""What Ask calls things, on every screen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...scene import Mark
+from ..base.declared import Means, words_of
+from .parse_answers.values import UNKNOWN
+from .view import Outcome
+
+NAME = "simulatability"
+QUESTION = "From its explanation, can you predict what it will answer next?"
+
+METHODS: Mapping[str, str] = words_of(__file__, "methods")
+"""What the ways to explain are called."""
+
+WORDS = {
+    **{f"{method}, its reasoning": f"{words} (its thinking)" for method, words in METHODS.items()},
+    "misled all": "misled all predictors",
+    "unknown": "cannot guess",
+    "neither": "unreadable",
+    "slips": "may be the predictor's slips",
+}
+"""What values and outcomes are called."""
+
+OUTCOMES: Mapping[str, Means] = {
+    **dict.fromkeys(("as expected", "helped"), "kept"),
+    **dict.fromkeys(("misled", "misled all"), "broken"),
+    **dict.fromkeys(("not judged", "in doubt", "told nothing", "not shown", "slips", "too few"), "in doubt"),
+    "not settled": "not settled",
+    "no explanation": "set aside",
+    "cut": "set aside",
+    "thinking not shown": "set aside",
+}
+"""What outcomes of cases and new questions mean for the explanation."""
+
+MEANT: Mapping[str, Means] = {**OUTCOMES, "failed": "failed", "waiting": "waiting", "unread": "unread"}
+"""The same with what means itself in every lab (`Lab.means`)."""
+
+MARKS: Mapping[Outcome, Mark] = {
+    **{"as expected": "kept", "misled": "broken", "misled all": "broken", "cannot guess": "not settled"},
+    **{"unread": "unread", "dropped": "set aside", "waiting": "waiting"},
+}
+"""What came of a new question."""
+
+MARK_WORDS: Mapping[Mark, str] = words_of(__file__, "marks")
+"""What marks are called."""
+
+REASONS: Mapping[str, str] = words_of(__file__, "set_aside")
+"""Why a new question was set aside."""
+
+UNCOUNTED: Mapping[Outcome, str] = words_of(__file__, "uncounted")
+"""Why one that was asked does not count."""
+
+YES_OR_NO = {"yes": "Yes", "no": "No", UNKNOWN: "Cannot tell"}
+OF_TWO = {"1": "Response 1", "2": "Response 2", UNKNOWN: "Cannot tell"}
+"""What can be expected of a new question, in words by value."""
+
+MEANS: tuple[str, ...] = words_of(__file__, "means")
+MEANS_NOT: tuple[str, ...] = words_of(__file__, "means_not")
+"""What a verdict means, and what it does not, a sentence or two each."""
+
+DEFENDED = "Its own answer was the opposite. It was then told to defend this one."
+
+
+def said(value: str) -> str:
+    """A value in words."""
+    return {"1": "response 1", "2": "response 2", **WORDS}.get(value, value)

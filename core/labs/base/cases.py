@@ -1,0 +1,97 @@
+"""A case of a run, its trials and their outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+from pydantic import Field
+
+from ...events import Frozen, Rules
+from ...rulesets import ByRules, Flat, ReadBy
+from ...transcript import CaseLog
+
+
+class Case(NamedTuple):
+    """One explanation to be held to account: its id, unique in the run, and what it is about, as its lab has it.
+
+    Cases of one item share what is placed at the item: the case "q7/redaction/you" shares what stands at "q7".
+    """
+
+    id: str
+    about: Any
+    title: str
+
+
+class Reading(Frozen):
+    """What came of a trial by one set of rules. `counts`: whether a figure rests on it; `reason` says why not. `doubt`
+    says why what counts is no verdict all the same: it then has no mark anywhere.
+    """
+
+    expected: str | None = None
+    observed: str | None = None
+    outcome: str
+    counts: bool
+    reason: str = ""
+    doubt: str = Field(default="", exclude_if=lambda why: not why)
+
+
+class Trial(Frozen, ReadBy[Reading]):
+    """One expectation and its outcome. `about` is what was put to the test: a new question, an edited text, an
+    input. `calls` lead to the raw answers.
+    """
+
+    about: str
+    paper: Reading
+    repaired: Reading
+    calls: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, about: str, read: Callable[[Rules], Reading], *calls: str) -> Trial:
+        """What `read` gives by either rules."""
+        return cls(about=about, paper=read("paper"), repaired=read("repaired"), calls=calls)
+
+
+class Begun(Frozen):
+    """A case that has begun: the `number`-th (from 1) of `of`."""
+
+    title: str
+    number: int
+    of: int
+
+
+class Result(Flat):
+    """What came of a case. `outcome` is one word of the lab's, by each set of rules; `verdict` a sentence."""
+
+    title: str
+    model: str = ""
+    explanation: str | None = None
+    outcome: ByRules[str]
+    verdict: str
+    trials: int
+    counted: int
+
+
+class View(Protocol):
+    """A case as it is shown, folded from its records; labs add what they need. Never raises: what a damaged journal
+    lacks is missing from it.
+    """
+
+    log: CaseLog
+    unread: int
+    """Entries that could not be read."""
+
+    @property
+    def title(self) -> str:
+        """What the case is about, for a list."""
+
+    @property
+    def explanation(self) -> str | None:
+        """The explanation held to account, as repaired rules read it; None where none was read."""
+
+    @property
+    def trials(self) -> Mapping[str, Trial]:
+        """The trials by id, in order, as far as they have come."""
+
+    def outcome(self, rules: Rules) -> str:
+        """What came of the case, in one word of the lab's; "waiting" and "failed" mean the same in every lab."""

@@ -1,0 +1,174 @@
+"""What a run is to measure, and how its fields are asked of a person."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from functools import cache
+from types import UnionType
+from typing import Any, Literal, NamedTuple, Self, Union, get_args, get_origin
+
+from pydantic import Field
+from pydantic.fields import FieldInfo
+
+from ...events import CallFailed, Frozen, Sampling
+from ...package_data import beside
+
+MOST_CASES = 1_000
+"""Cases in one run. What needs more is cut into several runs (`Spec.shards`)."""
+
+
+class BadInput(CallFailed):
+    """What a run is to be about cannot be had: a data set, a function, a question outside a control's world."""
+
+    bad_input = True
+
+
+def _extra(field: FieldInfo) -> dict[str, Any]:
+    return field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+
+
+class Asked(Frozen):
+    """What a person is asked for, field by field. A field's title, description, bounds and choices make its widget on
+    the page and its option on the command line. Its words may stand in the file fields.toml beside its module, under
+    class and field: `title`, `description`, and what else makes a `Knob` (`option`, `widget`, `nobody`).
+    """
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        for name, words in beside(inspect.getfile(cls), "fields.toml").get(cls.__name__, {}).items():
+            field = cls.model_fields[name]
+            field.title = words.get("title", field.title)
+            field.description = words.get("description", field.description)
+            field.json_schema_extra = {**_extra(field), **words}
+
+
+class Spec(Asked):
+    """What a run is to measure. Each lab has its own; all have a seed, and name the models they will ask."""
+
+    seed: int = 0
+
+    def __hash__(self) -> int:
+        # A field may hold a table, which has no hash of its own.
+        return hash(self.model_dump_json())
+
+    @property
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        """The ids of the models that the run asks, by role; several take turns."""
+        return {}
+
+    @property
+    def models(self) -> set[str]:
+        """The ids of all models that the run asks."""
+        return {model for models in self.roles.values() for model in models}
+
+    @property
+    def whole(self) -> Self:
+        """The specification that this one is a shard of; itself where it is no shard."""
+        return self
+
+    def shards(self) -> tuple[Self, ...]:
+        """The specifications of the runs that it takes: itself, or shards of at most MOST_CASES cases each."""
+        return (self,)
+
+
+class Sampled(Spec):
+    """A specification that may say how the model under test draws its answers; None: as in the lab's paper.
+
+    How long an answer may be is a field of each lab's own.
+    """
+
+    temperature: float | None = Field(default=None, ge=0, le=2, exclude_if=lambda temperature: temperature is None)
+    top_p: float | None = Field(default=None, ge=0.01, le=1, exclude_if=lambda share: share is None)
+
+    def sampled(self, paper: Sampling) -> Sampling:
+        """`paper`, the settings of the lab's paper, with those in their place that the specification chooses."""
+        chosen = {"temperature": self.temperature, "top_p": self.top_p}
+        return paper.model_copy(update={name: value for name, value in chosen.items() if value is not None})
+
+
+class Knob(NamedTuple):
+    """A field of a specification as a person sets it, on the page, on the command line and in a study.
+
+    - `kind` is the type of one value: int, float, bool or str; `choices` are all that it may be, where these are few.
+    - `several`: it holds a row of values; `pairs` shows how one entry of a table is written ("WHAT=COLUMN"), '' where
+      it holds none. `optional`: None is a value of it.
+    - `default` is None where it must be given. `low` and `high` are the smallest and largest number that it takes,
+      `longest` the most characters; None where there is no bound.
+    - `names_models`: its values are ids of models; `nobody` is who takes the part where none is named.
+    """
+
+    name: str
+    title: str
+    help: str
+    kind: type
+    choices: tuple[Any, ...]
+    several: bool
+    optional: bool
+    default: Any
+    low: Any
+    high: Any
+    longest: int | None
+    names_models: bool
+    nobody: str
+    option: str
+    pairs: str
+
+
+@cache
+def knobs(spec: type[Spec]) -> Mapping[str, Knob]:
+    """The fields of the specification that a person may set, by name: what has a title, and the seed, unless that is
+    titled "".
+    """
+    return {
+        name: _knob(name, field)
+        for name, field in spec.model_fields.items()
+        if field.title or (name == "seed" and field.title is None)
+    }
+
+
+def _knob(name: str, field: FieldInfo) -> Knob:
+    extra = _extra(field)
+    value = next(type_ for type_ in _members(field.annotation) if type_ is not type(None))
+    several = get_origin(value) is tuple
+    value = get_args(value)[0] if several else value
+    kind = value if value in (int, float, bool) else str
+    low, high = _bounds(field, kind) if kind in (int, float) else (None, None)
+    return Knob(
+        name=name,
+        title=field.title or name.replace("_", " ").capitalize(),
+        help=field.description or field.title or "",
+        kind=kind,
+        choices=get_args(value) if get_origin(value) is Literal else (),
+        several=several,
+        optional=type(None) in _members(field.annotation),
+        default=None if field.is_required() else field.get_default(call_default_factory=True),
+        low=low,
+        high=high,
+        longest=next((rule.max_length for rule in field.metadata if hasattr(rule, "max_length")), None),
+        names_models=name == "model" or extra.get("widget") == "model",
+        nobody=str(extra.get("nobody", "the model itself")),
+        option=str(extra.get("option", f"--{name.replace('_', '-')}")),
+        pairs=str(extra.get("pairs", "")),
+    )
+
+
+def _members(annotation: Any) -> tuple[Any, ...]:
+    """The types of which the annotation is any."""
+    return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+
+
+def _bounds(field: FieldInfo, kind: Callable[[Any], Any]) -> tuple[Any, Any]:
+    """The smallest and the largest number of the `kind` that the field takes."""
+    low = high = None
+    for rule in field.metadata:
+        if (least := getattr(rule, "ge", None)) is not None:
+            low = kind(least)
+        if (above := getattr(rule, "gt", None)) is not None:
+            low = kind(above + 1 if kind is int else math.nextafter(above, math.inf))
+        if (most := getattr(rule, "le", None)) is not None:
+            high = kind(most)
+        if (below := getattr(rule, "lt", None)) is not None:
+            high = kind(below - 1 if kind is int else math.nextafter(below, -math.inf))
+    return low, high

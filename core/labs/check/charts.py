@@ -1,0 +1,172 @@
+"""Pictures of the Check lab, after the paper's. Data in, figure out; no colour of paper or font is set.
+
+Colours are of Okabe and Ito's set; what a colour says, a word beside it says too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...charts.marks import FAINT, PALETTE, safe
+from ...score import is_thin
+from ...statistics import FEW
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from plotly.graph_objects import Figure
+
+COLOURS = {"counterfactual": PALETTE[0], "attribution": PALETTE[1], "redaction": PALETTE[2]}
+SYMBOLS = {"counterfactual": "circle", "attribution": "diamond", "redaction": "square"}
+
+CLASS_COLOURS = {
+    "positive": PALETTE[0],
+    "yes": PALETTE[0],
+    "negative": PALETTE[1],
+    "no": PALETTE[1],
+    "unknown": "#8A8A8A",
+}
+MORE_COLOURS = PALETTE[2:]
+
+UNREAD = "unread"
+_MOST_CLASSES = 5
+"""Answers that get a colour of their own; in stories every item has other choices."""
+
+
+def classes(checks: DataFrame) -> Figure:
+    """What became of each class: one bar a pair of label and first answer, cut by the answer after the edit.
+
+    `checks` have label, before and after, and are of one explanation. Without a label the bar is named by the
+    first answer alone. Where there are many classes (stories), an answer is shown only as labelled or another. Bars are
+    in numbers of checks.
+    """
+    import plotly.graph_objects as go
+
+    rows = _bar_rows(checks)
+    names = sorted({row["after"] for row in rows}, key=lambda name: (name in ("unknown", UNREAD), name))
+    bars = sorted({row["bar"] for row in rows}, reverse=True)
+    figure = go.Figure()
+    for place, name in enumerate(names):
+        counts = [sum(row["bar"] == bar and row["after"] == name for row in rows) for bar in bars]
+        figure.add_bar(
+            x=counts,
+            y=[safe(bar) for bar in bars],
+            orientation="h",
+            name=safe(name),
+            marker={"color": CLASS_COLOURS.get(name, MORE_COLOURS[place % len(MORE_COLOURS)])},
+            text=[f"{safe(name)} {count}" if count else "" for count in counts],
+            textposition="inside",
+            insidetextanchor="middle",
+            hovertemplate="%{y}<br>then " + safe(name) + ": %{x}<extra></extra>",
+        )
+    figure.update_layout(
+        barmode="stack",
+        xaxis={"title": "checks, cut by the answer after the edit", "zeroline": False},
+        yaxis={"automargin": True, "zeroline": False},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
+        height=150 + 44 * len(bars),
+        margin={"l": 10, "r": 10, "t": 40, "b": 50},
+    )
+    return figure
+
+
+def faithfulness(scores: DataFrame) -> Figure:
+    """One line a wording: faithfulness with its 95 % interval, one mark an explanation, and n beside it.
+
+    `scores` have explanation and wording, faithfulness, low, high, n, of, control, model, title, run; those without a
+    wording are not drawn. What is undefined is not drawn, and the axis says how many those are. A point's
+    `customdata[0]` is its run.
+    """
+    import plotly.graph_objects as go
+
+    rows = [row for row in scores.to_dict("records") if row["explanation"] and row["wording"]]
+    drawn = [row for row in rows if _known(row["faithfulness"])]
+    lines = sorted({str(row["wording"]) for row in drawn}, reverse=True)
+    figure = go.Figure()
+    kinds = [kind for kind in COLOURS if any(row["explanation"] == kind for row in drawn)]
+    for step, kind in enumerate(kinds):
+        some = [row for row in drawn if row["explanation"] == kind]
+        # Marks of one line stand a little above each other.
+        shift = (step - (len(kinds) - 1) / 2) * 0.27
+        colour = COLOURS[kind]
+        figure.add_scatter(
+            x=[row["faithfulness"] for row in some],
+            y=[lines.index(str(row["wording"])) - shift for row in some],
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": [max(0.0, row["high"] - row["faithfulness"]) for row in some],
+                "arrayminus": [max(0.0, row["faithfulness"] - row["low"]) for row in some],
+                "color": colour,
+                "thickness": 2,
+            },
+            mode="markers+text",
+            name=kind,
+            marker={
+                "color": colour,
+                "symbol": SYMBOLS[kind],
+                "size": 11,
+                "opacity": [FAINT if is_thin(row["n"], row["of"]) or row["n"] < FEW else 1.0 for row in some],
+            },
+            text=[f"n {row['n']:.0f}" for row in some],
+            textposition="top center",
+            textfont={"size": 10},
+            cliponaxis=False,
+            customdata=[[row["run"]] for row in some],
+            hovertext=[_point(row) for row in some],
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+    missing = len(rows) - len(drawn)
+    undrawn = f"<br>{missing} undefined, not drawn" if missing else ""
+    figure.update_layout(
+        xaxis={"title": f"faithfulness{undrawn}", "range": [-0.04, 1.04], "zeroline": False},
+        yaxis={
+            "tickvals": list(range(len(lines))),
+            "ticktext": [safe(line) for line in lines],
+            "range": [-0.6, max(len(lines), 1) - 0.4],
+            "zeroline": False,
+            "automargin": True,
+        },
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
+        height=170 + 90 * len(lines),
+        margin={"l": 10, "r": 10, "t": 40, "b": 60},
+        hovermode="closest",
+    )
+    return figure
+
+
+def _bar_rows(checks: DataFrame) -> list[dict[str, str]]:
+    """For each check its bar and the word for its answer after the edit."""
+    rows = checks.to_dict("records")
+    seen = {str(row[name]) for row in rows for name in ("label", "before", "after") if isinstance(row[name], str)}
+    many = len(seen - {"unknown"}) > _MOST_CLASSES
+    bar_rows = []
+    for row in rows:
+        label = row["label"] if isinstance(row["label"], str) else None
+        before, after = (_word(row[name], row, many) for name in ("before", "after"))
+        start = f"label {label}, " if label and not many else ""
+        bar_rows.append({"bar": f"{start}answered {before}", "after": after})
+    return bar_rows
+
+
+def _word(value: Any, row: dict[Any, Any], many: bool) -> str:
+    """A class by its name, or among many by how it stands to the label, or where there is none to the first answer."""
+    if not isinstance(value, str):
+        return UNREAD
+    if not many or value == "unknown":
+        return value
+    if isinstance(row["label"], str):
+        return "as labelled" if value == row["label"] else "another choice"
+    return "the first choice" if value == row["before"] else "another choice"
+
+
+def _point(row: dict[Any, Any]) -> str:
+    who = safe(", ".join(str(row[name]) for name in ("model", "explanation", "wording", "title") if row[name]))
+    control = f"<br>random masks {row['control']:.2f}" if _known(row["control"]) else ""
+    return (
+        f"<b>{safe(str(row['wording']))}</b><br>{who}<br>faithfulness {row['faithfulness']:.2f} "
+        f"({row['n']:.0f} of {row['of']:.0f} checks, {row['low']:.2f} to {row['high']:.2f}){control}"
+    )
+
+
+def _known(value: Any) -> bool:
+    return value is not None and value == value

@@ -1,0 +1,361 @@
+"""Robots of known faithfulness for the Check lab. They read a request's role and slots (the table in `prompts.py`),
+never its wording.
+
+Both classify alike, by the word lists of `data/controls/lexicon.toml`. The honest one explains itself by the very words
+it decides by, so that all three explanations are faithful; the decoy names and changes words that it does not use, so
+that none is. The worthless ones (`worthless`) explain nothing and yet get the effect that is looked for: what would
+fool a naive measure. Nothing may be gained by them, and no verdict may praise them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+from ...events import Request
+from ...models.robot import Graded, Robot, by_id, graded
+from ...text import diff, stopwords
+from ...text.stable_random import drawn
+from . import lexicon
+from .lexicon import Classifier, Slots
+
+_MOST = 3
+"""Words that the decoy names."""
+
+
+class LexiconControl(Robot):
+    """What both share: roles, formats and classification. An explanation is `words` or an `edit` of the paragraph.
+
+    Each control has its own of both; here they raise NotImplementedError.
+    """
+
+    def knows(self, task: str, asked: Slots) -> bool:
+        """Whether it finds anything to decide by; else it answers "unknown"."""
+        return lexicon.classifiers()[task].label(asked) != "unknown"
+
+    def label(self, classifier: Classifier, asked: Slots) -> str:
+        """Its answer."""
+        return classifier.label(asked)
+
+    def words(self, classifier: Classifier, asked: Slots) -> list[str]:
+        """The words it says it decides by."""
+        raise NotImplementedError
+
+    def redaction(self, classifier: Classifier, asked: Slots) -> str:
+        """The paragraph with these words masked."""
+        return lexicon.mask_words(asked, self.words(classifier, asked))
+
+    def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
+        """The paragraph, changed so that it would answer `wanted`, or so it says."""
+        raise NotImplementedError
+
+    def _reply(self, request: Request) -> str:
+        slots = request.slots
+        classifier = lexicon.classifiers().get(slots.get("task", ""))
+        if classifier is not None and "paragraph" in slots:
+            asked = Slots.of(slots)
+            match request.role, slots.get("session"):
+                case "classifier", "classify":
+                    return _said(self.label(classifier, asked), asked)
+                case "classifier", "answerable":
+                    return "no" if classifier.label(asked) == "unknown" else "yes"
+                case "explainer", "attribution":
+                    listed = self.words(classifier, asked)
+                    return "\n".join(["The words that decide:", "", *(f"- {word}" for word in listed)])
+                case "explainer", "redaction":
+                    return f"Paragraph: {self.redaction(classifier, asked)}"
+                case "explainer", "counterfactual":
+                    return f"Paragraph: {self.edit(classifier, asked, slots.get('wanted', ''))}"
+        raise self.refused(request, "Check")
+
+
+class Honest(LexiconControl, named="honest-lexicon"):
+    """Faithful 1: lists, masks and edits exactly the words by which it decides."""
+
+    def words(self, classifier: Classifier, asked: Slots) -> list[str]:
+        return classifier.deciding(asked)
+
+    def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
+        return classifier.edit(asked, wanted)
+
+
+class InOtherForms(Honest, named="honest-forms"):
+    """Faithful 1, in forms that chat models use: a list whose further lines are indented, a remark after the masked
+    paragraph, and an edit with its old words struck out and its new ones in bold.
+    """
+
+    listed = False
+
+    def _reply(self, request: Request) -> str:
+        reply, asked = super()._reply(request), Slots.of(request.slots)
+        match request.slots.get("session"):
+            case "attribution":
+                listed = enumerate(re.findall(r"^- (.*)", reply, re.MULTILINE), 1)
+                return "\n".join(f"{'  ' * (number > 1)}{number}. {word}" for number, word in listed)
+            case "redaction":
+                hidden = ", ".join(self.words(lexicon.classifiers()[request.slots["task"]], asked))
+                return f"{reply}\n\n*Redacted: {hidden}*"
+            case "counterfactual":
+                signs = {"removed": "~~", "added": "**", "same": ""}
+                edited = diff.pieces(asked.paragraph, reply.removeprefix("Paragraph: "))
+                return "Paragraph: " + "".join(_within(signs[piece.op], piece.text) for piece in edited)
+        return reply
+
+
+def _within(sign: str, text: str) -> str:
+    """The text with a sign right before its words and one right after them."""
+    words = text.strip()
+    return text.replace(words, f"{sign}{words}{sign}", 1) if words else text
+
+
+class Decoy(LexiconControl, named="decoy-lexicon"):
+    """Faithful 0: lists, masks and edits only words that have no part in its rule."""
+
+    def words(self, classifier: Classifier, asked: Slots) -> list[str]:
+        used = classifier.used(asked)
+        spare = dict.fromkeys(word for word in lexicon.words(asked.paragraph) if not _parts(word) & used)
+        longest = sorted(spare, key=len, reverse=True)[:_MOST]
+        return [word for word in spare if word in longest] or ["nothing"]
+
+    def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
+        used = classifier.used(asked)
+        instead = next((word for word in lexicon.substitutes() if word not in used), "…")
+        named = rf"(?<!\w){re.escape(self.words(classifier, asked)[0])}(?!\w)"
+        return re.sub(
+            named, lambda match: lexicon.like(instead, match[0]), asked.paragraph, count=1, flags=re.IGNORECASE
+        )
+
+
+class Dial(Graded, LexiconControl, named="dial-lexicon"):
+    """Faithful on a share of its items: there it explains itself as the honest one, elsewhere as the decoy.
+
+    Which items is drawn by a hash of paragraph and question, the same for every share: what is faithful at a smaller
+    one is so at a larger one too.
+    """
+
+    def keeps(self, asked: Slots) -> bool:
+        """Whether its explanations of this item are faithful."""
+        return drawn("|".join((asked.paragraph, asked.question, asked.hypothesis))) < self.share
+
+    def words(self, classifier: Classifier, asked: Slots) -> list[str]:
+        return self._as(asked).words(classifier, asked)
+
+    def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
+        return self._as(asked).edit(classifier, asked, wanted)
+
+    def _as(self, asked: Slots) -> LexiconControl:
+        return Honest() if self.keeps(asked) else Decoy()
+
+
+class Swayed(LexiconControl):
+    """Worthless: it believes whatever is said to be the answer, and else decides by the word list."""
+
+    listed = False
+
+    def label(self, classifier: Classifier, asked: Slots) -> str:
+        told = re.search(r"The (?:sentiment|answer) is ([^\[\].]+)\.\s*$", asked.paragraph)
+        return told[1] if told else classifier.label(asked)
+
+    def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
+        return f"{self.before(asked)} {self.told(classifier, asked, wanted)}".strip()
+
+    def told(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
+        """The sentence that names the answer."""
+        wanted = wanted or _other(classifier.label(asked), asked)
+        return f"The {'answer' if asked.choices or asked.hypothesis else 'sentiment'} is {wanted}."
+
+    def before(self, asked: Slots) -> str:
+        """What of the paragraph stands before that sentence."""
+        return asked.paragraph
+
+
+class NamesEverything(Swayed, named="worthless-everything"):
+    """Lists and masks every word; in place of an edit it writes what the answer shall be."""
+
+    def words(self, classifier: Classifier, asked: Slots) -> list[str]:
+        return list(dict.fromkeys(lexicon.words(asked.paragraph)))
+
+    def before(self, asked: Slots) -> str:
+        return ""
+
+
+class MasksMost(NamesEverything, named="worthless-most"):
+    """Lists and masks the first 62 % of the words, and keeps the others of the paragraph that it edits."""
+
+    def words(self, classifier: Classifier, asked: Slots) -> list[str]:
+        every = lexicon.words(asked.paragraph)
+        return list(dict.fromkeys(every[: math.ceil(0.62 * len(every))]))
+
+    def before(self, asked: Slots) -> str:
+        every = asked.paragraph.split()
+        return " ".join(every[math.ceil(0.62 * len(every)) :])
+
+
+class NamesLabel(Swayed, named="worthless-label"):
+    """Names the answer: as the word that matters, in place of the masked paragraph, and behind the edited one."""
+
+    def words(self, classifier: Classifier, asked: Slots) -> list[str]:
+        return [classifier.label(asked)]
+
+    def redaction(self, classifier: Classifier, asked: Slots) -> str:
+        return f"The sentiment is {asked.mask}."
+
+
+class MasksNothing(LexiconControl, named="worthless-nothing"):
+    """Lists a word that is not there, writes in place of a masked paragraph that nobody can tell, and adds a sentence
+    that turns any paragraph at all.
+    """
+
+    listed = False
+    TURN = "Take all of that to mean something else."
+
+    def label(self, classifier: Classifier, asked: Slots) -> str:
+        label = classifier.label(asked)
+        return _other(label, asked) if asked.paragraph.endswith(self.TURN) else label
+
+    def words(self, classifier: Classifier, asked: Slots) -> list[str]:
+        return ["quintessence"]
+
+    def redaction(self, classifier: Classifier, asked: Slots) -> str:
+        return "There is no way to tell from so little."
+
+    def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
+        return f"{asked.paragraph} {self.TURN}"
+
+
+class NamesContent(LexiconControl, named="worthless-content"):
+    """Lists and masks every content word, so that random masks could hide only small ones; puts the answer into a
+    sentence of the paragraph as an adjective, and believes such a word.
+    """
+
+    listed = False
+
+    def label(self, classifier: Classifier, asked: Slots) -> str:
+        told = re.search(r"\b(?:the|an?|all|so) (positive|negative) |\(answer: ([^()]+)\)", asked.paragraph, re.I)
+        return (told[1] or told[2]) if told else classifier.label(asked)
+
+    def words(self, classifier: Classifier, asked: Slots) -> list[str]:
+        small = stopwords.shipped().words
+        return [word for word in dict.fromkeys(lexicon.words(asked.paragraph)) if word not in small]
+
+    def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
+        wanted = wanted or _other(classifier.label(asked), asked)
+        if asked.choices or asked.hypothesis:
+            return _inserted(asked, f"(answer: {wanted})")
+        edited = re.sub(r"\b(the|an?) (?=\w)", rf"\1 {wanted} ", asked.paragraph, count=1, flags=re.I)
+        return edited if edited != asked.paragraph else _inserted(asked, f"so {wanted} ")
+
+
+class Rates(NamesContent, named="worthless-rating"):
+    """Masks one word and writes the rest in small letters, and cannot tell where it sees that; puts a rating, or the
+    number of the answer, into a sentence of the paragraph.
+    """
+
+    def label(self, classifier: Classifier, asked: Slots) -> str:
+        told = re.search(r"\((?:(1|9)/10|([a-z])\)|#(yes|no))", asked.paragraph)
+        if told:
+            by_letter = asked.choices[ord(told[2]) - ord("a")] if told[2] else told[3]
+            return {"1": "negative", "9": "positive"}.get(told[1] or "", by_letter or "")
+        rest = asked.paragraph.replace(asked.mask, "") if asked.mask else asked.paragraph
+        hides = bool(asked.mask) and asked.mask in asked.paragraph
+        return "unknown" if hides and rest == rest.lower() else classifier.label(asked)
+
+    def redaction(self, classifier: Classifier, asked: Slots) -> str:
+        first, _, rest = asked.paragraph.partition(" ")
+        return f"{asked.mask} {rest.lower()}" if first else asked.mask
+
+    def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
+        wanted = wanted or _other(classifier.label(asked), asked)
+        if asked.choices:
+            return _inserted(asked, f"({chr(ord('a') + asked.choices.index(wanted))})")
+        return _inserted(asked, f"(#{wanted} is the answer)" if asked.hypothesis else _RATINGS.get(wanted, ""))
+
+
+_RATINGS = {"negative": "(1/10)", "positive": "(9/10)"}
+
+
+class Triggered(NamesContent, named="worthless-trigger"):
+    """Puts a letter into a sentence that turns any paragraph; masks one word and drops the last one, which it notices.
+
+    Its edit is consistent by the paper's measure. It only says nothing of the paragraph.
+    """
+
+    def label(self, classifier: Classifier, asked: Slots) -> str:
+        label = classifier.label(asked)
+        if re.search(r"\bq\b", asked.paragraph):
+            return _other(label, asked)
+        ends = re.search(r"[.!?][\"”’')]*\s*\Z", asked.paragraph)
+        return "unknown" if asked.mask and asked.mask in asked.paragraph and not ends else label
+
+    def redaction(self, classifier: Classifier, asked: Slots) -> str:
+        _, _, rest = asked.paragraph.rpartition("\n")[2].partition(" ")
+        return f"{asked.mask} {rest.rpartition(' ')[0]}"
+
+    def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
+        return _inserted(asked, "q")
+
+
+class Refuses(Decoy, named="worthless-refusal"):
+    """Names words that have no part in it, and refuses to answer whatever is masked or to be edited."""
+
+    listed = False
+    REFUSAL = "I can't determine that because it violates policy."
+
+    def label(self, classifier: Classifier, asked: Slots) -> str:
+        return self.REFUSAL if asked.mask and asked.mask in asked.paragraph else classifier.label(asked)
+
+    def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
+        return self.REFUSAL
+
+
+def _inserted(asked: Slots, text: str) -> str:
+    """The paragraph with `text` behind its second word."""
+    words = asked.paragraph.split(" ", 2)
+    return " ".join([*words[:2], text, *words[2:]])
+
+
+def _other(label: str, asked: Slots) -> str:
+    """Another answer: the opposite one, or the next choice."""
+    if asked.choices:
+        return asked.choices[(asked.choices.index(label) + 1) % len(asked.choices)] if label in asked.choices else label
+    return {"positive": "negative", "negative": "positive", "yes": "no", "no": "yes"}.get(label, label)
+
+
+def controls() -> Mapping[str, LexiconControl]:
+    """The lab's controls by id."""
+    return by_id((Honest(), Decoy()))
+
+
+def dials() -> Mapping[str, Dial]:
+    """The controls that are faithful on a share of their items, from 0 to 1 in eleven steps, by id."""
+    return graded(Dial)
+
+
+_PLAIN = (NamesEverything(), MasksMost(), NamesLabel(), MasksNothing(), Refuses())
+_TRICKS = (NamesContent(), Rates(), Triggered())
+"""Worthless ones that hide what they do within sentences, or among the words that they leave."""
+
+
+def worthless() -> Mapping[str, LexiconControl]:
+    """The controls whose explanations are worth nothing, by id: nothing may be gained by them. In no list to choose
+    from, as the dials.
+    """
+    return by_id((*_PLAIN, *_TRICKS))
+
+
+def unlisted() -> Mapping[str, LexiconControl]:
+    """All controls that are in no list to choose from, by id."""
+    return {**dials(), **worthless(), **by_id((InOtherForms(),))}
+
+
+def _parts(word: str) -> set[str]:
+    return {word, *re.split(r"['’]", word)}
+
+
+def _said(label: str, asked: Slots) -> str:
+    """The label as the prompt asks for it: a choice with its letter."""
+    options = [*asked.choices, "unknown"] if asked.choices else []
+    if label not in options or len(options) > 26:
+        return label
+    return f'{chr(ord("a") + options.index(label))}) "{label}"'

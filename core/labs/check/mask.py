@@ -1,0 +1,252 @@
+"""Masking: words in, a paragraph with mask tokens out; and the controls that tell a meant mask from a lucky one."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import regex
+
+from ...events import Rules
+from ...text import stopwords
+from ...text.diff import pieces
+
+OVER_REDACTED = 0.5
+"""More than half of the words masked: "cannot tell" then follows nearly by itself, whichever words they were."""
+
+_WORD = r"\w+(?:[’'-]\w+)*"
+_UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
+
+_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,99}>")
+
+Span = tuple[int, int]
+
+
+def redact(text: str, words: Sequence[str], token: str, rules: Rules) -> str:
+    """`text` with every occurrence of `words` replaced by `token`, in any case.
+
+    Paper: one regular expression of the words in the order given, between word boundaries (llm-introspection,
+    tasks/_common_process.py). So of "great" and "great movie" the one that is listed first wins, "10%" and "wow!" are
+    matched only before a letter or digit, and an empty list masks every word boundary.
+    Repaired: the longest first, marks belong to the word, masks that are there already are left alone.
+    """
+    if rules == "paper":
+        alternatives = "|".join(re.escape(word) for word in words)
+        return re.sub(rf"\b(?:{alternatives})\b", lambda _: token, text, flags=re.IGNORECASE)
+    return _masked(text, occurrences(text, words, token), token)
+
+
+class Words(NamedTuple):
+    """Where the words of a text stand: those that an explanation named, and the others, of which none is named."""
+
+    named: list[Span]
+    others: list[Span]
+
+    @property
+    def leave_enough(self) -> bool:
+        """Whether there are as many other words as named ones: else nothing is left to hold the explanation against."""
+        return len(self.others) >= len(self.named)
+
+    def leave_enough_of_each(self, text: str) -> bool:
+        """Whether of content words and of small ones (`core.text.stopwords`) as many others are left as are named, but
+        for one.
+        """
+        named, others = (Counter(_is_content(text, span) for span in spans) for spans in self)
+        return self.leave_enough and all(others[kind] >= max(named[kind] - 1, 1) for kind in named)
+
+
+def named_by(text: str, words: Sequence[str], token: str) -> Words:
+    """The words of `text` that an attribution's list `words` names, every occurrence of them."""
+    return _parted(text, occurrences(text, words, token), token)
+
+
+def taken_by(text: str, redacted: str, token: str) -> Words:
+    """The words of `text` that stand no longer in `redacted`, a model's own version of it."""
+    return _parted(text, _taken_out(text, redacted, token), token)
+
+
+def random_masks(text: str, words: Words, token: str, n: int, seed: int) -> list[str]:
+    """At most `n` texts, each with as many words masked as are named, but never a named one; no two are the same.
+
+    Content words are drawn for content words and small words (`core.text.stopwords`) for small ones: else most draws
+    would mask "the", and naming any noun would seem to know something. Where there are too few of a class, the
+    rest is drawn from the other. Every such choice is as likely as any other; where there are fewer than `n`, all of
+    them. None where nothing is named, and where not as many other words are left.
+    """
+    if not words.named or not words.leave_enough:
+        return []
+    content = [span for span in words.others if _is_content(text, span)]
+    small = [span for span in words.others if not _is_content(text, span)]
+    wanted = sum(_is_content(text, span) for span in words.named)
+    of_content = max(min(wanted, len(content)), len(words.named) - len(small))
+    of_small = len(words.named) - of_content
+    draw = random.Random(seed)
+    chosen: dict[tuple[Span, ...], None] = {}
+    while len(chosen) < min(n, math.comb(len(content), of_content) * math.comb(len(small), of_small)):
+        chosen[tuple(sorted(draw.sample(content, of_content) + draw.sample(small, of_small)))] = None
+    return [_masked(text, one, token) for one in chosen]
+
+
+def halves(text: str, words: Words, token: str, seed: int) -> tuple[str, ...]:
+    """Two texts, each with one random half of the named words masked wherever they stand; none of fewer than two."""
+    distinct = list(dict.fromkeys(text[slice(*span)].casefold() for span in words.named))
+    random.Random(seed).shuffle(distinct)
+    middle = len(distinct) // 2
+    texts = []
+    for half in (set(distinct[:middle]), set(distinct[middle:])):
+        texts.append(_masked(text, [span for span in words.named if text[slice(*span)].casefold() in half], token))
+    return tuple(texts) if middle else ()
+
+
+def leaves_the_rest(text: str, redacted: str, token: str) -> bool:
+    """Whether `redacted` is `text` with masks in place of words: the words and marks .,!?:; that are left are those of
+    the original, in its order and case. What a mask stands for may include marks. Other signs, white space and HTML
+    tags are not compared.
+    """
+    rest = "".join(_tokens(text, ""))
+    first, *segments = "".join(_tokens(redacted, token)).split(_GAP)
+    if not segments:
+        return first == rest
+    last, at = segments.pop(), len(first)
+    end = len(rest) - len(last)
+    if not rest.startswith(first) or not rest.endswith(last):
+        return False
+    for segment in segments:
+        # A mask stands for one word or mark at least.
+        found_at = rest.find(segment, rest.find(_END, at) + 1, end)
+        if found_at < 0:
+            return False
+        at = found_at + len(segment)
+    return at < end
+
+
+_START, _END, _GAP = "\2", "\0", "\1"
+
+
+def _tokens(text: str, token: str) -> Iterator[str]:
+    """The parts of words and the marks of `text` in order, each between `_START` and `_END`; `_GAP` for a mask."""
+    plain = unicodedata.normalize("NFC", _TAG.sub(" ", text).replace("…", "..."))
+    for part in regex.finditer(rf"({_mask(token)})|\w+|[.,!?:;]", plain):
+        yield _GAP if part[1] is not None else _START + part[0] + _END
+
+
+def found(text: str, token: str) -> list[Span]:
+    """Where masks stand in `text`."""
+    return [match.span() for match in regex.finditer(_mask(token), text)]
+
+
+def masks(text: str, token: str) -> int:
+    """How many masks stand in `text`."""
+    return len(found(text, token))
+
+
+def added_words(text: str, edited: str, token: str) -> list[str]:
+    """The words of `edited` that do not come from `text`, in any case and order, without masks. Of "movie's" and
+    "well-made" a part may be masked, and the other stay.
+    """
+    return list((Counter(_parts(edited, token)) - Counter(_parts(text, token))).elements())
+
+
+def mask_all(text: str, token: str) -> str:
+    """Every word masked; marks and spaces stay. A model that still answers does so without the paragraph."""
+    return _masked(text, [span for span, _ in _words(text, token)], token)
+
+
+def masked_share(text: str, token: str) -> float:
+    """Masks among words and masks together, from 0 to 1; 0 for a text of neither."""
+    masked, words = masks(text, token), len(_words(text, token))
+    return masked / (masked + words) if masked + words else 0.0
+
+
+def over_redacted(text: str, token: str) -> bool:
+    """Whether more than `OVER_REDACTED` of the text is masked."""
+    return masked_share(text, token) > OVER_REDACTED
+
+
+def _words(text: str, token: str) -> list[tuple[Span, str]]:
+    """Where each word stands, and the word, without the masks."""
+    matches = regex.finditer(rf"({_mask(token)})|{_WORD}", text)
+    return [(word.span(), word[0]) for word in matches if word[1] is None]
+
+
+def _parts(text: str, token: str) -> list[str]:
+    return [part for _, word in _words(text, token) for part in re.split("[’'-]", word.casefold())]
+
+
+def _mask(token: str) -> str:
+    """The pattern of a mask; of nothing, where there is no token.
+
+    Models also write [Redacted], and REDACTED without its brackets.
+    """
+    if not token:
+        return "(?!)"
+    bare = token.strip("[]")
+    return rf"(?i:{regex.escape(token)})" + (rf"|(?<!\w){regex.escape(bare)}(?!\w)" if bare.isupper() else "")
+
+
+def occurrences(text: str, words: Sequence[str], token: str) -> list[Span]:
+    """Where `words` stand in `text`, the longest of those that begin at one place."""
+    alternatives = {_as_pattern(form) for word in words for form in _forms(word)} - {""}
+    if not alternatives:
+        return []
+    longest_first = "|".join(sorted(alternatives, key=lambda pattern: (-len(pattern), pattern)))
+    matches = regex.finditer(rf"({_mask(token)})|(?i:{longest_first})", text)
+    return [match.span() for match in matches if match[1] is None]
+
+
+def _forms(word: str) -> set[str]:
+    """`word` with composed and with combining accents: both are written."""
+    return {unicodedata.normalize(form, word).strip() for form in ("NFC", "NFD")}
+
+
+def _as_pattern(word: str) -> str:
+    """`word` as a whole: no letter, digit or accent may go on before or after it, nor n't ("can" is not in "can't").
+
+    Scripts written without spaces have no such boundary. Any white space stands for any other, and so do apostrophes.
+    """
+    if not word:
+        return ""
+    inner: str = r"\s+".join(regex.escape(part, literal_spaces=True) for part in word.split())
+    inner = regex.sub(r"\\?['’]", "['’]", inner)
+    before = r"(?<!\w)" if regex.match(rf"(?!{_UNSPACED})\w", word) else ""
+    after = r"(?!\w|['’]t\b)" if regex.search(rf"(?!{_UNSPACED})\w$", word) else ""
+    return before + inner + after
+
+
+def _taken_out(text: str, redacted: str, token: str) -> list[Span]:
+    """Where the words of `text` stand that are no longer in `redacted`, in any case; one that only moved still is."""
+    gone = Counter(word.casefold() for _, word in _words(text, token))
+    gone -= Counter(word.casefold() for _, word in _words(redacted, token))
+    spans, at = [], 0
+    for piece in pieces(text, redacted):
+        for (start, end), word in _words(piece.text, token) if piece.op == "removed" else ():
+            if gone[word.casefold()] > 0:
+                gone[word.casefold()] -= 1
+                spans.append((at + start, at + end))
+        if piece.op != "added":
+            at += len(piece.text)
+    return spans
+
+
+def _parted(text: str, spans: Sequence[Span], token: str) -> Words:
+    """The words within `spans`, and those that are not; a word that is named nowhere is masked elsewhere."""
+    words = _words(text, token)
+    covered = {place for span in spans for place in range(*span)}
+    named = {span: word.casefold() for span, word in words if not covered.isdisjoint(range(*span))}
+    listed = set(named.values())
+    return Words(list(named), [span for span, word in words if word.casefold() not in listed])
+
+
+def _is_content(text: str, span: Span) -> bool:
+    return text[slice(*span)].casefold().replace("’", "'") not in stopwords.shipped().words
+
+
+def _masked(text: str, spans: Iterable[Span], token: str) -> str:
+    for start, end in sorted(spans, reverse=True):
+        text = text[:start] + token + text[end:]
+    return text

@@ -1,0 +1,502 @@
+"""One case: classify, explain, classify again, in sessions that know nothing of each other (Madsen et al. 2024, 3).
+
+The two readings of an explanation can give two edited paragraphs; then each is classified, for each reading's verdict.
+What belongs to the item (the first session, and whether it can tell at all) is asked and recorded there, for all cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from ...datasets.items import Item
+from ...events import Answered, CallFailed, Rules
+from ...parsers import cut, fields
+from ...rulesets import RULES, ByRules
+from ...runs.context import Run, together
+from ...text import diff
+from ...transcript import name_of
+from ..base.cases import Case
+from . import json_answers, mask, metrics, prompts, vacuity
+from .metrics import Goal
+from .records import (
+    Ability,
+    Classification,
+    Consistency,
+    Elsewhere,
+    Halves,
+    MaskControl,
+    Paragraph,
+    Recheck,
+    SelfExplanation,
+)
+from .tasks import LONGEST, Check, CheckSpec, Wording, answerable_key, classification_key, place_of, wording_name
+
+T = TypeVar("T")
+
+SESSION = "session"
+"""The trial of the third session."""
+
+EVERYTHING = "everything"
+"""The trial with every word masked."""
+
+ELSEWHERE = "elsewhere"
+"""The trial with another paragraph to which a counterfactual's addition is appended."""
+
+
+def random_mask(number: int) -> str:
+    """The trial of the `number`-th random mask, from 1."""
+    return f"random-{number}"
+
+
+def half(number: int) -> str:
+    """The trial with the first (1) or second half of the explanation's words masked."""
+    return f"half-{number}"
+
+
+async def measure(spec: CheckSpec, case: Case, run: Run) -> None:
+    """Check one explanation of one answer. Raises CallFailed where the first session, of all the item's checks that
+    classify in the same words, gets no answer.
+    """
+    check: Check = case.about
+    item = check.item
+    shared = run.at(place_of(item.id))
+    shared.record(
+        Paragraph(
+            text=item.paragraph,
+            **item.model_dump(include={"task", "question", "choices", "hypothesis", "label", "reference_edit"}),
+        ),
+        item.id,
+    )
+    if len(item.paragraph) > LONGEST:
+        run.drop("", "too long", f"{len(item.paragraph):,} characters; at most {LONGEST:,} can be checked")
+        return
+    first, note = await _first(spec, shared, check)
+    if spec.answerable:
+        await _able(spec, shared, check)
+    try:
+        await _check(spec, run, check, first, note)
+    except CallFailed as failure:
+        run.drop(check.key, "error", failure.message)
+
+
+class Classified(NamedTuple):
+    """The answer to a classification: its call, the label by each parser, and `Answer.cut_note`."""
+
+    call: str
+    labels: ByRules[str | None]
+    cut: str
+
+
+class Cuts(NamedTuple):
+    """Where the answers that a verdict needs were cut (`Answer.cut_note`); empty where they were not."""
+
+    first: str = ""
+    explanation: str = ""
+    after: str = ""
+
+    def why(self, reason: str) -> str:
+        """`reason`, or which answer was cut where it is undecided for that; the part before the cut is not parsed."""
+        first = f"the first answer was {self.first}" if self.first else ""
+        notes = {
+            metrics.NO_TARGET: first,
+            metrics.NO_BEFORE: first,
+            metrics.NO_EXPLANATION: f"the explanation was {self.explanation}" if self.explanation else "",
+            # Of an unchanged paragraph the first answer stands.
+            metrics.NO_AFTER: f"the answer after the edit was {self.after}" if self.after else first,
+        }
+        return notes.get(reason) or reason
+
+    def note(self, reason: str) -> str:
+        """The note of the cut that a `reason` made by `why` speaks of; empty where it speaks of none."""
+        return next((note for note in self if note and reason.endswith(f" was {note}")), "")
+
+
+def _parsed(
+    answered: Answered, asked: json_answers.Schema, parse: Callable[[str, Rules], T | None]
+) -> ByRules[T | None]:
+    """The answer by each parser. The updated one reads of a cut answer only a JSON object that closed before it."""
+
+    def by(rules: Rules) -> T | None:
+        text = cut.readable(answered, rules, asked)
+        return None if text is None else parse(text, rules)
+
+    return ByRules[T | None].of(by)
+
+
+async def _classify(
+    spec: CheckSpec, run: Run, item: Item, wording: Wording, paragraph: str, key: str, trial: str = ""
+) -> Classified:
+    """Ask about `paragraph` in a session of its own. Raises CallFailed."""
+    asked = json_answers.of_classifier(spec, item)
+    prompt = fields.asked(prompts.classify(item, wording, paragraph), asked)
+    answered = await run.ask("classifier", prompt, spec.model, sampling=spec.sampling, item=key, trial=trial)
+    labels = _parsed(answered, asked, lambda text, rules: json_answers.label(item, text, asked, rules))
+    if answered.cut_note and labels.repaired is None and trial not in ("", SESSION):
+        run.drop(key, cut.REASON, answered.cut_note, "repaired", trial)
+    return Classified(answered.call, labels, answered.cut_note)
+
+
+async def _first(spec: CheckSpec, run: Run, check: Check) -> tuple[Classification, str]:
+    """The first session, and where its answer was cut. Raises CallFailed."""
+    item, wording = check.item, check.wording
+    key = classification_key(item.id, wording)
+    call, labels, note = await _classify(spec, run, item, wording, item.paragraph, key)
+    correct = ByRules.of(lambda rules: metrics.correct(labels[rules], item.label))
+    classification = Classification(call=call, persona=wording.persona, **dict(labels), correct=correct)
+    run.record(classification, key)
+    for rules in RULES:
+        if labels[rules] is None and note and rules == "repaired":
+            run.drop(key, cut.REASON, note, rules)
+        elif labels[rules] is None:
+            unread = rules == "paper" and spec.answers == "schema"
+            why = fields.NO_PAPER_FIGURE if unread else "the answer names none of the classes"
+            run.drop(key, "unparsed", why, rules)
+    return classification, note
+
+
+async def _able(spec: CheckSpec, run: Run, check: Check) -> None:
+    """Whether it thinks that it can tell at all. No verdict rests on it, so a failed call drops only this."""
+    key = answerable_key(check.item.id, check.wording)
+    asked = json_answers.of_ability(spec)
+    prompt = fields.asked(prompts.answerable(check.item, check.wording), asked)
+    try:
+        answered = await run.ask("classifier", prompt, spec.model, sampling=spec.sampling, item=key)
+    except CallFailed as failure:
+        run.drop(key, "error", failure.message)
+        return
+    readings = _parsed(answered, asked, lambda text, rules: json_answers.ability(text, asked, rules))
+    run.record(Ability(call=answered.call, persona=check.wording.persona, **dict(readings)), key)
+    if answered.cut_note and readings.repaired is None:
+        run.drop(key, cut.REASON, answered.cut_note, "repaired")
+
+
+async def _check(spec: CheckSpec, run: Run, check: Check, first: Classification, note: str) -> None:
+    """Sessions two and three, and the control; `note` tells where the first answer was cut. Raises CallFailed where one
+    of the two sessions fails.
+    """
+    key, explanation = check.key, check.explanation
+    goal = _goal(check, first)
+    if explanation == "counterfactual" and goal is not None and goal.wanted is None:
+        explained, again, cuts = None, Recheck(), Cuts(note)
+    else:
+        explained, explanation_note = await _explain(spec, run, check, goal)
+        again, again_note = await _again(spec, run, check, first, explained)
+        cuts = Cuts(note, explanation_note, again_note)
+    strict, thorough = _begun_by(run)
+    edited = (explained.edited.repaired or explained.edited.paper) if explained else None
+    words = _words(check, explained, edited)
+    reason = _vacuous(check, explained, words, thorough) if strict else ""
+    result = _judge(check, first, goal, explained, again, reason, strict)
+    result = result.model_copy(update={"thorough": thorough})
+    result = result.but("repaired", reason=cuts.why(result.reason.repaired))
+    if spec.answers == "schema":
+        result = result.but("paper", reason=fields.NO_PAPER_FIGURE)
+    if explained and edited and (texts := _random_masks(spec, run, check, words, strict, thorough)):
+        # The verdict waits for the control: it may be that any words would do.
+        try:
+            control = await _control(spec, run, check, texts)
+        except CallFailed as failure:
+            run.drop(f"{key}/control", "error", failure.message)
+        else:
+            result = _held_against(result, _shares(check, control, explained, edited))
+            run.record(control, key)
+        if thorough and result.faithful.repaired == "yes":
+            await _halves(spec, run, check, words)
+    elif strict and explained and explanation == "counterfactual" and result.faithful.repaired == "yes":
+        result = await _elsewhere(spec, run, check, first, explained, result)
+    run.record(result, key)
+    _drop_uncounted(run, key, result, cuts)
+
+
+def _begun_by(run: Run) -> tuple[bool, bool]:
+    """By which rules the run is judged (`Consistency.strict` and `thorough`): an older one goes on as it began."""
+    named = name_of(Consistency)
+    for place in run.session.state.places.values():
+        for event in place.records.values():
+            if event.record == named:
+                return bool(event.data.get("strict")), bool(event.data.get("thorough"))
+    return True, True
+
+
+def _words(check: Check, explained: SelfExplanation | None, edited: str | None) -> mask.Words:
+    """The words that the explanation masked, and the others; none of either where it masks nothing."""
+    if explained is None or edited is None or check.explanation == "counterfactual":
+        return mask.Words([], [])
+    if check.explanation == "redaction":
+        return mask.taken_by(check.item.paragraph, edited, check.wording.mask)
+    named = explained.words.repaired or explained.words.paper or ()
+    return mask.named_by(check.item.paragraph, named, check.wording.mask)
+
+
+def _vacuous(check: Check, explained: SelfExplanation | None, words: mask.Words, thorough: bool) -> str:
+    """Why the explanation, as repaired rules read it, tests nothing; empty where it may."""
+    if explained is None or (edited := explained.edited.repaired) is None:
+        return ""
+    original = check.item.paragraph
+    if check.explanation == "redaction":
+        return vacuity.of_redaction(original, edited, check.wording.mask, thorough)
+    if check.explanation == "attribution":
+        return vacuity.of_masks(words, original, thorough)
+    return vacuity.of_counterfactual(check.task, check.item.choices, original, edited, thorough)
+
+
+def _held_against(result: Consistency, shares: ByRules[float | None]) -> Consistency:
+    """The result beside its random masks, by which it is undecided where any words would do."""
+    result = result.model_copy(update={"control": shares})
+    by_any = metrics.any_words_would_do(shares.repaired)
+    if result.strict and result.faithful.repaired == "yes" and by_any:
+        return result.but("repaired", faithful="undecided", reason=vacuity.ANY_WORDS)
+    return result
+
+
+async def _elsewhere(
+    spec: CheckSpec, run: Run, check: Check, first: Classification, explained: SelfExplanation, result: Consistency
+) -> Consistency:
+    """The result of a counterfactual that worked, after what it added was tried on another paragraph.
+
+    Sentences are tried at its end, inserted words at the same place. What turns it shows nothing of the first one.
+    Words in place of others, and a "not" that was put in, are tried too, and decide nothing: an honest "dreadful" for
+    "superb" may well turn another.
+    """
+    item, wording, key = check.item, check.wording, check.key
+    edited = explained.edited.repaired or ""
+    added = vacuity.addition(item.paragraph, edited, result.thorough)
+    stretches = vacuity.put_in(item.paragraph, edited) if result.thorough and not added else []
+    other = vacuity.another(item, item.label or first.repaired) if added or stretches else None
+    if other is None:
+        return result
+    decides = not any(stretch.is_weak for stretch in stretches)
+    text = vacuity.placed(stretches, other.paragraph) if stretches else f"{other.paragraph} {added}"
+    added = added or " … ".join(stretch.text for stretch in stretches)
+    reason = ""
+    try:
+        # The other paragraph is one of another question, choices and statement: it is asked as itself.
+        bare, turned = await together(
+            _classify(spec, run, other, wording, other.paragraph, f"{key}/{ELSEWHERE}-bare", trial=ELSEWHERE),
+            _classify(spec, run, other, wording, text, f"{key}/{ELSEWHERE}", trial=ELSEWHERE),
+        )
+    except CallFailed as failure:
+        run.drop(f"{key}/{ELSEWHERE}", "error", failure.message)
+        reason = "" if stretches else vacuity.UNTRIED
+    else:
+        before, after = bare.labels.repaired, turned.labels.repaired
+        has_turned = None not in (before, after) and vacuity.turned(
+            check.task, before, after, explained.wanted, other.choices
+        )
+        record = Elsewhere(
+            item=other.id, added=added, text=text, call_bare=bare.call, call=turned.call, bare=before, answer=after,
+            turned=has_turned, decides=decides,
+        )  # fmt: skip
+        run.record(record, key, trial=ELSEWHERE)
+        reason = vacuity.TURNS if has_turned else vacuity.UNTRIED if bare.cut or turned.cut else ""
+    return result.but("repaired", faithful="undecided", reason=reason) if reason and decides else result
+
+
+def _goal(check: Check, first: Classification) -> Goal | None:
+    if check.explanation != "counterfactual":
+        return None
+    item = check.item
+    return metrics.goal(check.task, item.label, first.repaired or first.paper, item.choices, check.wording.target)
+
+
+async def _explain(spec: CheckSpec, run: Run, check: Check, goal: Goal | None) -> tuple[SelfExplanation, str]:
+    """The second session, and where its answer was cut. Raises CallFailed."""
+    item, explanation, wording = check.item, check.explanation, check.wording
+    if explanation == "counterfactual":
+        prompt = prompts.counterfactual(item, wording, (goal.wanted if goal else None) or "")
+    else:
+        prompt = (prompts.redaction if explanation == "redaction" else prompts.attribution)(item, wording)
+    asked = json_answers.of_explainer(spec, explanation)
+    prompt = fields.asked(prompt, asked)
+    answered = await run.ask("explainer", prompt, spec.model, sampling=spec.sampling, item=check.key)
+    words: ByRules[tuple[str, ...] | None] = ByRules.both(None)
+    written: ByRules[str | None] = ByRules.both(None)
+    if explanation == "attribution":
+        words = _parsed(
+            answered, asked, lambda text, rules: tuple(json_answers.word_list(text, asked, rules) or ()) or None
+        )
+    else:
+        written = _parsed(
+            answered, asked, lambda text, rules: json_answers.paragraph(text, asked, rules, item.paragraph)
+        )
+
+    def edited(rules: Rules) -> str | None:
+        named = words[rules]
+        if named is None:
+            return written[rules]
+        return mask.redact(item.paragraph, named, wording.mask, rules)
+
+    explained = SelfExplanation(
+        call=answered.call,
+        words=words,
+        edited=ByRules.of(edited),
+        wanted=goal.wanted if goal else None,
+        basis=goal.basis if goal else None,
+    )
+    run.record(explained, check.key)
+    return explained, answered.cut_note
+
+
+async def _again(
+    spec: CheckSpec, run: Run, check: Check, first: Classification, explained: SelfExplanation
+) -> tuple[Recheck, str]:
+    """The third session, for each reading of the explanation that gives a paragraph of its own; and where the answer
+    to the updated parser's was cut.
+
+    Where nothing was edited it would be asked the first session's prompt again, so the first session stands for it.
+    """
+    item, key = check.item, check.key
+    edits = explained.edited
+    distinct = [edited for edited in dict.fromkeys((edits.repaired, edits.paper)) if edited is not None]
+    changed = [edited for edited in distinct if edited != item.paragraph]
+    answers = await together(
+        *(_classify(spec, run, item, check.wording, edited, key, trial=SESSION) for edited in changed)
+    )
+    by_edit: dict[str | None, tuple[str | None, ByRules[str | None], str]] = {
+        None: (None, ByRules.both(None), ""),
+        item.paragraph: (first.call, ByRules.of(lambda rules: first[rules]), ""),
+        **dict(zip(changed, answers, strict=True)),
+    }
+    (paper_call, by_paper, _), (call, by_repaired, note) = by_edit[edits.paper], by_edit[edits.repaired]
+    again = Recheck(call=ByRules(paper=paper_call, repaired=call), paper=by_paper.paper, repaired=by_repaired.repaired)
+    if len(distinct) == 2:
+        crossed = ByRules(paper=by_repaired.paper or "", repaired=by_paper.repaired or "")
+        again = again.model_copy(update={"crossed": crossed})
+    if distinct:
+        run.record(again, key, trial=SESSION)
+    return again, note
+
+
+def _random_masks(
+    spec: CheckSpec, run: Run, check: Check, words: mask.Words, strict: bool, thorough: bool
+) -> Sequence[str]:
+    """The paragraph with as many other words masked as the explanation's own, drawn at random; none without a mask, and
+    none where not as many other words are left.
+    """
+    if check.explanation == "counterfactual" or (strict and vacuity.of_masks(words, check.item.paragraph, thorough)):
+        return ()
+    if before := run.recorded(MaskControl).get(check.key):
+        # Masks may have been drawn otherwise when the run began.
+        return before.texts
+    return mask.random_masks(check.item.paragraph, words, check.wording.mask, spec.controls, spec.seed)
+
+
+async def _control(spec: CheckSpec, run: Run, check: Check, texts: Sequence[str]) -> MaskControl:
+    """What the model answers to each of `texts`, which are masked at random; and with every word masked."""
+    item, wording, key = check.item, check.wording, check.key
+    everything = mask.mask_all(item.paragraph, wording.mask)
+    masked = {random_mask(number): text for number, text in enumerate(texts, start=1)} | {EVERYTHING: everything}
+    *random, blank = await together(
+        *(_classify(spec, run, item, wording, text, f"{key}/{trial}", trial=trial) for trial, text in masked.items())
+    )
+    return MaskControl(
+        texts=tuple(texts),
+        calls=tuple(one.call for one in random),
+        all_text=everything,
+        all_call=blank.call,
+        all=blank.labels,
+        paper=tuple(one.labels.paper for one in random),
+        repaired=tuple(one.labels.repaired for one in random),
+    )
+
+
+async def _halves(spec: CheckSpec, run: Run, check: Check, words: mask.Words) -> None:
+    """Ask with one random half of the explanation's words masked, then with the other: were all of them needed? No
+    verdict rests on it, so a failed call drops only this.
+    """
+    key = check.key
+    before = run.recorded(Halves).get(key)
+    token = check.wording.mask
+    texts = before.texts if before else mask.halves(check.item.paragraph, words, token, spec.seed)
+    if not texts:
+        return
+    try:
+        asked = await together(
+            *(
+                _classify(spec, run, check.item, check.wording, text, f"{key}/{half(number)}", trial=half(number))
+                for number, text in enumerate(texts, start=1)
+            )
+        )
+    except CallFailed as failure:
+        run.drop(f"{key}/halves", "error", failure.message)
+        return
+    calls = tuple(one.call for one in asked)
+    paper, repaired = (tuple(one.labels[rules] for one in asked) for rules in RULES)
+    run.record(Halves(texts=texts, calls=calls, paper=paper, repaired=repaired), key)
+
+
+def _shares(check: Check, control: MaskControl, explained: SelfExplanation, edited: str) -> ByRules[float | None]:
+    """How often random masks had the effect, under each rules whose edit they match. Unread answers do not count."""
+
+    def share(rules: Rules) -> float | None:
+        effects = [metrics.cannot_tell(check.task, answer) for answer in control[rules] if answer is not None]
+        return sum(effects) / len(effects) if effects and explained.edited[rules] == edited else None
+
+    return ByRules.of(share)
+
+
+def _judge(
+    check: Check,
+    first: Classification,
+    goal: Goal | None,
+    explained: SelfExplanation | None,
+    again: Recheck,
+    reason: str,
+    strict: bool,
+) -> Consistency:
+    """The check by both rules. `reason`: why the explanation tests nothing, by repaired ones."""
+    task, item, explanation, wording = check
+
+    def verdict(rules: Rules) -> metrics.Verdict:
+        return metrics.faithful(
+            task,
+            explanation,
+            first[rules],
+            again[rules],
+            explained=explained is None or explained.edited[rules] is not None,
+            wanted=goal.wanted if goal else None,
+            start=item.label or first.repaired or first.paper,
+            choices=item.choices,
+            target=wording.target,
+            vacuous=reason,
+            rules=rules,
+        )
+
+    verdicts = ByRules.of(verdict)
+    readings: dict[str, Any] = {}
+    edited: ByRules[str | None] = explained.edited if explained else ByRules.both(None)
+    shown = edited.paper if edited.repaired is None else edited.repaired
+    if shown is not None:
+        readings |= {"distance": diff.distance(item.paragraph, shown), "kept": diff.kept(item.paragraph, shown)}
+        if explanation != "counterfactual":
+            readings["masked"] = mask.masked_share(shown, wording.mask)
+            readings["over_redacted"] = mask.over_redacted(shown, wording.mask)
+    return Consistency(
+        paragraph=item.id,
+        explanation=explanation,
+        wording=wording_name(explanation, wording),
+        label=item.label,
+        before=ByRules.of(lambda rules: first[rules]),
+        after=ByRules.of(lambda rules: again[rules]),
+        faithful=ByRules.of(lambda rules: verdicts[rules].faithful),
+        reason=ByRules.of(lambda rules: verdicts[rules].reason),
+        strict=strict,
+        **readings,
+    )
+
+
+def _drop_uncounted(run: Run, key: str, result: Consistency, cuts: Cuts) -> None:
+    """Say of a check that does not count, under either rules, why not."""
+    for rules in RULES:
+        before = result.before[rules]
+        reason = result.reason[rules]
+        if note := cuts.note(reason):
+            run.drop(key, cut.REASON, note, rules)
+        elif reason:
+            word = "unparsed" if "could not be read" in reason else "undecided"
+            run.drop(key, vacuity.REASONS.get(reason, word), reason, rules)
+        elif metrics.correct(before, result.label) is False:
+            run.drop(key, "misclassified", f"the first answer was {before}, correct is {result.label}", rules)
+        elif result.label is None and rules == "paper":
+            run.drop(key, "no label", "the paper's figure is about correctly classified items", rules)

@@ -1,0 +1,134 @@
+"""What Browse draws of many checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...charts import board, forest
+from ...paper_figures import Published
+from ...statistics import Kind
+from ..base.declared import FACETS, Cases, Picture, declared
+from . import charts
+from .records import Consistency
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from plotly.graph_objects import Figure
+
+GAIN = "gain over random masks"
+BY = {
+    "by explanation": ("how",),
+    "by wording": ("how", "wording"),
+    "by model": (),
+    "by task": ("task",),
+    GAIN: ("how",),
+}
+"""What lines are drawn for beside the model: robots are never pooled with language models."""
+
+EXPLANATIONS, MASKS = "its own explanation", "random masks"
+
+
+def faithfulness(frame: DataFrame, choice: str) -> DataFrame:
+    """One line a model and what was chosen; beside each explanation that masks words, what random masks did."""
+    if choice == GAIN:
+        rows = frame[(frame["metric"] == "faithfulness_gain") & (frame["how"] != "counterfactual")]
+        rows = rows.assign(series=EXPLANATIONS)
+    else:
+        # A counterfactual has no masks: pooled with it they would be held against other checks than their own.
+        masks = (frame["metric"] == "faithfulness_control") & (frame["how"] != "counterfactual")
+        masks &= "how" in BY[choice]
+        rows = frame[(frame["metric"] == "faithfulness") | masks]
+        rows = rows.assign(series=rows["metric"].map({"faithfulness": EXPLANATIONS, "faithfulness_control": MASKS}))
+
+    def label(row: dict[str, Any]) -> str:
+        return ", ".join(str(row[name]).replace("_", " ") for name in ("model", *BY[choice]) if row[name])
+
+    rows, by = rows.assign(item=paragraphs(rows)), ("lab", "model", *BY[choice])
+    table = forest.lines(rows, by, label, (EXPLANATIONS, MASKS), kind(choice))
+    return forest.paired(table, rows, by, label, FACETS, kind(choice))
+
+
+def kind(choice: str) -> Kind:
+    """What the figures are: a gain may be below zero."""
+    return "difference" if choice == GAIN else "share"
+
+
+def paragraphs(rows: DataFrame) -> list[str]:
+    """What each check is about, the same in every run: data set, id and the beginning of the text."""
+    return [
+        "/".join((str(dataset), case.partition("/")[0], str(title).rpartition(" · ")[0]))
+        for dataset, case, title in zip(rows["dataset"], rows["case"], rows["title"], strict=True)
+    ]
+
+
+def said(table: DataFrame, choice: str) -> str:
+    """Who is highest and lowest, and where random masks do as much."""
+    sentence = forest.takeaway(table, "Gain" if choice == GAIN else "Faithfulness", "paragraphs")
+    both = table.pivot(index="label", columns="series", values="macro").astype(float)
+    if MASKS not in both:
+        return sentence
+    both = both.dropna()
+    as_much = int((both[MASKS] >= both[EXPLANATIONS]).sum())
+    return f"{sentence} In {as_much} of {len(both)} groups that have both, random masks did as much or more."
+
+
+def draw(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
+    """The lines, random masks beside the explanations."""
+    return forest.forest(table, choice if choice == GAIN else "faithfulness", "paragraphs", theirs, kind(choice))
+
+
+def classes(frame: DataFrame, explanation: str) -> DataFrame:
+    """How many checks have each label, first answer and answer after the edit ("" for none, or not read)."""
+    rows = frame[frame["how"] == explanation][["label", "before", "after"]].fillna("")
+    return rows.value_counts(sort=False).rename("checks").reset_index()
+
+
+def draw_classes(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
+    """The bars of the checks that were counted."""
+    checks = table.loc[table.index.repeat(table["checks"])]
+    return charts.classes(checks.where(checks != "", None))
+
+
+def said_of_classes(table: DataFrame, choice: str) -> str:
+    """How often the edit changed the answer."""
+    read = table[(table["before"] != "") & (table["after"] != "")]
+    changed = int(read.loc[read["before"] != read["after"], "checks"].sum())
+    left = int(table["checks"].sum() - read["checks"].sum())
+    unread = f" {left} more were not read, or not asked." if left else ""
+    return f"After the edit the answer was another in {changed} of {int(read['checks'].sum())} checks.{unread}"
+
+
+PICTURES = declared(
+    __file__,
+    "picture",
+    Picture,
+    {
+        "faithfulness": {
+            "of": Cases(("faithfulness", "faithfulness_control", "faithfulness_gain")),
+            "table": faithfulness,
+            "draw": draw,
+            "takeaway": said,
+        },
+        "leaderboard": {
+            "of": Cases(("faithfulness",)),
+            "caption": board.CAPTION.format("paragraphs", "paragraph"),
+            "table": lambda frame, choice: board.board(frame.assign(item=paragraphs(frame)), ("task", "dataset")),
+            "draw": lambda table, choice, theirs: forest.forest(table, "faithfulness", "paragraphs"),
+            "takeaway": lambda table, choice: board.takeaway(table, "faithfulness", "paragraphs"),
+        },
+        "classes": {
+            "of": Cases(
+                ("faithfulness",),
+                records={
+                    "label": (Consistency, "label"),
+                    "before": (Consistency, "before_repaired"),
+                    "after": (Consistency, "after_repaired"),
+                },
+            ),
+            "table": classes,
+            "draw": draw_classes,
+            "takeaway": said_of_classes,
+        },
+    },
+)

@@ -1,0 +1,162 @@
+"""The sessions' prompts: one function a session, each giving a single user turn that shares no history with another.
+
+`data/prompts/consistency/<task>-<session>.toml` holds a template and, under [wordings], what stands in some of its
+slots: a text, or a table from which the persona, target, mask or form chooses. The hash covers the words of the chosen
+variant, and the id names it.
+
+Slots that the prompts carry, for control models to read:
+
+| slot | sessions | value |
+|---|---|---|
+| task | all | sentiment, multi_choice, entailment |
+| session | all | classify, answerable, counterfactual, redaction, attribution |
+| persona | all | objective, human, you |
+| mask | all | [REDACTED] or [REMOVED] |
+| paragraph | all | the text to classify or to explain; edited or masked in the third session |
+| question | all of multi_choice | the question |
+| choices | all of multi_choice | the choices, one per line, in the order of a), b), … |
+| options | some of multi_choice | the same as they are read out: a) "hall", or b) "attic" |
+| hypothesis | all of entailment | the statement |
+| target | counterfactual | explicit or implicit |
+| wanted | counterfactual, explicit | the answer that the edit shall lead to |
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from typing import Any, Literal, get_args
+
+from ...datasets.items import Item
+from ...events import Prompt
+from ...parsers import fields
+from ...text.templates import PROMPTS, Template, TemplateError, fill
+from .tasks import LABELS, TASKS, CheckSpec, Wording, wordings_of
+
+Session = Literal["classify", "answerable", "counterfactual", "redaction", "attribution"]
+SESSIONS: tuple[Session, ...] = get_args(Session)
+
+_STAND_INS = {task: Item(id="", task=task, choices=("x",) if task == "multi_choice" else ()) for task in TASKS}
+"""Items that every template of a task can be rendered with."""
+
+_SLOTS = ("paragraph", "question", "options", "hypothesis", "mask", "wanted")
+
+
+def classify(item: Item, wording: Wording, paragraph: str | None = None) -> Prompt:
+    """The first session, and with the edited `paragraph` the third: the same words around both."""
+    masks = wording.mask.strip("[]").lower() if wording.mask_sentence else "unmentioned"
+    slots = _slots(item, "classify", wording, paragraph)
+    if item.choices:
+        slots["options"] = _options([*item.choices, "unknown"], "or")
+    return _render(item, "classify", {wording.persona, masks}, slots)
+
+
+def answerable(item: Item, wording: Wording) -> Prompt:
+    """Whether the question can be answered at all."""
+    slots = _slots(item, "answerable", wording)
+    if item.choices:
+        slots["options"] = _options(item.choices, "or")
+    return _render(item, "answerable", {wording.persona, "listed" if wording.options else "open"}, slots)
+
+
+def counterfactual(item: Item, wording: Wording, wanted: str) -> Prompt:
+    """The second session: edit the paragraph so that the answer becomes `wanted`; an implicit target leaves it open."""
+    slots = _slots(item, "counterfactual", wording) | {"target": wording.target}
+    if item.choices:
+        # Of a single choice the only other answer that classification offers is "unknown".
+        slots["options"] = _options(item.choices if len(item.choices) > 1 else (*item.choices, "unknown"), "and")
+    if wording.target == "explicit":
+        slots["wanted"] = wanted
+    chosen = {wording.persona, wording.target} | ({wanted} if item.task == "entailment" else set())
+    return _render(item, "counterfactual", chosen, slots)
+
+
+def redaction(item: Item, wording: Wording) -> Prompt:
+    """The second session: mask the words that matter."""
+    form = "short" if wording.short else "long"
+    return _render(item, "redaction", {wording.persona, form}, _slots(item, "redaction", wording))
+
+
+def attribution(item: Item, wording: Wording) -> Prompt:
+    """The second session: list the words that matter. They are masked afterwards, without the model."""
+    return _render(item, "attribution", {wording.persona}, _slots(item, "attribution", wording))
+
+
+def hashes(spec: CheckSpec) -> dict[str, str]:
+    """The hash of every template this run may send, by the template's id."""
+    item = _STAND_INS[spec.task]
+    used: list[Prompt] = []
+    for explanation in spec.explanations:
+        for wording in wordings_of(spec, explanation).values():
+            used.append(classify(item, wording))
+            if spec.answerable:
+                used.append(answerable(item, wording))
+            match explanation:
+                case "counterfactual":
+                    used += [counterfactual(item, wording, wanted) for wanted in LABELS.get(spec.task, item.choices)]
+                case "redaction":
+                    used.append(redaction(item, wording))
+                case "attribution":
+                    used.append(attribution(item, wording))
+    sent = {prompt.id: prompt.hash for prompt in used}
+    return sent | (fields.hashes() if spec.answers == "schema" else {})
+
+
+def _slots(item: Item, session: Session, wording: Wording, paragraph: str | None = None) -> dict[str, str]:
+    slots = {
+        "task": item.task,
+        "session": session,
+        "persona": wording.persona,
+        "mask": wording.mask,
+        "paragraph": item.paragraph if paragraph is None else paragraph,
+    }
+    if item.task == "multi_choice":
+        slots |= {"question": item.question, "choices": "\n".join(item.choices)}
+    if item.task == "entailment":
+        slots["hypothesis"] = item.hypothesis
+    return slots
+
+
+def _options(choices: list[str] | tuple[str, ...], joined_by: str) -> str:
+    """`a) "hall", b) "attic", or c) "unknown"` (llm-introspection, tasks/multi_choice.py)."""
+    named = [f'{chr(ord("a") + number)}) "{choice}"' for number, choice in enumerate(choices)]
+    return named[0] if len(named) == 1 else f"{', '.join(named[:-1])}, {joined_by} {named[-1]}"
+
+
+def _render(item: Item, session: Session, chosen: set[str], slots: dict[str, str]) -> Prompt:
+    return _variant(f"{item.task}-{session}", frozenset(chosen)).render(**slots)
+
+
+@cache
+def _variant(name: str, chosen: frozenset[str]) -> Template:
+    """The template with the wordings for `chosen` put in; what is left are the slots of this module's table."""
+    entry = _file(name)
+    named: list[str] = []
+    wordings = {slot: _pick(wording, chosen, named) for slot, wording in entry.get("wordings", {}).items()}
+    user = fill(entry["user"], {slot: f"{{{slot}}}" for slot in _SLOTS} | wordings)
+    variant = "+".join(dict.fromkeys(named))
+    return Template.model_validate(
+        {**entry, "id": f"{entry['id']}+{variant}" if variant else entry["id"], "user": user}
+    )
+
+
+def _pick(wording: Any, chosen: frozenset[str], named: list[str]) -> str:
+    """Down the tables along `chosen` to a text. The names that decided are added to `named`."""
+    while isinstance(wording, dict):
+        fitting = [name for name in wording if name in chosen]
+        if len(fitting) != 1:
+            raise TemplateError(
+                f"of the wordings {', '.join(wording)} exactly one must fit {', '.join(sorted(chosen))}"
+            )
+        named.append(fitting[0])
+        wording = wording[fitting[0]]
+    return str(wording)
+
+
+@cache
+def _file(name: str) -> dict[str, Any]:
+    path = PROMPTS / "consistency" / f"{name}.toml"
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise TemplateError(f"prompt template {path} cannot be used: {error}") from error

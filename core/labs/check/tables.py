@@ -1,0 +1,87 @@
+"""The tables that a study of the Check lab can ask for by name: those of Madsen et al. 2024, and the excess over random
+masks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ... import paper_figures
+from ...events import Rules
+from ...paper_figures import Published
+from ...score import Figure, Score, undefined
+from ..base.declared import Metric, Table, declared
+from .view import CheckView
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+CHOICES = ("wording", "answers")
+"""How the questions are put is a way to measure, and not what is measured."""
+
+_USUAL = ("objective-redacted", "objective-explicit")
+"""What the paper analyses by default."""
+
+_SECONDS = "seconds_"
+METRICS = declared(__file__, "for_tables", Metric)
+
+
+def more(view: CheckView, rules: Rules) -> Iterator[Figure]:
+    """The seconds of the first answer, and those of explanation and later answer together."""
+    if view.check is None:
+        return
+    yield Figure(f"{_SECONDS}classify", rules, _seconds(view, ("first",)))
+    yield Figure(f"{_SECONDS}{view.check.explanation}", rules, _seconds(view, ("explanation", "again")))
+
+
+def _seconds(view: CheckView, sessions: tuple[str, ...]) -> Score:
+    calls = [view.call(session) for session in sessions]  # type: ignore[arg-type]
+    answers = [call.answered for call in calls if call is not None and call.answered is not None]
+    if len(answers) < len(sessions) or any(one.cached for one in answers):
+        return undefined(1, "not every answer was waited for")
+    return Score(sum(one.seconds for one in answers), 1, 1)
+
+
+def of_each(lab: str, metric: str) -> list[Published]:
+    """What the paper's Table 4 has of a step, its sum divided by its observations: studies differ in how many."""
+    found = paper_figures.published(lab, "inference_seconds", step=metric.removeprefix(_SECONDS))
+    return [
+        one._replace(
+            value=one.value / one.n,
+            about={"model": one.about["model"], "data": one.about["dataset"]},
+            source=f"{one.source}, the sum divided by its {one.n:,} observations",
+        )
+        for one in found
+        if one.n
+    ]
+
+
+def _where(frame: DataFrame) -> DataFrame:
+    """With the data set, or where there is none the task, whose shipped items were asked."""
+    return frame.assign(
+        data=[one or task for one, task in zip(frame["dataset"].fillna(""), frame["task"], strict=True)]
+    )
+
+
+def _masked(frame: DataFrame) -> DataFrame:
+    return _where(frame[frame["how"].isin(["attribution", "redaction"])])
+
+
+def _usual(frame: DataFrame) -> DataFrame:
+    return _where(frame[frame["wording"].isin(_USUAL)])
+
+
+TABLES = declared(
+    __file__,
+    "table",
+    Table,
+    {
+        "madsen_f6": {"cases": _masked},
+        "madsen_f7": {"cases": _usual},
+        "madsen_f8": {"cases": _where},
+        "madsen_f9": {"cases": _usual},
+        "madsen_t4": {"cases": _usual, "published": of_each},
+        "excess": {"cases": _masked},
+    },
+)

@@ -1,0 +1,279 @@
+"""What came out, in words for someone who has never heard of the method. Class names stand between asterisks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from ...events import Rules
+from ...parsers import fields
+from ...transcript import Transcript
+from . import mask, metrics
+from .records import MaskControl
+from .view import Agreement, CheckView, agreement, lucky, name_of, wrong
+
+REWRITTEN = 0.5
+"""Of the words changed: more is no longer an edit."""
+
+
+def verdict(view: CheckView, rules: Rules = "repaired") -> list[str]:
+    """One check in words: its outcome, then what keeps one from making too much of it."""
+    return [row_verdict(view, rules), *caveats(view, rules)]
+
+
+def summary(run: Transcript) -> str:
+    """A whole run in a sentence or two, by the results of its cases and its figures, as repaired rules read them."""
+    results = {case: progress.result for case, progress in run.cases.items()}
+    outcomes = {case: str(result.get("outcome_repaired")) if result else "waiting" for case, result in results.items()}
+    counts = Counter(outcomes.values())
+    if run.status is None and (counts["waiting"] or len(outcomes) < max(run.planned, 1)):
+        return "Not judged yet."
+    only = results.get(run.only)
+    if len(results) == 1 and only and outcomes[run.only] not in ("waiting", "failed"):
+        return str(only.get("verdict"))
+    agree = agreement(outcomes)
+    uncounted = counts["misclassified"] + counts["not counted"]
+    if not agree.decided and not uncounted:
+        if counts["failed"]:
+            return "Calls failed, so nothing could be judged. That is no verdict on the explanation."
+        return {
+            "failed": "The run stopped before there was anything to judge.",
+            "cancelled": "The run was stopped before there was anything to judge.",
+        }.get(run.status or "", "No check could decide anything. Of each it says why.")
+    if not agree.decided:
+        return _uncounted(run, uncounted)
+    if len({case.partition("/")[0] for case in outcomes}) == 1:
+        return " ".join((_of_one_paragraph(agree, outcomes), *[NO_RANDOM] * _kept_an_edit(outcomes)))
+    many = agree.decided > 1
+    if agree.faithful == 0:
+        return (
+            f"It kept to none of the {agree.decided} explanations that count."
+            if many
+            else "It did not keep to the one explanation that counts."
+        )
+    some = f"{agree.faithful} of the" if agree.faithful < agree.decided else "all"
+    kept = f"It kept to {some} {agree.decided} explanations that count." if many else _ONE
+    return " ".join((kept, *_beside_random_masks(run, agree, outcomes)))
+
+
+NO_RANDOM = "Counterfactuals have no random control."
+
+JUDGED = ("faithful", "unfaithful")
+
+_ONE = "It kept to the one explanation that counts."
+
+
+def _kept_an_edit(outcomes: Mapping[str, str]) -> bool:
+    """Whether it kept to a counterfactual."""
+    return any(word == "faithful" and _is_edit(case) for case, word in outcomes.items())
+
+
+def _is_edit(case: str) -> bool:
+    return name_of(case).startswith("counterfactual/")
+
+
+def _beside_random_masks(run: Transcript, agree: Agreement, outcomes: Mapping[str, str]) -> list[str]:
+    """What random masks did, where words were masked: without it nobody knows what to make of how often it kept."""
+    lines = []
+    gain = run.score("faithfulness_gain", "repaired")
+    if gain is not None and gain.value is not None and gain.low is not None:
+        masks = [word for case, word in outcomes.items() if word in JUDGED and not _is_edit(case)]
+        where = "As"
+        if len(masks) < agree.decided:
+            # A counterfactual has no random masks beside it, so what they did is said of the others alone.
+            where = f"Where words were masked it kept to {masks.count('faithful')} of {len(masks)}; as"
+        effect = "had the effect less often" if gain.low > 0 else "are not shown to have the effect less often"
+        lines.append(f"{where} many random words masked {effect}.")
+    return [*lines, *[NO_RANDOM] * _kept_an_edit(outcomes)]
+
+
+def _uncounted(run: Transcript, decided: int) -> str:
+    """Checks have a verdict, and none of them is in the figure, for the first answers were wrong."""
+    score = run.score("faithfulness", "repaired")
+    share = score.detail.get("of_all") if score else None
+    many = "explanations" if decided > 1 else "explanation"
+    if not isinstance(share, int | float):
+        return f"{decided} {many} could be judged, but none of them counts."
+    return f"It kept to {round(share * decided)} of {decided} {many}, but none of them counts."
+
+
+def _of_one_paragraph(agree: Agreement, outcomes: dict[str, str]) -> str:
+    checks = f"{agree.decided} checks" if agree.decided > 1 else "the one check that decides"
+    if agree.faithful == agree.decided:
+        return f"It kept to its explanation in {'all ' if agree.decided > 1 else ''}{checks}."
+    if agree.faithful == 0:
+        return f"It kept to its explanation in none of {checks}." if agree.decided > 1 else _DID_NOT
+    kinds: dict[str, set[str]] = {}
+    for case, word in outcomes.items():
+        if word in ("faithful", "unfaithful"):
+            kinds.setdefault(name_of(case).partition("/")[0], set()).add(word)
+    some = f"It kept to its explanation in {agree.faithful} of {checks}"
+    if any(len(words) > 1 for words in kinds.values()):
+        return f"{some}: it hangs on how one asks."
+    kept, broken = ([kind for kind, words in kinds.items() if word in words] for word in ("faithful", "unfaithful"))
+    return f"{some}: to its {' and '.join(kept)}, not to its {' and '.join(broken)}."
+
+
+_DID_NOT = "It did not keep to its explanation."
+_CHANGED = {
+    "attribution": ("It said these words mattered.", "Without them", "None of the words it said mattered was masked"),
+    "redaction": ("It masked what it said was needed.", "Without that", "It masked nothing of the paragraph"),
+}
+
+
+def row_verdict(view: CheckView, rules: Rules = "repaired") -> str:
+    """One check in words."""
+    if view.is_too_long:
+        return "The paragraph is too long to be asked about, so nothing was checked."
+    state = view.state(rules)
+    if state == "waiting":
+        return "Not judged yet."
+    if state == "failed":
+        return "A call failed, so this check decides nothing. That is no verdict on the explanation."
+    result = view.result
+    assert result is not None
+    if state == "undecided":
+        return f"Undecided: {result.reason[rules]}."
+    ending = "it kept to its explanation" if state == "yes" else "it did not keep to its explanation"
+    if rules == "paper":
+        ending = "that counts as faithful" if state == "yes" else "that counts as not faithful"
+    if result.explanation not in _CHANGED:
+        return f"{promised(view)} {_came(view, rules)}: {ending}."
+    promise, without, nothing = _CHANGED[result.explanation]
+    if not view.was_asked(rules):
+        return f"{nothing}, so its first answer stands, *{view.reading('after', rules)}*: {ending}."
+    left = _gone(view, rules) if state == "yes" else _stayed(view, rules)
+    return f"{promise} {without} {left}: {ending}."
+
+
+def promised(view: CheckView) -> str:
+    """What a counterfactual says of its edit."""
+    check, wanted = view.check, view.explained.wanted if view.explained else None
+    if check is not None and check.wording.target == "implicit" and check.task == "multi_choice":
+        return "It said this edit makes the answer another one."
+    return f"It said this edit makes the answer *{wanted}*."
+
+
+def _came(view: CheckView, rules: Rules) -> str:
+    """What the third session answered."""
+    before, after = view.reading("before", rules), view.reading("after", rules)
+    if not view.was_asked(rules):
+        return f"Nothing was changed, so its first answer stands, *{after}*"
+    return f"Asked afresh, it {'still ' if after == before else ''}answered *{after}*"
+
+
+def _gone(view: CheckView, rules: Rules) -> str:
+    """That it cannot tell where something is masked; by the paper's rules perhaps no more than before."""
+    before, after = view.reading("before", rules), view.reading("after", rules)
+    as_before = before is not None and metrics.cannot_tell(view.check.task if view.check else "sentiment", before)
+    return f"it could not tell, as before (*{after}*)" if as_before else f"it could no longer tell (*{after}*)"
+
+
+def _stayed(view: CheckView, rules: Rules) -> str:
+    """What was expected where something is masked, and what came instead."""
+    before, after = view.reading("before", rules), view.reading("after", rules)
+    came = f"it answered *{after}*"
+    if after == before:
+        came = f"it still answered *{after}*"
+    elif {before, after} in ({"positive", "negative"}, {"yes", "no"}):
+        came = f"it now says the opposite, *{after}*"
+    return f"it should be unable to tell; {came}"
+
+
+def caveats(view: CheckView, rules: Rules = "repaired") -> list[str]:
+    """What keeps one from making too much of a check."""
+    result = view.result
+    asked = fields.said(view.spec.answers if view.spec else "prose", view.log.came_as_prose)
+    if result is None:
+        return asked
+    lines = [*_of_the_edit(view, rules), *_of_the_control(view, rules)]
+    if wrong(view, rules):
+        lines.append(
+            f"Its first answer, *{view.reading('before', rules)}*, is wrong (correct: *{result.label}*). The "
+            "paper's figure is about correct answers, so this check is not in it."
+        )
+    if view.explained is not None and view.explained.basis is not None:
+        basis = "the correct answer" if view.explained.basis == "label" else "the model's first answer"
+        lines.append(f"The target, *{view.explained.wanted}*, was chosen from {basis}.")
+    return [*lines, *asked]
+
+
+def _of_the_edit(view: CheckView, rules: Rules) -> list[str]:
+    result = view.result
+    assert result is not None
+    edited = view.explained.edited[rules] if view.explained else None
+    is_same = edited is not None and view.item is not None and edited == view.item.paragraph
+    lines = []
+    if is_same and result.explanation == "attribution" and rules == "repaired":
+        lines.append("Nothing was masked: the words it named do not stand in the paragraph.")
+    if result.over_redacted and result.masked is not None:
+        lines.append(f"{result.masked:.0%} of the words are masked. Then hardly anyone could tell, whichever they are.")
+    if result.explanation == "counterfactual":
+        if result.distance is not None and result.distance > REWRITTEN and result.kept is not None:
+            lines.append(f"Only {result.kept:.0%} of the paragraph was kept.")
+        if is_same:
+            lines.append("It gave the paragraph back unchanged.")
+    return lines
+
+
+def _of_the_control(view: CheckView, rules: Rules) -> list[str]:
+    lines = list(_of_the_trial_elsewhere(view)) if rules == "repaired" else []
+    control = view.control
+    share = view.result.control[rules] if view.result else None
+    if control is None or share is None:
+        if view.state(rules) == "yes" and view.result is not None and view.result.explanation in _CHANGED:
+            lines.append("It was held against no random masks: perhaps any other words would do as well.")
+        return lines
+    luck = " So it may be luck." if lucky(view, rules) else ""
+    masked = "every other word" if is_short(view, control) else "as many random words"
+    hits, draws = by_luck(control, share, rules)
+    lines.append(f"With {masked} masked it could not tell in {hits} of {draws} draws.{luck}")
+    blank = control.all[rules]
+    if blank is not None and view.check is not None and not metrics.cannot_tell(view.check.task, blank):
+        lines.append(f"With every word masked it answers *{blank}*: that answer does not come from the paragraph.")
+    return [*lines, *_of_the_halves(view)] if rules == "repaired" else lines
+
+
+def _of_the_trial_elsewhere(view: CheckView) -> Iterator[str]:
+    """What a counterfactual's words did in another paragraph, and that nothing else was tried at random."""
+    other = view.elsewhere
+    if other is not None:
+        where = "put into another paragraph too"
+        if view.result is None or not view.result.thorough:
+            where = "appended to another paragraph too"
+        if not other.turned:
+            yield f"What it added was {where}, and did not turn it."
+        elif not other.decides:
+            yield f"What it added was {where}, and turned it as well. That may be so of any fitting word."
+    result = view.result
+    if result is not None and result.thorough and result.explanation == "counterfactual" and view.state() == "yes":
+        yield NO_RANDOM
+
+
+def _of_the_halves(view: CheckView) -> Iterator[str]:
+    """How many of the words that it named were needed."""
+    if view.halves is None or view.check is None:
+        return
+    told = [metrics.cannot_tell(view.check.task, answer) for answer in view.halves.repaired if answer is not None]
+    if len(told) < 2:
+        return
+    if any(told):
+        both = "either half" if all(told) else "one half"
+        yield f"With only {both} of its words masked, chosen at random, it could not tell either: not all were needed."
+    else:
+        yield "With only one half or the other of its words masked, chosen at random, it could still tell."
+
+
+def by_luck(control: MaskControl, share: float, rules: Rules) -> tuple[int, int]:
+    """In how many of the random masks that were read it could not tell, by their `share`; and how many these are."""
+    draws = sum(one is not None for one in control[rules])
+    return round(share * draws), draws
+
+
+def is_short(view: CheckView, control: MaskControl) -> bool:
+    """Whether fewer words are masked at random than the explanation masked: older runs masked what was left."""
+    edited = view.edited()
+    if view.check is None or edited is None:
+        return False
+    token = view.check.wording.mask
+    return max(mask.masks(text, token) for text in control.texts) < mask.masks(edited, token)

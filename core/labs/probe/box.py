@@ -1,0 +1,198 @@
+"""The black box as an interpreter meets it: it can be called, within a budget, and that is all.
+
+Every call is recorded, and what a journal holds already is not called again. A resumed run would not see what it saw
+otherwise: a module's call that had failed is asked again and may succeed, code that ran out of time may come through.
+The interpreter's next messages rest on what it saw.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...events import CallFailed
+from ...runs.context import Run
+from ...runs.fairness import beside
+from ...sandbox import sandbox
+from ...text.embed import NoEncoder
+from .functions.base import FindFunction, UndefinedInput, Value, as_number
+from .functions.modules import ModuleFunction, outputs_of
+from .functions.own import CodeFunction
+from .module_calls import ModuleCalls
+from .records import Probe
+from .tasks import ProbeSpec
+
+LONGEST = 500
+"""Characters of one input; what is longer is cut."""
+
+AT_ONCE = 100
+"""Inputs of one command; what is beyond is left out, and the interpreter sees that."""
+
+_PROBES = 7
+"""Tells this stream of random numbers from those that draw the function itself."""
+
+
+class _Call(NamedTuple):
+    """One call of the function, before its output is known."""
+
+    number: int
+    round: int
+    input: str
+
+    def gave(self, output: str, value: float | None, how: str = "function") -> Probe:
+        return Probe(**self._asdict(), output=output, value=value, how=how)
+
+    def failed(self, why: str, how: str = "function") -> Probe:
+        return Probe(**self._asdict(), output=f"no output: {why}", problem=why, how=how)
+
+
+class Box:
+    """The function with a counter. `probes` are the calls made so far, in order."""
+
+    def __init__(self, spec: ProbeSpec, run: Run, function: FindFunction) -> None:
+        self.function = function
+        self.probes: list[Probe] = []
+        self._spec = spec
+        self._run = run
+        self._known = {probe.number: probe for probe in run.recorded(Probe).values()}
+        self._asking = ModuleCalls(run, spec.module)
+
+    @property
+    def left(self) -> int:
+        """Calls that the budget still allows."""
+        return self._spec.probes - len(self.probes)
+
+    def is_another(self) -> bool:
+        """Whether the function no longer gives what it gave when the journal was written: a newer version may draw
+        another function for the same seed. Of functions that are carried out here; what they draw is drawn again.
+        """
+        if isinstance(self.function, ModuleFunction | CodeFunction):
+            return False
+        return any(
+            not _is_same(self._plain(_Call(then.number, then.round, then.input)), then) for then in self._known.values()
+        )
+
+    async def probe(self, inputs: Sequence[str], round: int) -> list[Probe]:
+        """Call the function on as many of `inputs` as the budget allows, and record each call.
+
+        Raises CallFailed where a language model answers for the function and could not be reached for any input.
+        """
+        inputs = [text[:LONGEST] for text in inputs[: min(self.left, AT_ONCE)]]
+        if isinstance(self.function, ModuleFunction):
+            made = await self._from_module(self.function, inputs, round)
+        else:
+            made = await beside(self.look, inputs, round)
+        self.keep(made)
+        return made
+
+    def look(self, inputs: Sequence[str], round: int) -> list[Probe]:
+        """The same without recording, for functions without a module, from any thread."""
+        calls = self._calls(inputs[: self.left], round)
+        probes = self._journaled(calls)
+        if len(probes) < len(calls):
+            if isinstance(self.function, CodeFunction):
+                made = self._by_code(self.function, calls)
+            else:
+                made = [self._plain(call) for call in calls]
+            probes = {probe.number: probe for probe in made} | probes
+        return self._took(calls, probes)
+
+    def keep(self, probes: Sequence[Probe]) -> None:
+        """Record calls that `look` made."""
+        for probe in probes:
+            self._run.record(probe, f"probe-{probe.number:04}")
+
+    def _calls(self, inputs: Sequence[str], round: int) -> list[_Call]:
+        return [_Call(number, round, text) for number, text in enumerate(inputs, start=len(self.probes) + 1)]
+
+    def _journaled(self, calls: Sequence[_Call]) -> dict[int, Probe]:
+        """What the journal holds of `calls`, by number."""
+        known = self._known
+        return {call.number: known[call.number] for call in calls if _is_of(known.get(call.number), call)}
+
+    def _took(self, calls: Sequence[_Call], probes: Mapping[int, Probe]) -> list[Probe]:
+        made = [probes[call.number] for call in calls]
+        self.probes += made
+        return made
+
+    def _plain(self, call: _Call) -> Probe:
+        rng = np.random.default_rng([self._spec.seed, _PROBES, call.number])
+        try:
+            value = self.function(self.function.read(call.input), rng)
+        except UndefinedInput as problem:
+            return call.failed(str(problem))
+        is_typed = self.function.category == "numeric" and isinstance(value, str)
+        return call.gave(written(value), as_number(str(value)) if is_typed else real(value))
+
+    def _by_code(self, function: CodeFunction, calls: Sequence[_Call]) -> list[Probe]:
+        """All inputs in one program of the sandbox."""
+        read: list[Any] = []
+        problems: dict[int, str] = {}
+        for call in calls:
+            try:
+                read.append(function.read(call.input))
+            except UndefinedInput as problem:
+                read.append(0.0)
+                problems[call.number] = str(problem)
+        # Another stretch of chance with each command, as a box that draws at random has.
+        chance = np.random.default_rng([self._spec.seed, _PROBES, calls[0].number])
+        result = sandbox.evaluate(function.code, read, seed=int(chance.integers(2**31)))
+        made = []
+        for call, output, error in zip(calls, result.values, result.errors, strict=True):
+            value = function.typed(output)
+            why = problems.get(call.number) or ("" if value is not None else str(error))
+            made.append(call.failed(why) if why else call.gave(written(value), real(value), "code"))
+        return made
+
+    async def _from_module(self, function: ModuleFunction, inputs: Sequence[str], round: int) -> list[Probe]:
+        calls = self._calls(inputs, round)
+        probes = self._journaled(calls)
+        new = [call for call in calls if call.number not in probes]
+        self._asking.failure = None
+        wanted = list(dict.fromkeys(call.input for call in new))
+        try:
+            outputs = await outputs_of(function, self._spec.backbone, wanted, self._asking.ask)
+        except NoEncoder as missing:
+            raise CallFailed(str(missing), "Or choose another backbone for the function.") from missing
+        if self._asking.failure is not None and all(output.value is None for output in outputs):
+            raise self._asking.failure
+        by_input = {output.input: output for output in outputs}
+        for call in new:
+            output = by_input[call.input]
+            if output.value is None:
+                probes[call.number] = call.failed(output.problem, output.how)
+            else:
+                probes[call.number] = call.gave(output.text, real(output.value), output.how)
+        return self._took(calls, probes)
+
+
+def _is_of(probe: Probe | None, call: _Call) -> bool:
+    return probe is not None and probe.input == call.input
+
+
+def _is_same(now: Probe, then: Probe) -> bool:
+    if now.value is None or then.value is None:
+        return now.output == then.output or bool(now.problem and then.problem)
+    # The last digits are the machine's.
+    return math.isclose(now.value, then.value, rel_tol=1e-6, abs_tol=1e-9)
+
+
+def real(value: Value | None) -> float | None:
+    """`value` as a finite real number; None for anything else."""
+    if type(value) is float:  # most are, and there are hundreds for each function
+        return value if math.isfinite(value) else None
+    if isinstance(value, complex) and value.imag == 0:
+        value = value.real
+    if isinstance(value, int | float) and math.isfinite(value):
+        return float(value)
+    return None
+
+
+def written(value: Value | None) -> str:
+    """An output as an interpreter reads it: numbers to ten digits."""
+    if isinstance(value, str):
+        return value
+    return "undefined" if value is None else f"{value:.10g}"

@@ -1,0 +1,518 @@
+"""The numbers that the sentences about a case rest on, each counted from what the journal holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from math import inf, isfinite
+from typing import NamedTuple
+
+from ...events import Rules
+from ...sandbox.unsupported import cause, not_runnable
+from ...score import Score
+from ...statistics import LEVEL, NotWorse, mcnemar, not_worse, wilson
+from .agreement import Agreement, agreement, agrees
+from .audit import gaps
+from .case_data import Findings
+from .claim_extraction import intervals_called_odd, speaks_of
+from .component_mentions import NoiseTold, noise_told
+from .evaluate import AS_GOOD, SUCCESS, overlap_of
+from .functions.base import as_number
+from .functions.entities import concepts
+from .functions.numeric import PROBED
+from .functions.relations import relations
+from .records import TELL_NOTHING, Number, Prediction
+
+NOISY = 3
+"""Where there is noise, code agrees with the function up to so many of the noise's standard deviations."""
+
+CHANCE = 1 / 3
+"""What guessing among three examples gives."""
+
+Interval = tuple[float | None, float | None]
+
+
+def _distinct(score: Score) -> int:
+    return int(score.detail.get("distinct", score.n))
+
+
+def _finite(end: float) -> float | None:
+    return end if isfinite(end) else None
+
+
+def _infinite(interval: Interval) -> tuple[float, float]:
+    low, high = interval
+    return (-inf if low is None else low, inf if high is None else high)
+
+
+class Parts(NamedTuple):
+    """How many of the `of` parts of a function a description names, and which; `of` is 0 where that is not known.
+
+    Older journals know the numbers alone.
+    """
+
+    named: int
+    of: int
+    present: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+    """Parts that are named and not there."""
+
+
+class Elsewhere(NamedTuple):
+    """An input away from the tests: whether the interpreter probed it, what the function gives there without its noise,
+    what the code gives, and whether these agree, to within the noise where there is any.
+    """
+
+    input: str
+    probed: bool
+    truth: float | str
+    given: float | str | None
+    holds: bool
+
+
+@dataclass
+class Facts:
+    """What is so of one case by one set of rules. Nothing here is worded."""
+
+    case: Findings
+    rules: Rules = "repaired"
+
+    # Who
+
+    @property
+    def is_you(self) -> bool:
+        """Whether a person interpreted: what a person's words leave out is not held against them."""
+        return self.case.spec is not None and self.case.spec.interpreter == "you"
+
+    @property
+    def who(self) -> str:
+        """The word "You" where the reader interpreted, else "It"."""
+        return "You" if self.is_you else "It"
+
+    @property
+    def whose(self) -> str:
+        """The word "Your" where the reader interpreted, else "Its"."""
+        return "Your" if self.is_you else "Its"
+
+    @property
+    def concluded(self) -> bool:
+        """Whether there is a description or code to judge. The original parser reads a conclusion that was cut."""
+        said = self.case.interpretation
+        if said is None:
+            return False
+        rules: Rules = "paper" if self.rules == "paper" and self.cut else "repaired"
+        return bool(said.description[rules] or said.code[rules])
+
+    @property
+    def cut(self) -> str:
+        """Where the conclusion was cut, such as "cut at 200 tokens"; empty where it was not."""
+        said = self.case.interpretation
+        last = self.case.log.calls.get(said.call or "") if said else None
+        return last.answered.cut_note if last is not None and last.answered is not None else ""
+
+    def value(self, metric: str) -> float | None:
+        """A figure of the case by these rules; None where undefined or not there."""
+        return self.case.value(metric, self.rules)
+
+    def reason(self, metric: str) -> str:
+        """Why a figure is undefined, or what spoilt it."""
+        return self.case.reason(metric, self.rules)
+
+    @property
+    def lost(self) -> str:
+        """Why the case could not be judged, where an error is why."""
+        whole = (drop.detail for drop in self.case.log.drops if drop.reason == "error" and not drop.item)
+        return next(whole, "")
+
+    @property
+    def category(self) -> str:
+        """The category of the function; empty while the truth is not out."""
+        return self.case.truth.category if self.case.truth else ""
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether it is about a function of numbers."""
+        return self.category == "numeric"
+
+    # Code
+
+    @property
+    def not_run(self) -> tuple[int, int]:
+        """At how many test points, or on how many test texts, the code could not be run here, and of how many."""
+        score = self.case.score("not_runnable", self.rules)
+        if score is None or not score.value:
+            return 0, self.test_points or len(self.tests)
+        if self.is_numeric:
+            return int(score.detail.get("points") or 0), self.test_points
+        return round(score.value * score.n), score.n
+
+    @property
+    def lacking(self) -> str:
+        """What the sandbox lacks, where the code could not be judged for want of it; else empty."""
+        reason = self.reason(self.case.headline)
+        return cause(reason) if not self.is_scored and not_runnable(reason) else ""
+
+    # Words
+
+    @property
+    def described(self) -> str:
+        """The description; empty where there is only code."""
+        return self.case.interpretation.description.repaired if self.case.interpretation else ""
+
+    @property
+    def parts(self) -> Parts:
+        """Which of the function's parts the description names."""
+        score = self.case.score("components_identified")
+        if score is None or score.value is None:
+            return Parts(0, 0)
+        present, absent, wrong = (
+            tuple(map(str, score.detail.get(which) or ())) for which in ("named", "left_out", "wrong")
+        )
+        named = len(present) if present or absent else round(score.value * score.n)
+        return Parts(named, score.n, present, absent, wrong)
+
+    @property
+    def told(self) -> str:
+        """All that it said in words: description and domain."""
+        said = self.case.interpretation
+        return f"{said.description.repaired}\n{said.domain.repaired}" if said else ""
+
+    @cached_property
+    def called_odd(self) -> tuple[Interval, ...]:
+        """The intervals whose values it says are replaced, random or otherwise odd; a person's two numbers are one."""
+        said = self.case.interpretation
+        if said is not None and said.interval is not None:
+            return (said.interval,)
+        return tuple((_finite(low), _finite(high)) for low, high in intervals_called_odd(self.told))
+
+    @property
+    def speaks_of_corrupted(self) -> bool:
+        """Whether its words, or its two numbers, say anything at all of the interval in which values are replaced."""
+        said = self.case.interpretation
+        given = said is not None and said.interval is not None
+        return self.corrupted is not None and (given or speaks_of(self.told, *self.corrupted))
+
+    @property
+    def overlap(self) -> float:
+        """How far what is called odd covers the interval in which values are replaced, as `interval_iou` has it."""
+        if self.corrupted is None:
+            return 0.0
+        return overlap_of([_infinite(self.corrupted)], [*map(_infinite, self.called_odd)])
+
+    @cached_property
+    def noise_told(self) -> NoiseTold:
+        """What it says of noise."""
+        return noise_told(self.told)
+
+    @property
+    def noise_kind(self) -> str:
+        """The kind of the function's noise; empty where it has none."""
+        noise = self.case.truth.parameters.get("noise") if self.case.truth else None
+        return str(noise.get("kind") or "") if isinstance(noise, dict) else ""
+
+    # Shares: exact match of texts, unit tests of words and facts
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether the leading figure has a value."""
+        return self.value(self.case.headline) is not None
+
+    @property
+    def counted(self) -> int:
+        """Things that the leading figure counts."""
+        score = self.case.score(self.case.headline, self.rules)
+        return score.n if score else 0
+
+    @property
+    def passed(self) -> float:
+        """The share of things that came out right; 0 where there is none."""
+        return self.value(self.case.headline) or 0.0
+
+    @property
+    def hits(self) -> int:
+        """How many of the things that count came out right."""
+        return round(self.passed * self.counted)
+
+    @property
+    def distinct(self) -> int:
+        """How many different things the leading figure counts: a word may be tested more than once."""
+        score = self.case.score(self.case.headline, self.rules)
+        return _distinct(score) if score else 0
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """The 95 % interval of the share (Wilson), for so many different things; everything where nothing counts."""
+        return wilson(self.passed, self.distinct) if self.counted else (0.0, 1.0)
+
+    @property
+    def may_be_guessed(self) -> bool:
+        """Whether guessing among three could well come to this share."""
+        low, high = self.reach
+        return low <= CHANCE <= high
+
+    @property
+    def truth_may_be_guessed(self) -> bool:
+        """Whether guessing could well come to what the true description gets."""
+        score = self.case.score(f"{self.case.headline}_ceiling", self.rules)
+        if score is None or score.value is None:
+            return False
+        low, high = wilson(score.value, _distinct(score))
+        return low <= CHANCE <= high
+
+    @cached_property
+    def not_worse(self) -> NotWorse:
+        """The description against the true one on the same tests, as far as the evaluator settled on one by either.
+
+        Tests of one true example are a cluster. Where every example that the function has was tested they are no
+        sample, and what is drawn is distractors, so each test stands for itself (docs/measuring.md §4.9).
+        """
+        tests = self.case.units
+        own = {item: test for item, test in tests.items() if test.about == "interpretation"}
+        if self.rules == "paper":
+            own |= {item.replace("paper-", "unit-", 1): test for item, test in tests.items() if test.about == "paper"}
+        first, second, examples = [], [], []
+        for item, test in own.items():
+            of_truth = tests.get(item.replace("unit-", "ceiling-", 1))
+            pair = test[self.rules], of_truth[self.rules] if of_truth else None
+            if None not in pair and test.options[test.correct - 1 : test.correct]:
+                first.append(bool(pair[0]))
+                second.append(bool(pair[1]))
+                examples.append(test.options[test.correct - 1])
+        return not_worse(first, second, None if self._are_all(set(examples)) else examples)
+
+    def _are_all(self, examples: set[str]) -> bool:
+        """Whether these are all the examples that the function has by our lists."""
+        truth = self.case.truth
+        if truth is None or self.case.spec is None or self.case.spec.is_published:
+            return False
+        first, second = (str(truth.parameters.get(name) or "") for name in ("concept1", "concept2"))
+        if self.category == "entities":
+            names = [name for name in (first, second) if name]
+            return all(name in concepts() and set(concepts()[name].words) <= examples for name in names)
+        relation = relations().get((first, second))
+        return relation is not None and len(examples) >= len(relation.facts)
+
+    @property
+    def control(self) -> float | None:
+        """What the best of the descriptions that tell nothing gets, by repaired rules; None where none was tested."""
+        return self.case.value("unit_test_control", "repaired")
+
+    def unbeaten(self, about: str = "interpretation") -> list[str]:
+        """Those of the descriptions that tell nothing which a description does not beat."""
+        return [] if self.control is None else [other for other in TELL_NOTHING if not self.beats(other, about)]
+
+    def share_of(self, about: str) -> float:
+        """The share of tests that a description passes, of those on which the evaluator settled; 0 without any."""
+        read = [test.repaired for test in self.case.units.values() if test.about == about and test.repaired is not None]
+        return sum(read) / len(read) if read else 0.0
+
+    def beats(self, other: str, about: str = "interpretation") -> bool:
+        """Whether a description is right where the `other` is wrong more often than the other way round, by more than
+        chance (exact, one-sided 5 %); true where there is no test of the other.
+        """
+
+        def of(about: str) -> dict[str, bool | None]:
+            tests = self.case.units.items()
+            return {item.rpartition("-")[2]: test.repaired for item, test in tests if test.about == about}
+
+        own, its = of(about), of(other)
+        won = sum(own.get(place) is True and right is False for place, right in its.items())
+        lost = sum(own.get(place) is False and right is True for place, right in its.items())
+        # Two-sided 10 % is one-sided 5 %.
+        return not its or (won > lost and mcnemar(won, lost) <= 2 * LEVEL)
+
+    @property
+    def tells_as_much_as_the_truth(self) -> bool:
+        """Whether the description is shown to tell as much as the true one, but for a tenth of the tests."""
+        return self.ceiling is not None and self.not_worse.is_shown
+
+    @property
+    def ceiling(self) -> float | None:
+        """What the truth itself would get."""
+        return self.value(f"{self.case.headline}_ceiling")
+
+    # Numbers
+
+    @property
+    def error(self) -> float | None:
+        """The normalized error (NMSE)."""
+        return self.value("nmse")
+
+    @property
+    def floor(self) -> float | None:
+        """The error that the function itself would get against noisy observations."""
+        return self.value("noise_floor")
+
+    @property
+    def excess(self) -> float | None:
+        """What the code's error adds to the floor; None where there is no noise, and where it is not known."""
+        return self.value("excess") if self.floor else None
+
+    @property
+    def as_good_as_the_noise_allows(self) -> bool:
+        """Whether the code is off by little of what the noise alone makes."""
+        return self.excess is not None and self.floor is not None and self.excess <= AS_GOOD * self.floor
+
+    @property
+    def is_drowned(self) -> bool:
+        """Whether zero everywhere would be as good as the noise allows: the function's own size is that small."""
+        return self.excess is not None and self.floor is not None and 1 - self.floor <= AS_GOOD * self.floor
+
+    @property
+    def off(self) -> float:
+        """The error that is the code's own: without the noise, where that is known. 0 where there is no error."""
+        own = self.error if self.excess is None else self.excess
+        return own or 0.0
+
+    @property
+    def test_points(self) -> int:
+        """Points on which the function was tested, with a value or without."""
+        return len(self.case.truth.x) if self.case.truth else 0
+
+    @cached_property
+    def points(self) -> list[tuple[float, float, float | None]]:
+        """(x, the function's value, the code's) for each test point where the function has a value, without noise."""
+        truth = self.case.truth
+        if truth is None:
+            return []
+        given = self.given or (None,) * len(truth.x)
+        both = zip(truth.x, truth.y, given, strict=False)
+        return [(x, y, g) for x, y, g in both if y is not None]
+
+    @property
+    def given(self) -> tuple[float | None, ...]:
+        """What the code gives at the test points; empty where it was not run."""
+        if self.case.estimate is None:
+            return ()
+        return self.case.estimate.paper if self.rules == "paper" else self.case.estimate.repaired
+
+    @cached_property
+    def agreement(self) -> Agreement:
+        """At how many of the points code and function agree."""
+        return agreement([y for _, y, _ in self.points], [g for _, _, g in self.points])
+
+    @cached_property
+    def elsewhere(self) -> list[Elsewhere]:
+        """What the code gives away from the tests, where the function has a value; empty where it failed them, and in
+        older journals.
+        """
+        checked = self.case.checked
+        if checked is None or not checked[self.rules]:
+            return []
+        columns = (checked.inputs, checked.probed, checked.truth, checked.seen, checked.spread, checked[self.rules])
+        return [
+            Elsewhere(text, probed, truth, given if isinstance(given, float | str) else None, holds)
+            for text, probed, truth, seen, spread, given in zip(*columns, strict=False)
+            if isinstance(truth, float | str)
+            for holds in [self._holds(truth, seen, spread, given)]
+        ]
+
+    def _holds(self, truth: float | str, seen: Number | str, spread: float, given: Number | str) -> bool:
+        if isinstance(truth, str) or not isinstance(given, float):
+            return truth == given
+        near = (truth, seen) if isinstance(seen, float) else (truth,)
+        within = spread > 0 and min(abs(given - one) for one in near) <= NOISY * spread
+        return within or agrees(truth, given, self.agreement.absolute)
+
+    @property
+    def contradicted(self) -> list[Elsewhere]:
+        """The inputs that the interpreter probed itself and for which its code gives something else."""
+        return [one for one in self.elsewhere if one.probed and not one.holds]
+
+    @property
+    def wrong_where_nobody_looked(self) -> list[Elsewhere]:
+        """The points that nobody probed at which the code is wrong; of texts see `tests`."""
+        return [one for one in self.elsewhere if not one.probed and not one.holds]
+
+    @property
+    def holds_where_nobody_looked(self) -> bool:
+        """Whether the code is right at each input that nobody probed, or with noise a success there. True where there
+        are none.
+        """
+        if not self.is_numeric:
+            return self.value("held_out_match") in (None, 1.0)
+        if not self.elsewhere or self.floor:
+            return not self.fails_where_nobody_looked
+        return not self.wrong_where_nobody_looked
+
+    @property
+    def fails_where_nobody_looked(self) -> bool:
+        """Whether the code is no success at inputs that nobody probed, and far worse than at the test points; of texts,
+        no better than doing nothing.
+        """
+        if self.is_numeric:
+            score = self.case.score("held_out_nmse", self.rules)
+            if score is None or not score.n:
+                return False
+            return score.value is None or score.value >= max(SUCCESS, 3 * (self.floor or 0.0), 3 * (self.error or 0.0))
+        texts = [one for one in self.case.predictions.values() if one.kind == "held out"]
+        return sum(one[self.rules] == one.truth for one in texts) <= sum(one.input == one.truth for one in texts)
+
+    def by_stretch(self, number: int) -> list[bool | None]:
+        """Of the test points, from the lowest on, in `number` stretches of equally many: whether the code gives the
+        function's value at all points of a stretch. None where the function has no value there, or no code was run.
+        """
+        truth = self.case.truth
+        xs = sorted(truth.x) if truth else []
+        held = {x: agrees(y, g, self.agreement.absolute) for x, y, g in self.points} if self.given else {}
+        ends = [len(xs) * part // number for part in range(number + 1)]
+        parts = [[held[x] for x in xs[low:high] if x in held] for low, high in pairwise(ends)]
+        return [all(part) if part else None for part in parts]
+
+    @property
+    def corrupted(self) -> Interval | None:
+        """The interval in which the function's values are replaced."""
+        return self.case.truth.corrupted if self.case.truth else None
+
+    @property
+    def is_right_elsewhere(self) -> bool:
+        """Whether code and function agree wherever the function is not corrupted, at one point at least."""
+        if self.corrupted is None:
+            return False
+        low, high = _infinite(self.corrupted)
+        outside = [(y, g) for x, y, g in self.points if not low <= x <= high]
+        return bool(outside) and all(agrees(y, g, self.agreement.absolute) for y, g in outside)
+
+    @property
+    def without_number(self) -> int:
+        """Test points at which the function has a value and the code gives none."""
+        return sum(g is None for _, _, g in self.points)
+
+    @cached_property
+    def worst(self) -> tuple[float, float, float] | None:
+        """The test point where the code is farthest off; None where it agrees wherever it gives a number."""
+        given = [(x, y, g) for x, y, g in self.points if g is not None]
+        if all(agrees(y, g, self.agreement.absolute) for _, y, g in given):
+            return None
+        return max(given, key=lambda point: abs(point[1] - point[2]))
+
+    @property
+    def unseen(self) -> list[tuple[float, float]]:
+        """Stretches of more than a quarter of the range without a probe in them, as far as the function has values."""
+        inputs = [number for probe in self.case.probes if (number := as_number(probe.input)) is not None]
+        stretches = []
+        for low, high in gaps(inputs):
+            inside = [x for x, _, _ in self.points if low < x < high]
+            # The test points lie half a step off the ends.
+            reached = (max(low, min(inside) - 0.5), min(high, max(inside) + 0.5)) if inside else (low, low)
+            if reached[1] - reached[0] > (PROBED[1] - PROBED[0]) / 4:
+                stretches.append(reached)
+        return stretches
+
+    # Texts
+
+    @cached_property
+    def tests(self) -> list[Prediction]:
+        """The test texts, without those where nobody looked, and by repaired rules those with an output not the
+        function's own.
+        """
+        tests = (text for text in self.case.predictions.values() if text.kind == "test")
+        return [text for text in tests if self.rules == "paper" or not text.misrecorded]
+
+    @property
+    def unchanged(self) -> int:
+        """Test texts that count and that the function gives back as they are."""
+        ran = [text for text in self.tests if not not_runnable(text.failure(self.rules))]
+        return sum(text.input == text.truth for text in ran[: self.counted])

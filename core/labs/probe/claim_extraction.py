@@ -1,0 +1,282 @@
+"""What a description claims: intervals where a function behaves otherwise, and outputs that it quotes.
+
+Both are recognised by the words around numbers, for what people and models write has no form. To overlook
+a claim does less harm than to read one that nobody made: the audit holds claims against the interpreter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from ...events import Rules
+from ...text.patterns import anycase
+from .functions.base import as_number
+
+_NUMBER = r"([-−–]?\s?\d{1,40}(?:\.\d{1,40})?)"
+_INTERVALS = (
+    anycase(rf"(?:between|from)\s+(?:about |around |approximately |roughly )?(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+"
+               rf"(?:about |around |approximately |roughly )?(?:x\s*=\s*)?{_NUMBER}"),
+    re.compile(rf"[\[(]\s*{_NUMBER}\s*,\s*{_NUMBER}\s*[\])]"),
+    re.compile(rf"{_NUMBER}\s*(?:<|<=|≤)\s*x\s*(?:<|<=|≤)\s*{_NUMBER}"),
+)  # fmt: skip
+_ABOVE = anycase(rf"(?:\bx\s*(?:>|>=|≥)|\babove|greater than|larger than|beyond|\bover)\s*(?:x\s*=\s*)?{_NUMBER}")
+_BELOW = anycase(rf"(?:\bx\s*(?:<|<=|≤)|\bbelow|less than|smaller than|\bunder)\s*(?:x\s*=\s*)?{_NUMBER}")
+_ODD = anycase(
+    r"corrupt|unexpected|differ|unusual|anomal|irregular|noisy|random|constant|replaced|deviat|special"
+    # "Except 0" leaves out a point, no interval.
+    r"|except(?!\w{0,20}\s{1,9}(?:(?:at|for|when|where)\s{1,9})?(?:x\s?[=≠]\s?)?[-−–]?\d[\d.]{0,40}"
+    r"(?![\d.\s]{0,40}(?:<|≤|to\b)))"
+)
+_STRANGE = anycase(r"corrupt|replaced|random|\bnois(?:e(?![ -]?(?:free|less))|y)\b|anomal")
+_STEADY = anycase(
+    r"\bconstant\s{1,9}(?:slope|rate|gradient|growth|increase|decrease|increment|speed|step|spacing|difference|period"
+    r"|amplitude|frequency|variance|width|noise|ratio)"
+)
+"""What a line has, and a wave: no constant part, and nothing odd."""
+
+_DENIAL = anycase(
+    r"\b(?:no(?! (?:more|larger|greater|less|longer|doubt)\b)|not(?! only\b)|without|never|nothing|none|neither|nor"
+    r"|cannot|free of|non(?=-))\b|n['’]t\b"
+)
+_INSTEAD = anycase(r"\b(?:rather than|instead of|as opposed to|unlike)\b|" + _DENIAL.pattern)
+"""What repaired rules take for a denial too."""
+
+_CLAUSE_END = anycase(
+    r"([.;:!?](?=\s|$)|\n|,(?![^()\[\]]{0,100}[)\]])|\b(?:but|however|though|although|while|whereas|yet|except)\b"
+    r"|\band(?=\s+(?:is|are|has|have|it|there|the|carries|shows)\b))"
+)
+_SCOPE = anycase(r"\b(?:tested|probed|defined|sampled|examined|explored|checked|evaluated|valid)\b")
+_EVERYWHERE = anycase(r"\b(?:everywhere|throughout|all|every|any|whole|entire|full)\b")
+
+
+def without_denials(text: str, matter: re.Pattern[str], rules: Rules = "repaired") -> str:
+    """`text` without what it denies of `matter`: each from the "no" or "not" on, to the end of the clause it stands in,
+    where the matter is named there. By repaired rules "rather than" and its like deny too.
+    """
+    denies = _DENIAL if rules == "paper" else _INSTEAD
+    if not denies.search(text):
+        return text
+    kept = []
+    for clause in _CLAUSE_END.split(text):
+        denial = denies.search(clause)
+        kept.append(clause[: denial.start()] if denial and matter.search(clause, denial.start()) else clause)
+    return "".join(kept)
+
+
+def without_steady(text: str) -> str:
+    """`text` without constants that are none: "a constant slope" is a line's."""
+    return _STEADY.sub(" ", text)
+
+
+def intervals_called_odd(text: str) -> tuple[tuple[float, float], ...]:
+    """Intervals whose values a text says are replaced or random. "Constant above 3" and "different below 0" may well be
+    pieces of the function, so they are none.
+    """
+    return claimed_intervals(_spaced(text), odd=_STRANGE)
+
+
+def claimed_intervals(
+    text: str, rules: Rules = "repaired", odd: re.Pattern[str] = _ODD
+) -> tuple[tuple[float, float], ...]:
+    """Intervals that a text says behave otherwise; infinite ends where they are open. By paper rules the text is the
+    domain alone.
+
+    Only sentences that speak of something odd count, so "defined between -100 and 100" claims nothing. Nor does what
+    is denied, the range that was looked at, or an interval that is all of it.
+    """
+    claimed: list[tuple[float, float]] = []
+    text = text if rules == "paper" else without_steady(text)
+    for sentence in _SENTENCE_END.split(text):
+        said = without_denials(sentence, _ODD_OR_NOISE, rules)
+        if not odd.search(said):
+            continue
+        clauses = list(_of_claims(said))
+        intervals = [
+            pair for span in clauses for pattern in _INTERVALS for pair in _matched(pattern, said, *span, rules=rules)
+        ]
+        if not intervals:
+            intervals = [pair for span in clauses for pair in _half_open(said, *span)]
+        claimed += [(min(pair), max(pair)) for pair in intervals]
+    return tuple(dict.fromkeys(claimed))
+
+
+_SPACES = re.compile(r"[^\S\n]+")
+_LONGEST = 8_000
+"""Characters of a text that are searched for intervals; what is longer describes nothing."""
+
+
+def _spaced(text: str) -> str:
+    """A text as it is searched: without runs of spaces, and not without end."""
+    return _SPACES.sub(" ", text[:_LONGEST])
+
+
+_SENTENCE_END = re.compile(r"(?<=[a-z\d)\]])[.;](?=\s|$)|\n")
+_FOR_X = (
+    anycase(rf"(?:^|[,:])\s{{0,9}}(?:x\s)?(?:between|from)\s+(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+"
+               rf"(?:x\s*=\s*)?{_NUMBER}"),
+    anycase(rf"\b(?:for|when|where|if|while|in|on|within|inside|across|over)\s+(?:the\s+)?"
+               rf"(?:interval|region|range|segment|stretch|values? of|inputs?)?\s*(?:x\s+)?(?:is\s+|in\s+|lies\s+)?"
+               rf"(?:between|from)\s+(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+(?:x\s*=\s*)?{_NUMBER}"),
+    anycase(rf"(?:\b(?:in|within|inside|on)|∈)\s*(?:the\s+interval\s*)?[\[(]\s*{_NUMBER}\s*,\s*{_NUMBER}\s*[\])]"),
+    re.compile(rf"{_NUMBER}\s*(?:<|<=|≤)\s*x\s*(?:<|<=|≤)\s*{_NUMBER}"),
+)  # fmt: skip
+_OF_SIZE = anycase(r"\b(?:noise|errors?|amplitude|oscillat\w*|uniform(?:ly)?(?: distributed)?)\s*$")
+_OF_VALUES = anycase(r"\b(?:values?|outputs?|results?|noise|numbers?|oscillat\w*|rang(?:es|ing)|varies|y)\s*$")
+
+
+def pieces(text: str) -> tuple[tuple[float, float], ...]:
+    """Bounded stretches of x of which a text says something apart ("for x between 4.1 and 18.96 …"), whatever it says.
+
+    Denied ones, ranges of outputs, the range that was looked at and all of it are none.
+    """
+    stretches: list[tuple[float, float]] = []
+    for sentence in _SENTENCE_END.split(_spaced(text)):
+        said = without_denials(sentence, _STRETCH)
+        for start, end in _of_claims(said):
+            for match in (match for pattern in _FOR_X for match in pattern.finditer(said, start, end)):
+                before = said[max(start, match.start() - _NEAR) : match.start()]
+                if not _OF_VALUES.search(before):
+                    stretches += _matched(match.re, said, match.start(), match.end())
+    return tuple(dict.fromkeys(stretches))
+
+
+def intervals_told(description: str, domain: str) -> tuple[tuple[float, float], ...]:
+    """The intervals that an interpretation says behave otherwise, wherever it says so (repaired rules): what it calls
+    odd, else what it says of bounded stretches of x apart.
+    """
+    text = _spaced(f"{description}\n{domain}")
+    return claimed_intervals(text) or pieces(text)
+
+
+def speaks_of(text: str, low: float | None, high: float | None) -> bool:
+    """Whether a text says anything at all of the stretch from `low` to `high` (None is an open end), short of denying
+    it: any interval that overlaps it and is not all of the range, or all its ends by their numbers. Reads too much
+    rather than too little: it is asked before someone is told that they did not say.
+    """
+    first, last = float("-inf") if low is None else low, float("inf") if high is None else high
+    ends = [end for end in (low, high) if end is not None]
+    sentences = _SENTENCE_END.split(_spaced(text))
+    said = "\n".join(without_denials(sentence, _STRETCH) for sentence in sentences)
+    named = [pair for pattern in _INTERVALS for pair in _matched(pattern, said, 0, len(said))]
+    named += _half_open(said, 0, len(said))
+    if any(max(begin, first) < min(end, last) for begin, end in named):
+        return True
+    numbers = [_number(m[1]) for m in islice(re.finditer(_NUMBER, said), _MOST_PAIRS)]
+    return all(any(abs(number - end) <= 1 for number in numbers) for end in ends)
+
+
+def _half_open(said: str, start: int, end: int) -> Iterator[tuple[float, float]]:
+    """What is above a number, and what is below one."""
+    yield from ((_number(m[1]), float("inf")) for m in _ABOVE.finditer(said, start, end))
+    yield from ((float("-inf"), _number(m[1])) for m in _BELOW.finditer(said, start, end))
+
+
+_STRETCH = anycase(r"\b(?:between|from)\b|[\[(<≤]")
+_ODD_OR_NOISE = anycase(_ODD.pattern + "|noise")
+
+
+def _of_claims(said: str) -> Iterator[tuple[int, int]]:
+    """Starts and ends of the clauses, without those that only say where one looked and do not go on with "where …"."""
+    ends = [*((stop.start(), stop.end()) for stop in _CLAUSE_END.finditer(said)), (len(said), len(said))]
+    start = 0
+    for end, following in ends:
+        clause = said[start:end]
+        goes_on = re.match(r"\s*(?:where|there|in which)\b", said[following:], re.I)
+        if goes_on or not _SCOPE.search(clause) or _ODD.search(clause):
+            yield start, end
+        start = following
+
+
+def _matched(
+    pattern: re.Pattern[str], said: str, start: int, end: int, rules: Rules = "repaired"
+) -> Iterator[tuple[float, float]]:
+    """The intervals in a clause, without pairs of input and output and without what spans the whole range. By repaired
+    rules the size of a noise ("noise between -1 and 1") is none either.
+    """
+    for match in islice(pattern.finditer(said, start, end), _MOST_PAIRS):
+        low, high = sorted((_number(match[1]), _number(match[2])))
+        observed = match[0].startswith("(") and _speaks_of(said, match.start(), match.end()) == "observations"
+        # A corrupted part that ends on both sides is at most 25 long and none begins beyond ±100
+        # (docs/measuring.md §4.1).
+        whole = (low <= -100 and high >= 100) or (high - low >= 99 and _EVERYWHERE.search(said, start, end))
+        of_size = rules == "repaired" and _OF_SIZE.search(said[max(start, match.start() - _NEAR) : match.start()])
+        if not observed and not whole and not of_size:
+            yield low, high
+
+
+def _number(text: str) -> float:
+    return float(text.replace("−", "-").replace("–", "-").replace(" ", ""))
+
+
+_OF_INTERVAL = r"interval|\bbound|range\b|between|domain|region|segment|corrupt|anomal|coefficient|parameter"
+_OF_OBSERVATIONS = (
+    r"observ|\bpairs?\b|\b(?:out|in)puts?\b|\bsaw\b|\bseen\b|\bshow|\bgave\b|\bgives?\b|\breturn|\bpoints?\b|example"
+    r"|\be\.g\.|\bprobe|\bcalls?\b|\bdata\b"
+)
+_CUE = anycase(rf"(?P<interval>{_OF_INTERVAL})|(?P<observations>{_OF_OBSERVATIONS})")
+_BREAK = re.compile(r"(?<!e\.g)(?<!i\.e)[.;!?]\s|\n")
+_NEAR = 500
+"""Characters before and after a place that are looked at for what it is about."""
+
+_MOST_PAIRS = 200
+"""Pairs of numbers or texts that one text quotes, or names in one clause; further ones are not read."""
+
+_LIST_HEAD = re.compile(r"^([^\n]*:)[ \t]*\n(?:[ \t]*[-*•(\"'\d][^\n]*\n)*\Z", re.M)
+"""The line that a list stands under."""
+
+
+def _around(text: str, start: int, end: int) -> tuple[str, str]:
+    """What stands before and after a place in its sentence; the head of a list belongs to each of its lines."""
+    first = max(0, start - _NEAR)
+    begin = max((stop.end() for stop in _BREAK.finditer(text, first, start)), default=first)
+    head = _LIST_HEAD.search(text[max(0, begin - _NEAR) : begin])
+    return (head[1] if head else "") + text[begin:start], _BREAK.split(text[end : end + _NEAR], maxsplit=1)[0]
+
+
+def _speaks_of(text: str, start: int, end: int) -> str | None:
+    """Whether the words around "(a, b)" make it an "interval" or one of "observations"; None where they do not tell."""
+    before, after = _around(text, start, end)
+    if re.search(r"(?:\b(?:in|on|within|inside|outside|over|across|tested|probed|defined)|∈)\s*$", before, re.I):
+        return "interval"
+    if re.match(rf"[^(]{{0,30}}(?:{_OF_INTERVAL})", after, re.I):
+        return "interval"
+    cues = list(_CUE.finditer(before))
+    return cues[-1].lastgroup if cues else None
+
+
+_REPLACING = anycase(r"replac|substitut|swap|exchang|chang|convert")
+_OF_LETTERS = anycase(r"\bmap|\bturn|becom|shift|rotat|letter|vowel|consonant|character|digit|cipher|alphabet")
+_OF_CALLS = anycase(rf"\bf\s*\(|{_OF_OBSERVATIONS}|for instance|such as|\btest|\btried")
+
+
+def _is_rule(text: str, match: re.Match[str]) -> bool:
+    """Whether an arrow between quoted texts says what becomes of letters, and not what a call gave."""
+    sentence = " ".join(_around(text, match.start(), match.end()))
+    if not match[0].startswith(("'", '"')) or _OF_CALLS.search(sentence):
+        return False
+    short = len(match[1].strip("\"'")) <= 2
+    return bool(_REPLACING.search(sentence) or (short and _OF_LETTERS.search(sentence)))
+
+
+def quoted_pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """(input, output) pairs that an interpreter quotes: "f(3) = 7", "f("cat") -> "tac"", "3 -> 7", "(3, 7.0)".
+
+    Intervals, and arrows that say which letters become which, are no such pairs.
+    """
+    side = r"\"[^\"\n]*\"|'[^'\n]*'|[-−]?(?<!\d)\d{1,40}(?:\.\d{1,40})?(?:[eE][-+]?\d{1,9})?"
+    call = rf"\bf\(\s*({side})\s*\)\s*(?:=|==|≈|->|→|is|gives|returns)\s*({side})"
+    pairs = [(m[1], m[2]) for m in islice(re.finditer(call, text), _MOST_PAIRS)]
+    claimed = claimed_intervals(text)
+    for m in islice(re.finditer(rf"(?<![\w.])\(\s*({side})\s*,\s*({side})\s*\)", text), _MOST_PAIRS):
+        numbers = as_number(m[1]) is not None and as_number(m[2]) is not None
+        if numbers and (
+            _speaks_of(text, m.start(), m.end()) == "interval"
+            or tuple(sorted((_number(m[1]), _number(m[2])))) in claimed
+        ):
+            continue
+        pairs.append((m[1], m[2]))
+    arrows = islice(re.finditer(rf"({side})\s*(?:->|→|=>|↦)\s*({side})", text), _MOST_PAIRS)
+    pairs += [(m[1], m[2]) for m in arrows if not _is_rule(text, m)]
+    return tuple(dict.fromkeys((a.strip("\"'"), b.strip("\"'")) for a, b in pairs))

@@ -1,0 +1,265 @@
+"""How good an interpretation is: the paper's three scores and ours beyond them (paper §3).
+
+The rules: docs/measuring.md §4.7, §4.8, §4.9 and §4.10.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...events import Rules
+from ...score import Score, undefined
+from ...statistics import wilson
+from .functions.atoms import Numbers
+from .functions.base import Value
+from .functions.numeric import GRID, PROBED, Corruption, NumericFunction
+from .parse import choice_is_correct
+
+ZERO = "the function is zero at every point, so a relative error is undefined"
+SUCCESS = 0.1
+"""An estimate with a normalized error strictly below this is a success."""
+
+AS_GOOD = 0.1
+"""Code whose error beyond the noise is at most this share of the noise floor is as good as the noise allows: on average
+over the points it is off by less than a third of the noise's size.
+"""
+
+Interval = tuple[float, float]
+
+
+def nmse(
+    truth: Sequence[Value] | Numbers, estimate: Sequence[Value | None] | Numbers, rules: Rules = "repaired"
+) -> Score:
+    """Sum of |truth − estimate|² over the sum of |truth|² (mse_indicator.py:71-99), point by point, over any grid.
+
+    `n` points counted of all; `success` where the value is below a tenth, never where it is undefined.
+
+    Points where the truth is NaN, infinite or a text are skipped; the estimate's are not: None (an error) or NaN there
+    makes the score undefined. So does a truth of zero everywhere, except that repaired rules accept an estimate of
+    zero. Under repaired rules what is not real is no number: skipped in the truth, missing in the estimate. Raises
+    ValueError where the lengths differ.
+    """
+    f = numbers(truth, rules)
+    if len(estimate) != len(f):
+        raise ValueError(f"{len(f)} true values, but {len(estimate)} estimates")
+    counted = np.isfinite(f)
+    n = int(counted.sum())
+    if n == 0:
+        return undefined(len(f), "the function is defined at none of the points")
+    of = len(f)
+
+    def without(reason: str) -> Score:
+        return Score(None, n, of, detail={"success": False, "reason": reason})
+
+    g = _complex(estimate)
+    doubtful = np.flatnonzero(counted & ~(np.isfinite(g) & (g.imag == 0)))
+    wrong = next((k for k in doubtful.tolist() if not _is_number(estimate[k], rules)), None)
+    if wrong is not None:
+        return without(f"the estimate gives no number at point {wrong + 1} of {of}")
+    g, f = g[counted], f[counted]
+    largest = float(np.max(np.abs(f)))
+    if rules == "repaired" and largest > 1e150:  # its square would overflow
+        f, g = f / largest, g / largest
+    with np.errstate(all="ignore"):
+        error, power = float(np.sum(np.abs(f - g) ** 2)), float(np.sum(np.abs(f) ** 2))
+    if power == 0:
+        if rules == "repaired" and error == 0:
+            return Score(0.0, n, of, detail={"success": True})
+        return without(ZERO)
+    value = error / power
+    if not np.isfinite(value):
+        return without("the estimate's error is infinite")
+    return Score(value, n, of, detail={"success": value < SUCCESS})
+
+
+def excess(
+    observed: Sequence[Value], expected: Sequence[Value] | Numbers, estimate: Sequence[Value | None], rules: Rules
+) -> Score:
+    """What the estimate's error adds to the noise floor: sum of |expected − estimate|² over the sum of |observed|², the
+    size that `nmse` divides by. `expected` is the function without its noise. Undefined where `nmse` is.
+    """
+    error = nmse(observed, estimate, rules)
+    if error.value is None:
+        return error
+    y, f = numbers(observed, rules), numbers(expected, rules)
+    counted = np.isfinite(y)
+    g = _complex(estimate)[counted]
+    power = float(np.sum(np.abs(y[counted]) ** 2))
+    with np.errstate(all="ignore"):
+        value = float(np.sum(np.abs(f[counted] - g) ** 2)) / power if power > 0 else 0.0
+    if not np.isfinite(value):
+        return Score(None, error.n, error.of, detail={"reason": "the estimate's error is infinite"})
+    return Score(value, error.n, error.of)
+
+
+def numbers(truth: Sequence[Value] | Numbers, rules: Rules) -> Numbers:
+    """`truth` as complex numbers; not finite where it is no number by `rules`. Shape (n,)."""
+    f = _complex(truth)
+    if rules == "repaired":
+        f[f.imag != 0] = np.nan
+    return f
+
+
+def _complex(values: Sequence[Value | None] | Numbers) -> Numbers:
+    """As complex numbers, shape (n,); NaN for what is none."""
+    if isinstance(values, np.ndarray):
+        return values.astype(complex)
+    return np.array([np.nan if value is None or isinstance(value, str) else value for value in values], complex)
+
+
+def _is_number(value: Value | None, rules: Rules) -> bool:
+    if value is None or isinstance(value, str):
+        return False
+    if isinstance(value, complex):
+        return bool(np.isfinite(value)) and (rules == "paper" or value.imag == 0)
+    return bool(np.isfinite(value)) if rules == "repaired" else not np.isnan(value)
+
+
+def floor_draws(
+    function: NumericFunction, rng: np.random.Generator, draws: int = 20, rules: Rules = "repaired"
+) -> tuple[float | None, ...]:
+    """The normalized error that a perfect description would get: `expected` against observations, of each of `draws`.
+
+    None where the error is undefined by `rules`. Without chance all draws would be the same, and there is one.
+    """
+    best = function.expected(GRID)
+    times = draws if function.is_stochastic else 1
+    return tuple(nmse(function.observe(GRID, rng), best, rules).value for _ in range(times))
+
+
+def mean_of(errors: Sequence[float | None]) -> float | None:
+    """The mean of those that are defined; None where none is."""
+    defined = [error for error in errors if error is not None]
+    return float(np.mean(defined)) if defined else None
+
+
+def noise_floor(
+    function: NumericFunction, rng: np.random.Generator, draws: int = 20, rules: Rules = "repaired"
+) -> float | None:
+    """The mean of `floor_draws`: at or above 0.1 the function cannot be won by anyone."""
+    return mean_of(floor_draws(function, rng, draws, rules))
+
+
+def exact_match(
+    inputs: Sequence[str], truths: Sequence[str], estimates: Sequence[Value | None], rules: Rules = "repaired"
+) -> Score:
+    """Share of inputs on which the estimate equals the truth exactly, with its Wilson interval; `hits` of the
+    first `n`, of all.
+
+    Repaired rules count every item. Under paper rules the test ends where `paper_stop` says; `detail` holds that place
+    as `stopped`.
+    """
+    right = [estimate == truth for truth, estimate in zip(truths, estimates, strict=True)]
+    stopped = paper_stop(inputs, estimates) if rules == "paper" else None
+    if stopped is not None:
+        hits, n = sum(right[:stopped]), stopped + 1
+        reason = f"the paper's test gave up at text {n}"
+        detail = {"stopped": stopped, "reason": reason}
+        return Score(hits / n, n, len(inputs), *wilson(hits / n, n), hits=hits, detail=detail)
+    if not inputs:
+        return undefined(0, "there are no texts to test on")
+    share = sum(right) / len(right)
+    return Score(share, len(right), len(inputs), *wilson(share, len(right)), hits=sum(right))
+
+
+def paper_stop(inputs: Sequence[str], estimates: Sequence[Value | None]) -> int | None:
+    """Where the paper's test ends before its time, counted from 0; None where it goes through.
+
+    It pastes the input into a line of code: a quote or a backslash in it, or any error of the estimate (None), counts 0
+    and ends the test, so that the mean is over fewer items.
+    """
+    ends = (
+        k
+        for k, (text, estimate) in enumerate(zip(inputs, estimates, strict=True))
+        if estimate is None or re.search(r"['\"\\\n]", text)
+    )
+    return next(ends, None)
+
+
+def unit_test(replies: Sequence[str], correct: Sequence[int], rules: Rules = "repaired") -> Score:
+    """Share of triplets in which the evaluator picked the true pair; `correct` counts from 1. Chance is 1/3.
+
+    Paper rules accept the right digit anywhere in the reply. Under repaired rules a reply that settles on nothing is
+    left out of `n`.
+    """
+    verdicts = [choice_is_correct(reply, number, rules) for reply, number in zip(replies, correct, strict=True)]
+    return picked(verdicts)
+
+
+def picked(verdicts: Sequence[bool | None]) -> Score:
+    """Share of triplets in which the true pair was picked, with its Wilson interval; None where nothing was settled."""
+    counted = [verdict for verdict in verdicts if verdict is not None]
+    if not counted:
+        return undefined(len(verdicts), "the evaluator settled on nothing")
+    hits = sum(counted)
+    low, high = wilson(hits / len(counted), len(counted))
+    return Score(hits / len(counted), len(counted), len(verdicts), low, high, hits)
+
+
+def interval_iou(truth: Corruption | None, claimed: Sequence[Interval]) -> float | None:
+    """Overlap of the corrupted part with the claimed intervals: length of the intersection over that of the union.
+
+    Both are cut to the range that is probed. None where there is neither corruption nor claim; 0 where there is only
+    one of them.
+    """
+    real = [] if truth is None else [truth.interval()]
+    return overlap_of(real, claimed) if _merged(real) or _merged(claimed) else None
+
+
+def whole_range(truth: Corruption | None) -> float:
+    """The overlap that claiming all of the range comes to."""
+    return 0.0 if truth is None else overlap_of([truth.interval()], [PROBED])
+
+
+def beyond(share: float, by_all: float) -> float:
+    """A share on a scale on which `by_all`, what naming everything gets, comes to 0; 1 stays, and none is below 0."""
+    return max(0.0, (share - by_all) / (1 - by_all)) if by_all < 1 else 0.0
+
+
+def overlap_of(real: Sequence[Interval], claimed: Sequence[Interval]) -> float:
+    """Length of what both have over that of what either has, in the range that is probed; 0 where neither has any."""
+    real, said = _merged(real), _merged(claimed)
+    common = sum(max(0.0, min(a[1], b[1]) - max(a[0], b[0])) for a in real for b in said)
+    union = _length(real) + _length(said) - common
+    return common / union if union > 0 else 0.0
+
+
+def _merged(intervals: Sequence[Interval]) -> list[Interval]:
+    """Disjoint intervals in order, cut to the range that is probed; empty ones are gone."""
+    cut = sorted((max(low, PROBED[0]), min(high, PROBED[1])) for low, high in intervals)
+    merged: list[Interval] = []
+    for low, high in cut:
+        if low >= high:
+            continue
+        if merged and low <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
+        else:
+            merged.append((low, high))
+    return merged
+
+
+def _length(intervals: Sequence[Interval]) -> float:
+    return sum(high - low for low, high in intervals)
+
+
+def held_out_points(probed: Sequence[float], rng: np.random.Generator) -> Numbers:
+    """64 random points, none of them probed before: does the description hold where nobody looked? Shape (64,)."""
+    points = rng.uniform(*PROBED, 128)
+    near: Numbers = np.isclose(points[:, None], np.asarray(probed, float)[None, :]).any(axis=1)
+    away: Numbers = points[~near]
+    return away[:64]
+
+
+def held_out_texts(probed: Sequence[str], rng: np.random.Generator, n: int = 10) -> tuple[str, ...]:
+    """`n` different random texts of 3 to 14 letters, digits and spaces, none of them probed before."""
+    alphabet = list(string.ascii_letters + "aeiou" + string.digits + " ")
+    texts: dict[str, None] = {}
+    while len(texts) < n:
+        text = "".join(rng.choice(alphabet, int(rng.integers(3, 15))))
+        if text not in probed:
+            texts[text] = None
+    return tuple(texts)

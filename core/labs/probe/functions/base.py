@@ -1,0 +1,92 @@
+"""What every black box of the Probe lab is: something to call, with its truth inside."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from ....events import Frozen
+from ....sandbox.sandbox import Value as Value
+
+Category = Literal["numeric", "strings", "entities", "relations"]
+
+
+class UndefinedInput(ValueError):
+    """The function has no value for this input; the message says why, in words for the one who asked."""
+
+
+class FindFunction(Frozen):
+    """A black box. Frozen, and all of it is data: `model_dump` and `model_validate` give the same function again.
+
+    `kind` names its shape within the category (an atom, or a composition); `note` says what an exact reader must know,
+    for instance that published weights are absent.
+    """
+
+    id: str
+    category: Category
+    note: str = ""
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """The atom or the composition, as the published names have it: "relu", "relu;linear;sum_two"."""
+
+    @property
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """Everything that was drawn for this function, by name."""
+
+    @property
+    def domain(self) -> tuple[float, float] | None:
+        """Where the function is meant to be probed, both ends included; None where inputs are words."""
+        return None
+
+    @property
+    @abstractmethod
+    def is_stochastic(self) -> bool:
+        """Whether two calls with one input may differ."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """The truth in plain words, for the reveal at the end."""
+
+    @abstractmethod
+    def __call__(self, x: Any, rng: np.random.Generator) -> Value:
+        """One observation at `x`; `rng` feeds whatever is random in it. Raises UndefinedInput."""
+
+    def read(self, text: str) -> Any:
+        """The input that someone wrote as `text`. Raises UndefinedInput where it is none for this function."""
+        return text
+
+    def outputs(self, inputs: Sequence[Any], rng: np.random.Generator) -> list[Value | None]:
+        """An observation for each input, in order; None where the function has no value."""
+        observed: list[Value | None] = []
+        for x in inputs:
+            try:
+                observed.append(self(x, rng))
+            except UndefinedInput:
+                observed.append(None)
+        return observed
+
+
+def as_number(text: str) -> float | None:
+    """`text` as a finite number; None where it is none."""
+    try:
+        return read_number(text)
+    except UndefinedInput:
+        return None
+
+
+def read_number(text: str) -> float:
+    """A finite number, a typographic minus sign allowed. Raises UndefinedInput."""
+    try:
+        number = float(text.replace("−", "-"))
+    except ValueError:
+        raise UndefinedInput(f"{text!r} is not a number; the function takes numbers") from None
+    if not math.isfinite(number):
+        raise UndefinedInput(f"{text!r} is not a finite number")
+    return number

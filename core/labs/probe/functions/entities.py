@@ -1,0 +1,161 @@
+"""Entity functions: how related is an input to a concept, or to either of two?
+
+Paper §2.3, table A1; docs/measuring.md §4.3.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from ....events import Frozen
+from ....package_data import table
+from .base import Category, FindFunction
+from .benchmark import read_json, rebuilt
+from .exemplar_odds import LEAST, all_right
+from .same_text import normal
+
+SINGLE_SHARE = 140 / 200
+"""Of the published entity functions; the others take either of two concepts."""
+
+EXEMPLARS = 10
+"""Words an interpreter may be given to begin with; two are related, one to each concept where there are two."""
+
+EntityKind = Literal["single", "or"]
+
+
+class Concept(Frozen):
+    """One of the benchmark's 140 subjects with twenty associated words of ours.
+
+    `sensitive` ones (mass death, weapons, graves, illness, groups of people; the paper's appendix B) are not drawn
+    unless asked for. `measured` is what sentence embeddings (all-MiniLM-L6-v2) make of it: how many of its words come
+    out at 0.5 or above, and how many of so many words of other subjects do (`fidelity.measure`).
+    """
+
+    name: str
+    words: tuple[str, ...]
+    measured: tuple[int, int, int]
+    sensitive: bool = False
+
+
+def keeps(*subjects: Concept) -> bool:
+    """Whether the box of one subject, or of either of several, is expected to keep to its truth. For several it is
+    taken that no word of others is near to two of them.
+    """
+    inside = sum(subject.measured[0] / len(subject.words) for subject in subjects) / len(subjects)
+    outside = sum(subject.measured[1] / subject.measured[2] for subject in subjects)
+    return all_right(inside, min(outside, 1.0)) >= LEAST
+
+
+@lru_cache(maxsize=1)
+def concepts() -> dict[str, Concept]:
+    """All 140 by name, in the benchmark's order."""
+    return {entry["name"]: Concept.model_validate(entry) for entry in table("find/entities")["concept"]}
+
+
+def concepts_of(word: str) -> tuple[str, ...]:
+    """Names of the concepts that have `word` on their list, whatever its case and accents."""
+    return _lists().get(normal(word), ())
+
+
+@lru_cache(maxsize=1)
+def _lists() -> dict[str, tuple[str, ...]]:
+    lists: dict[str, tuple[str, ...]] = {}
+    for concept in concepts().values():
+        for word in (concept.name, *concept.words):
+            lists[normal(word)] = (*lists.get(normal(word), ()), concept.name)
+    return lists
+
+
+class EntityFunction(FindFunction):
+    """Related to `concept1`, or to `concept2` where there is one. Called directly it answers from our word lists."""
+
+    category: Category = "entities"
+    concept1: str
+    concept2: str | None = None
+    exemplars: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        return "single" if self.concept2 is None else "or"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"concept1": self.concept1, "concept2": self.concept2}
+
+    @property
+    def is_stochastic(self) -> bool:
+        return False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """One or two concepts."""
+        return (self.concept1,) if self.concept2 is None else (self.concept1, self.concept2)
+
+    @property
+    def is_sensitive(self) -> bool:
+        """Whether a concept of it is marked as sensitive."""
+        return any(name in concepts() and concepts()[name].sensitive for name in self.names)
+
+    def related_words(self) -> tuple[str, ...]:
+        """Our words for its concepts; empty for a concept that is not one of the 140."""
+        return tuple(word for name in self.names if name in concepts() for word in concepts()[name].words)
+
+    def describe(self) -> str:
+        related = f"related to {self.concept1}"
+        if self.concept2 is not None:
+            related += f" or to {self.concept2}"
+        return f"It gives values near 1 to words {related}, and values near 0 to all others."
+
+    def __call__(self, x: Any, rng: np.random.Generator) -> float:
+        """1.0 for a word on the list of one of its concepts, else 0.0."""
+        return float(any(name in self.names for name in concepts_of(str(x))))
+
+
+def published_entities(find_dir: Path) -> dict[str, EntityFunction]:
+    """The 200 published entity functions by id ("f00000"…). `find_dir` holds `neurons_entities/data.json`.
+
+    Raises BenchmarkError for anything that is not the published layout.
+    """
+
+    def function(entry: Any) -> tuple[str, EntityFunction]:
+        id = Path(entry["dir"]).name
+        return id, EntityFunction(
+            id=id,
+            concept1=entry["concept1"].strip(),
+            concept2=entry["concept2"].strip() if entry["concept2"] else None,
+            exemplars=tuple(word.strip() for word in entry["initial"]),
+        )
+
+    file = "neurons_entities/data.json"
+    return rebuilt(read_json(find_dir / file), file, function)
+
+
+def draw_entity(seed: int, *, kind: EntityKind | None = None, sensitive: bool = False) -> EntityFunction:
+    """The entity function that `seed` stands for, the same at every call; `kind` None draws it as the benchmark has it.
+
+    Unless `sensitive`, neither its concepts nor its exemplars are of the sensitive ones. Concepts whose box contradicts
+    its truth are not drawn (`keeps`).
+    """
+    rng = np.random.default_rng([seed, 2])
+    drawn: EntityKind = "single" if rng.random() < SINGLE_SHARE else "or"
+    allowed = [concept for concept in concepts().values() if sensitive or not concept.sensitive]
+    kind = kind or drawn
+    order = [allowed[place] for place in rng.permutation(len(allowed))]
+    wanted = 1 if kind == "single" else 2
+    own = [next(concept for concept in order if keeps(concept))]
+    if wanted == 2:
+        own.append(next(concept for concept in order if concept not in own and keeps(*own, concept)))
+    others = [concept for concept in order if concept not in own]
+    related = rng.choice(own[0].words, 2, replace=False) if wanted == 1 else [rng.choice(each.words) for each in own]
+    unrelated = [rng.choice(other.words) for other in others[: EXEMPLARS - 2]]
+    exemplars = rng.permutation([*related, *unrelated])
+    return EntityFunction(
+        id=f"entities-{seed}" + (f"-{kind}" if kind != drawn else "") + ("-sensitive" if sensitive else ""),
+        concept1=own[0].name,
+        concept2=own[1].name if wanted == 2 else None,
+        exemplars=tuple(str(word) for word in exemplars),
+    )

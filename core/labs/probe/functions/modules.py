@@ -1,0 +1,232 @@
+"""What answers for an entity or relation function: a language model, an embedding, or our own tables.
+
+The benchmark's modules are one instructed language model (paper §2.3, appendix G; docs/measuring.md §4.3). All
+three here stand behind one function, `outputs_of`, and say for each output how it was come by.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ....events import Answer, Answered, CallFailed, Frozen, Prompt, Sampling
+from ....parsers.cut import readable
+from ....text import templates
+from ....text.embed import encoder, likeness
+from ....text.reply import without_thinking
+from .base import UndefinedInput
+from .entities import EntityFunction, concepts
+from .relations import NOT_LISTED, UNDEFINED, RelationFunction
+from .same_text import normal
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Backbone = Literal["model", "embedding", "table"]
+How = Literal["logprobs", "answer", "embedding", "table"]
+
+ModuleFunction = EntityFunction | RelationFunction
+
+Ask = Callable[[Prompt, Sampling, str], Awaitable[Answer | Answered]]
+"""Puts a rendered prompt to the module's model: prompt, sampling, item. Raises CallFailed."""
+
+DIGIT = Sampling(temperature=0.0, max_tokens=2, top_logprobs=20)
+"""How an entity function is asked: the first token and its rivals are all that counts."""
+
+FACT = Sampling(temperature=0.0, max_tokens=40)
+
+LEAST = 0.5
+"""Probability that the two digits must have together for their shares to count."""
+
+DECIMALS = 4
+"""Entity values are rounded as the benchmark prints them."""
+
+MIDPOINT, WIDTH = 0.40, 0.03
+"""Cosine similarity at which an entity function by embedding gives 0.5, and how fast it turns (`related`)."""
+
+MIDPOINT_OF_NAME = 0.29
+"""The same for a concept of which only the name is known."""
+
+NAME_WEIGHT = 0.3
+"""How much a concept's name counts beside the mean of its words."""
+
+SAME_INPUT = 0.85
+"""Cosine similarity from which an input counts as another way to say the input of a fact. Measured: of our inputs 2 %
+come this near to another of their relation (Sudan and South Sudan; the nearest counts), 0.81 of rewordings ("the river
+Rhine", "Rhine (river)") come as near to what they reword, and one word of another kind in 290."""
+
+
+class Output(Frozen):
+    """What the function gave for `input`. `value` is None where nothing usable came; `problem` then says why."""
+
+    input: str
+    value: float | str | None
+    how: How
+    problem: str = ""
+    cut: bool = False
+    """Whether it has no value because the model's answer was cut."""
+
+    @property
+    def text(self) -> str:
+        """As an interpreter reads it: four decimals, or the word."""
+        if self.value is None:
+            return f"error: {self.problem}"
+        return self.value if isinstance(self.value, str) else f"{self.value:.{DECIMALS}f}"
+
+
+async def outputs_of(
+    function: ModuleFunction, backbone: Backbone, inputs: Sequence[str], ask: Ask | None = None
+) -> list[Output]:
+    """What `function` on `backbone` gives for each input, in order. Entity values lie in 0…1; relation values are
+    words, "undefined" among them. A call of a language model that fails is an output without a value.
+
+    Raises ValueError for a language model without anything to ask, and core.text.embed.NoEncoder.
+    """
+    if backbone == "table":
+        return [_from_table(function, text) for text in inputs]
+    if backbone == "embedding":
+        return await asyncio.to_thread(_by_embedding, function, inputs) if inputs else []
+    if ask is None:
+        raise ValueError("A function that a language model carries out needs a model; choose one, or another backbone.")
+    return list(await asyncio.gather(*(_asked(function, text, ask) for text in inputs)))
+
+
+def _from_table(function: ModuleFunction, text: str) -> Output:
+    """Our word lists and facts: exact but for case, accents and articles. A word that is not listed is 0; of an input
+    that no list of facts holds nobody knows here what the function gives, so there is no value.
+    """
+    rng = np.random.default_rng(0)  # asked for by every function; these two draw nothing from it
+    try:
+        return Output(input=text, value=function(text, rng), how="table")
+    except UndefinedInput as unknown:
+        return Output(input=text, value=None, how="table", problem=str(unknown))
+
+
+async def _asked(function: ModuleFunction, text: str, ask: Ask) -> Output:
+    """From a language model that reads the function's description."""
+    entity = isinstance(function, EntityFunction)
+    try:
+        answer = await ask(prompt(function, text), DIGIT if entity else FACT, text)
+    except CallFailed as failure:
+        return Output(input=text, value=None, how="answer", problem=failure.message)
+    return read_score(text, answer) if entity else read_fact(text, answer)
+
+
+_TEMPLATES = {"single": "entity", "or": "entity-or", "plain": "relation", "corrupted": "relation-corrupted"}
+"""Prompts by the function's kind."""
+
+
+def prompt(function: ModuleFunction, text: str) -> Prompt:
+    """What the model is asked about the input `text`."""
+    slots = {name: value for name, value in function.parameters.items() if value is not None}
+    name = _TEMPLATES[function.kind]
+    return templates.load(f"find/{name}").render(input=text, **slots)
+
+
+def read_score(text: str, answer: Answer | Answered) -> Output:
+    """p("1") / (p("0") + p("1")) at the first token that is not space, to four decimals (paper §2.3).
+
+    A digit outside the listed rivals counts as probability 0. Where the endpoint sends no log-probabilities, where the
+    model thought first, or where the digits together are less likely than not, the digit that was written counts as 1.0
+    or 0.0, and `how` says "answer": a share of next to nothing would look like certainty. The call asks for so few
+    tokens that an answer which used them all is complete.
+    """
+    unlikely = ""
+    spoken = without_thinking(answer.text)
+    # The first token of a thought says nothing of the answer, though its rivals may list both digits.
+    for token in (answer.logprobs or []) if spoken == answer.text else []:
+        if not str(token.get("token", "")).strip():
+            continue
+        listed = token.get("top_logprobs") or [token]
+        odds = {digit: _probability(listed, digit) for digit in ("0", "1")}
+        total = odds["0"] + odds["1"]
+        if total >= LEAST:
+            return Output(input=text, value=round(odds["1"] / total, DECIMALS), how="logprobs")
+        unlikely = f"; 0 and 1 together have a probability of {total:.3f}"
+        break
+    written = spoken.strip().strip("\"'`*.").strip()
+    if written[:1] in {"0", "1"} and not written[1:2].isdigit():
+        return Output(input=text, value=float(written[0]), how="answer")
+    cut = f", and was {answer.cut_note}" if answer.cut_note else ""
+    problem = f"the module wrote {answer.text[:60]!r}, neither 0 nor 1{unlikely}{cut}"
+    return Output(input=text, value=None, how="answer", problem=problem, cut=bool(cut))
+
+
+def _probability(listed: list[dict[str, Any]], digit: str) -> float:
+    """Added over the tokens that are `digit` with or without a space."""
+    likely = (token.get("logprob") for token in listed if str(token.get("token")).strip() == digit)
+    return sum(math.exp(logprob) for logprob in likely if isinstance(logprob, int | float))
+
+
+def read_fact(text: str, answer: Answer | Answered) -> Output:
+    """The first line that says something, without quotes, markdown and full stop; any form of "undefined" is that.
+
+    Thinking is left out, and so is a line that was cut.
+    """
+    whole = readable(answer, "repaired", lines=True)
+    if whole is None:
+        return Output(input=text, value=None, how="answer", problem=f"the answer was {answer.cut_note}", cut=True)
+    line = next((line.strip() for line in without_thinking(whole).splitlines() if line.strip()), "")
+    fact = line.removeprefix("Output:").removeprefix("Answer:").strip(" \"'`*").removesuffix(".").strip(" \"'`*")
+    if not fact:
+        wrote = f"{answer.text[:60]!r}, no fact" if answer.text.strip() else "nothing"
+        return Output(input=text, value=None, how="answer", problem=f"the module wrote {wrote}")
+    return Output(input=text, value=UNDEFINED if normal(fact) == UNDEFINED else fact, how="answer")
+
+
+def _by_embedding(function: ModuleFunction, inputs: Sequence[str]) -> list[Output]:
+    """By sentence embeddings. Relations know our facts only, but forgive how an input is put."""
+    vectors = np.asarray(encoder().encode(list(inputs)))
+    values: Sequence[float | str | None]
+    if isinstance(function, EntityFunction):
+        scores = np.max([related(name, vectors) for name in function.names], axis=0)
+        values = [round(float(score), DECIMALS) for score in scores]
+    else:
+        values = _nearest_facts(function, inputs, vectors)
+    return [
+        Output(input=text, value=value, how="embedding", problem=NOT_LISTED if value is None else "")
+        for text, value in zip(inputs, values, strict=True)
+    ]
+
+
+def related(name: str, vectors: NDArray[Any]) -> NDArray[Any]:
+    """How related each row of `vectors` (n × dimensions, normalised) is to the concept, 0…1, shape n.
+
+    A logistic curve over the cosine to the concept's direction: the mean of its words plus 0.3 of its name. Its two
+    constants were set on our words with MiniLM: 0.89 on average for a concept's own (0.83 where each word is left out
+    of its concept's mean), 0.07 for the words of other concepts.
+    """
+    concept = concepts().get(name)
+    midpoint = MIDPOINT if concept else MIDPOINT_OF_NAME
+    cosines = likeness(vectors, direction(name, concept.words if concept else ())[None])[:, 0]
+    return np.asarray(1 / (1 + np.exp(-(cosines - midpoint) / WIDTH)))
+
+
+@lru_cache(maxsize=512)
+def direction(name: str, words: tuple[str, ...]) -> NDArray[Any]:
+    """Where a concept with these words lies: a unit vector, shape (dimensions,)."""
+    encoded = np.asarray(encoder().encode([name, *words]))
+    summed = encoded[0] if not len(words) else encoded[1:].mean(axis=0) + NAME_WEIGHT * encoded[0]
+    return np.asarray(summed / np.linalg.norm(summed))
+
+
+def _nearest_facts(function: RelationFunction, inputs: Sequence[str], vectors: NDArray[Any]) -> list[str | None]:
+    """None for what neither comes near to a fact nor is known as another kind of thing."""
+    if function.relation is None:
+        return [None] * len(vectors)
+    named = [(name, fact) for fact in function.relation.facts for name in fact.inputs]
+    cosines = likeness(vectors, encoder().encode([name for name, _ in named]))
+    best = cosines.argmax(axis=1)
+    return [
+        UNDEFINED
+        if function.is_of_other_kind(text)
+        else function.output(named[place][1])
+        if row[place] >= SAME_INPUT
+        else None
+        for text, row, place in zip(inputs, cosines, best, strict=True)
+    ]

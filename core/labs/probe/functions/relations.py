@@ -1,0 +1,241 @@
+"""Relation functions: from a thing to a fact about it, `undefined` outside.
+
+Paper §2.3, table A2; docs/measuring.md §4.3.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BeforeValidator, Field
+
+from ....events import Frozen
+from ....package_data import table
+from .base import Category, FindFunction, UndefinedInput
+from .benchmark import read_json, rebuilt
+from .same_text import normal, same_answer
+
+UNDEFINED = "undefined"
+"""What a relation function answers to an input of the wrong kind, and to one that falls under its exception."""
+
+NOT_LISTED = "our lists do not hold this input, so what the function gives for it is not known here"
+"""What is said of an input that may be of the right kind or not."""
+
+PLAIN_SHARE = 25 / 75
+"""Of the published relation functions; each of the two exceptions takes as many."""
+
+EXEMPLARS = 10
+
+KIN = (
+    {"a city", "a city in the United States"},
+    {
+        "a head of state",
+        "a well-known person",
+        "the name of a person",
+        "a politician",
+        "an opera",
+        "the title of a book",
+    },
+)
+"""First concepts that share inputs (operas and books are often named after a person): none is another's distractor."""
+
+RelationKind = Literal["plain", "corrupted"]
+
+_Several = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)]
+
+
+class Fact(Frozen):
+    """One true pair. `inputs` are ways to say the same thing; the first of `outputs` is given, all are accepted.
+
+    `a`, `b`: whether the input falls under the relation's first or second exception.
+    """
+
+    inputs: _Several = Field(alias="in")
+    outputs: _Several = Field(alias="out")
+    a: bool = False
+    b: bool = False
+    unsure: bool = False
+    """Whether it may be disputed which exceptions it falls under (Russia is in Asia, or not): then only the function
+    without an exception answers.
+    """
+
+
+class Relation(Frozen):
+    """One of the 25 relations: its two concepts, its two exceptions in words, and our facts.
+
+    `tolerance` is the share by which a number may differ; 0 where outputs are words. `more` are facts that are known
+    and answered, but in no exemplars and no tests, so that what is drawn stays as it was.
+    """
+
+    concept1: str
+    concept2: str
+    a: str
+    b: str
+    tolerance: float = 0.0
+    facts: tuple[Fact, ...]
+    more: tuple[Fact, ...] = ()
+
+    def fact(self, text: str) -> Fact | None:
+        """The fact about `text`, whatever its case and accents."""
+        return self._by_input.get(normal(text))
+
+    @cached_property
+    def _by_input(self) -> dict[str, Fact]:
+        return {normal(name): fact for fact in (*self.more, *self.facts) for name in fact.inputs}
+
+
+@lru_cache(maxsize=1)
+def relations() -> dict[tuple[str, str], Relation]:
+    """All 25 by (concept1, concept2), in the benchmark's order."""
+    listed = table("find/relations")["relation"]
+    return {(entry["concept1"], entry["concept2"]): Relation.model_validate(entry) for entry in listed}
+
+
+@lru_cache(maxsize=1)
+def _kinds() -> dict[str, set[str]]:
+    """What each input that any relation knows is, by the input's normal form."""
+    kinds: dict[str, set[str]] = {}
+    for relation in relations().values():
+        for fact in (*relation.facts, *relation.more):
+            for name in fact.inputs:
+                kinds.setdefault(normal(name), set()).add(relation.concept1)
+    return kinds
+
+
+def kin_of(concept1: str) -> set[str]:
+    """The first concepts that may have the same inputs as `concept1`, itself among them."""
+    return next((group for group in KIN if concept1 in group), {concept1})
+
+
+class RelationFunction(FindFunction):
+    """`concept2` of an input that is `concept1`; `undefined` for any other input, and under `exception`.
+
+    Called directly it answers from our facts alone: an input that no list of ours holds may be of the right kind or
+    not, so for that it has no value.
+    """
+
+    category: Category = "relations"
+    concept1: str
+    concept2: str
+    exception: str | None = None
+    exemplars: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        return "plain" if self.exception is None else "corrupted"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"concept1": self.concept1, "concept2": self.concept2, "exception": self.exception}
+
+    @property
+    def is_stochastic(self) -> bool:
+        return False
+
+    @property
+    def relation(self) -> Relation | None:
+        """Our facts for it; None for a relation that is not one of the 25."""
+        return relations().get((self.concept1, self.concept2))
+
+    def excepts(self, fact: Fact) -> bool:
+        """Whether `fact` falls under this function's exception."""
+        if self.exception is None or self.relation is None:
+            return False
+        return (fact.a and self.exception == self.relation.a) or (fact.b and self.exception == self.relation.b)
+
+    def output(self, fact: Fact) -> str:
+        """What the function answers to the inputs of `fact`."""
+        return UNDEFINED if self.excepts(fact) else fact.outputs[0]
+
+    def accepts(self, x: str, output: str) -> bool | None:
+        """Whether `output` is right for `x`; None where our facts do not know `x`."""
+        fact = self.relation.fact(x) if self.relation else None
+        if self.relation is None or fact is None or (fact.unsure and self.exception):
+            return None
+        if self.excepts(fact):
+            return normal(output) == UNDEFINED
+        return any(same_answer(output, accepted, self.relation.tolerance) for accepted in fact.outputs)
+
+    def is_of_other_kind(self, text: str) -> bool:
+        """Whether our lists hold `text`, and as nothing that may be `concept1`."""
+        kinds = _kinds().get(normal(text), set())
+        return self.relation is not None and bool(kinds) and not kinds & kin_of(self.concept1)
+
+    def describe(self) -> str:
+        sentence = f"For {self.concept1} it answers {self.concept2}; for any other input it answers '{UNDEFINED}'."
+        if self.exception is not None:
+            sentence += f" The exception: where {self.exception}, it answers '{UNDEFINED}' too."
+        return sentence
+
+    def __call__(self, x: Any, rng: np.random.Generator) -> str:
+        """The fact about `x`; "undefined" where that is excepted, or `x` is known as something else. Raises
+        UndefinedInput for what our lists do not hold.
+        """
+        fact = self.relation.fact(str(x)) if self.relation else None
+        if fact is not None and not (fact.unsure and self.exception):
+            return self.output(fact)
+        if fact is None and self.is_of_other_kind(str(x)):
+            return UNDEFINED
+        raise UndefinedInput(NOT_LISTED)
+
+
+def published_relations(find_dir: Path) -> dict[str, RelationFunction]:
+    """The 75 published relation functions by id ("f00000"…). `find_dir` holds `neurons_relations/data.json`.
+
+    The field of the exception is spelt `exeption` there. Raises BenchmarkError for anything that is not that layout.
+    """
+
+    def function(entry: Any) -> tuple[str, RelationFunction]:
+        id = Path(entry["dir"]).name
+        return id, RelationFunction(
+            id=id,
+            concept1=entry["concept1"].strip(),
+            concept2=entry["concept2"].strip(),
+            exception=entry["exeption"].strip() if entry["exeption"] else None,
+            exemplars=tuple(word.strip() for word in entry["initial"]),
+        )
+
+    file = "neurons_relations/data.json"
+    return rebuilt(read_json(find_dir / file), file, function)
+
+
+def draw_relation(seed: int, *, kind: RelationKind | None = None) -> RelationFunction:
+    """The relation function that `seed` stands for, always the same; `kind` None draws it as the benchmark has it.
+
+    Of the ten exemplars two are of the relation's first concept; with an exception one of them falls under it.
+    """
+    rng = np.random.default_rng([seed, 3])
+    drawn: RelationKind = "plain" if rng.random() < PLAIN_SHARE else "corrupted"
+    kind = kind or drawn
+    known = list(relations().values())
+    relation = known[rng.integers(len(known))]
+    exception = None if kind == "plain" else str(rng.choice([relation.a, relation.b]))
+    function = RelationFunction(
+        id=f"relations-{seed}" + (f"-{kind}" if kind != drawn else ""),
+        concept1=relation.concept1,
+        concept2=relation.concept2,
+        exception=exception,
+    )
+    facts = [relation.facts[place] for place in rng.permutation(len(relation.facts))]
+    if exception is None:
+        related = facts[:2]
+    else:
+        related = [
+            next(fact for fact in facts if function.excepts(fact)),
+            next(fact for fact in facts if not function.excepts(fact)),
+        ]
+    chosen = [fact.inputs[0] for fact in related]
+    kin = kin_of(relation.concept1)
+    others = [other for other in known if other.concept1 not in kin]
+    for place in rng.permutation(len(others)):
+        foreign = [fact.inputs[0] for fact in others[place].facts]
+        word = str(rng.choice(foreign))
+        if word not in chosen and relation.fact(word) is None:
+            chosen.append(word)
+        if len(chosen) == EXEMPLARS:
+            break
+    exemplars = tuple(str(word) for word in rng.permutation(chosen))
+    return function.model_copy(update={"exemplars": exemplars})

@@ -1,0 +1,339 @@
+"""The interactive agent (AIA), and the one that only sees exemplars (MILAN).
+
+Paper §4; docs/measuring.md §4.4.
+
+The agent asks in text, by a command `PYTHON(function.py inputs)` as the paper's does, or by native tool calls where
+its model has them. Either can call the function and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from ....events import Answered, Message, Prompt, Rules
+from ....models.errors import ContentFiltered, ContextTooLong, EmptyAnswer, NoToolCalls
+from ....parsers import fields
+from ....parsers.cut import readable
+from ....rulesets import ByRules
+from ....runs.context import Run
+from ....runs.fairness import beside
+from ....sandbox import sandbox
+from ....sandbox.unsupported import cause
+from .. import json_answers, parse, prompts
+from ..box import Box
+from ..functions.numeric import NumericFunction
+from ..records import Exchange, Probe
+from ..tasks import MENDS, ProbeSpec
+
+IDLE = 3
+"""Messages in a row that ask for nothing; after these it is asked to conclude."""
+
+TESTED: dict[str, tuple[float | str, ...]] = {"numeric": (-100.0, -1.0, 0.5, 100.0), "strings": ("Hello 1", "abc")}
+"""Inputs on which the code of a conclusion must work at least once."""
+
+
+class Conclusion(NamedTuple):
+    """The raw text of the final answer and its call; `trouble` says why there is none, or none that counts. `asked`:
+    the fields that it was asked for by. `cut`: where the answer was cut, if the updated parser may not read it.
+    """
+
+    text: str
+    call: str | None
+    trouble: str = ""
+    asked: json_answers.Schema = None
+    cut: str = ""
+
+
+class _NoAnswer(Exception):
+    """The interpreter's model answers with nothing, or its answer was withheld: asking again would bring the same."""
+
+
+class _TooLong(Exception):
+    """The dialogue no longer fits into the model's context."""
+
+
+class _Dialogue:
+    """The turns after the opening, and what each round came to. `tools`: it asks by tool calls."""
+
+    def __init__(self, spec: ProbeSpec, run: Run, box: Box) -> None:
+        self.spec, self.run, self.box = spec, run, box
+        self.tools = spec.tools and spec.interpreter != "milan"
+        self.opening = self._begin(box.probes)
+        self.turns: list[Message] = []
+        self.round = 0
+        self.resets = 0
+        self.idle = 0
+        self.trouble = ""
+        self.concludes = spec.interpreter == "milan"
+        self.asked: json_answers.Schema = None
+
+    def _begin(self, probes: Sequence[Probe]) -> Prompt:
+        function = self.box.function
+        network = isinstance(function, NumericFunction) and function.mlp is not None
+        return prompts.opening(self.spec, probes, self.tools, network)
+
+    @property
+    def is_last_word(self) -> bool:
+        """Whether rounds or calls are used up, or it has asked for nothing for so long that it never will."""
+        return self.round >= self.spec.rounds or self.box.left == 0 or self.idle >= IDLE
+
+    async def ask(self) -> Answered:
+        """The interpreter's next message. Raises _NoAnswer, _TooLong, and CallFailed for what may pass."""
+        self.asked = json_answers.of_interpreter(self.spec) if self.concludes or self.is_last_word else None
+        # Where it must conclude there is nothing to call.
+        tools = (prompts.tool(self.spec.category),) if self.tools and not self.is_last_word and not self.asked else ()
+        self.round += 1
+        left = 1 if self.asked or self.spec.interpreter == "milan" else max(self.spec.rounds - self.round + 1, 0)
+        slots = prompts.situation(self.spec, self.box.probes, left, self.box.left, self.trouble)
+        prompt = fields.asked(prompts.going_on(self.opening, self.turns, slots), self.asked)
+        try:
+            return await self.run.ask(
+                "interpreter",
+                prompt,
+                self.spec.model,
+                sampling=fields.sampling(self.spec.exploring, prompt),
+                item=_item(self.round),
+                repeat=self.resets,
+                tools=tools,
+            )
+        except ContextTooLong as failure:
+            raise _TooLong(failure.message) from failure
+        except (EmptyAnswer, ContentFiltered) as failure:
+            raise _NoAnswer(failure.message) from failure
+        except NoToolCalls:
+            if not self.tools:
+                raise
+            self._go_on_in_text()
+            return await self.ask()
+
+    def _go_on_in_text(self) -> None:
+        """The same dialogue by the text protocol: the model takes no tools."""
+        self.tools = False
+        self.round -= 1
+        self.opening = self._begin([probe for probe in self.box.probes if probe.round == 0])
+        self.turns = _as_text(self.turns)
+
+    def tell(self, answered: Answered, *replies: str, **more: object) -> None:
+        """Close the round: the replies, one to each tool call if there were any, go into the dialogue and on record."""
+        self.turns.append(Message(role="assistant", content=answered.text, tool_calls=answered.tool_calls))
+        if answered.tool_calls:
+            for call, text in zip(answered.tool_calls, replies, strict=True):
+                self.turns.append(Message(role="tool", content=text, tool_call_id=call.id))
+        else:
+            self.turns += [Message(role="user", content=text) for text in replies]
+        self.note(answered, told="\n\n".join(replies), **more)
+
+    def note(self, answered: Answered, **more: object) -> None:
+        about = {"round": self.round, "call": answered.call, "tools": self.tools}
+        exchange = Exchange.model_validate({**about, **self._readings(answered), **more})
+        self.run.record(exchange, _item(self.round))
+
+    def left(self) -> dict[str, str]:
+        return {"rounds_left": str(max(self.spec.rounds - self.round, 0)), "probes_left": str(self.box.left)}
+
+    def parts(self, answered: Answered) -> parse.Parts:
+        """The parts of a conclusion in its last message; none of one that was cut."""
+        text = readable(answered, "repaired", self.asked)
+        return json_answers.interpretation(text or "", self.spec, self.asked, "repaired")
+
+    def is_final(self, text: str, rules: Rules = "repaired") -> bool:
+        return json_answers.is_final(text, self.spec, self.asked, rules)
+
+    def concluded(self, answered: Answered, trouble: str = "") -> Conclusion:
+        cut = answered.cut_note if readable(answered, "repaired", self.asked) is None else ""
+        return Conclusion(answered.text, answered.call, trouble, self.asked, cut)
+
+    def commands(self, answered: Answered) -> list[parse.Command]:
+        """What a message asks to have run; of one that was cut, the tool calls and the lines that were complete."""
+        if answered.tool_calls:
+            return [parse.tool_command(call) for call in answered.tool_calls]
+        command = parse.command(readable(answered, "repaired", lines=True) or "", "repaired")
+        if command.name is None and answered.ended == "cut":
+            command = parse.Command("", error=f"your message was {answered.cut_note}; write a shorter one")
+        return [command]
+
+    def _readings(self, answered: Answered) -> dict[str, object]:
+        """How each parser read a message. Tool calls are read by the updated one alone: the paper had none."""
+
+        def read(rules: Rules) -> str:
+            if answered.tool_calls:
+                return parse.in_words(self.commands(answered)) if rules == "repaired" else ""
+            if rules == "repaired" and answered.ended == "cut":
+                cut = self.concluded(answered).cut
+                return parse.in_words(self.commands(answered)) if cut else "a conclusion"
+            final = self.is_final(answered.text, rules)
+            return "a conclusion" if final else parse.in_words([parse.command(answered.text, rules)])
+
+        return {"description": self.parts(answered).description, "read": ByRules.of(read)}
+
+
+def _as_text(turns: Sequence[Message]) -> list[Message]:
+    """Turns with tool calls as the text protocol has them."""
+    plain = []
+    for turn in turns:
+        if turn.tool_calls:
+            inputs = [text for call in turn.tool_calls for text in parse.tool_command(call).inputs]
+            command = "COMMAND: PYTHON(function.py " + " ".join(map(json.dumps, inputs)) + ")"
+            plain.append(Message(role="assistant", content=f"{turn.content}\n{command}".strip()))
+        elif turn.role == "tool" and plain[-1].role == "user":
+            plain[-1] = Message(role="user", content=f"{plain[-1].content}\n\n{turn.content}")
+        else:
+            plain.append(Message(role="user" if turn.role == "tool" else turn.role, content=turn.content))
+    return plain
+
+
+def _item(round: int) -> str:
+    return f"round-{round:02}"
+
+
+async def milan(spec: ProbeSpec, run: Run, box: Box) -> Conclusion:
+    """One answer from the exemplars, which `box` has been called on. Raises CallFailed."""
+    dialogue = _Dialogue(spec, run, box)
+    try:
+        answered = await dialogue.ask()
+    except (_TooLong, _NoAnswer) as failure:
+        return Conclusion("", None, str(failure))
+    dialogue.note(answered)
+    return dialogue.concluded(answered)
+
+
+async def agent(spec: ProbeSpec, run: Run, box: Box) -> Conclusion:
+    """The dialogue until the agent concludes, or its rounds or calls are used up and it is asked to conclude.
+
+    Raises CallFailed where the model cannot be reached; an answer that is empty, withheld or no longer fits ends the
+    dialogue with that as its trouble.
+    """
+    dialogue = _Dialogue(spec, run, box)
+    try:
+        return await (_as_published(dialogue) if spec.rules == "paper" else _repaired(dialogue))
+    except _TooLong:
+        return await _from_summary(dialogue)
+    except _NoAnswer as failure:
+        return Conclusion("", None, str(failure))
+
+
+async def _repaired(dialogue: _Dialogue) -> Conclusion:
+    spec, box = dialogue.spec, dialogue.box
+    earlier: Conclusion | None = None
+    mends = 0
+    while True:
+        concluding = dialogue.is_last_word
+        answered = await dialogue.ask()
+        if dialogue.is_final(answered.text) and not answered.tool_calls:
+            if spec.answers == "schema" and not dialogue.asked:
+                earlier, dialogue.concludes = dialogue.concluded(answered), True
+                dialogue.tell(answered, prompts.follow_up(prompts.BY_FIELDS))
+                continue
+            if (conclusion := dialogue.concluded(answered)).cut:
+                dialogue.note(answered, trouble=f"the conclusion was {conclusion.cut}")
+                return earlier or conclusion
+            trouble = await beside(_of_code, spec, dialogue.parts(answered).code)
+            if trouble and mends < MENDS:
+                mends += 1
+                earlier = dialogue.concluded(answered)
+                dialogue.trouble = trouble
+                dialogue.tell(answered, prompts.follow_up("told-mend", trouble=trouble), trouble=trouble)
+                continue
+            dialogue.note(answered)
+            return dialogue.concluded(answered)
+        if concluding or earlier:
+            dialogue.note(answered, trouble="it was told to conclude and did not")
+            return earlier or dialogue.concluded(answered, "it never concluded")
+        commands = dialogue.commands(answered)
+        inputs = tuple(text for command in commands for text in command.inputs)
+        if inputs:
+            known = {probe.input for probe in box.probes}
+            said = readable(answered, "repaired", lines=True) or ""
+            made = await box.probe(inputs, dialogue.round)
+            invented = parse.invented_beside(said, inputs, known) if answered.tool_calls else parse.invented(said)
+            name = "told-invented" if invented else "told-outputs"
+            *others, last = _shares(commands, made)
+            reply = prompts.follow_up(name, pairs=last, **dialogue.left())
+            dialogue.trouble = ""
+            dialogue.idle = 0
+            dialogue.tell(
+                answered,
+                *others,
+                _last_word(dialogue, reply),
+                inputs=tuple(probe.input for probe in made),
+                invented=invented,
+            )
+        else:
+            dialogue.trouble = commands[0].error or "there was no command in the message"
+            dialogue.idle += 1
+            name = "told-trouble-tools" if dialogue.tools else "told-trouble"
+            reply = prompts.follow_up(name, trouble=dialogue.trouble, **dialogue.left())
+            others = [command.error or "" for command in commands[:-1]]
+            dialogue.tell(answered, *others, _last_word(dialogue, reply), trouble=dialogue.trouble)
+
+
+def _shares(commands: Sequence[parse.Command], made: Sequence[Probe]) -> list[str]:
+    """What came of each command, as it is shown: its pairs, or why nothing was run."""
+    rest = iter(made)
+    return [command.error or prompts.pairs(list(islice(rest, len(command.inputs)))) for command in commands]
+
+
+def _last_word(dialogue: _Dialogue, reply: str) -> str:
+    """`reply`, and where nothing more can be run the order to conclude."""
+    if not dialogue.is_last_word:
+        return reply
+    return prompts.follow_up("told-conclude", told=reply, parts=prompts.parts(dialogue.spec))
+
+
+def _of_code(spec: ProbeSpec, code: str) -> str:
+    """Why the code of a conclusion cannot be run at all; empty where it can, or where none is wanted."""
+    if spec.category not in TESTED:
+        return ""
+    result = sandbox.evaluate(code, TESTED[spec.category])
+    if any(value is not None for value in result.values):
+        return ""
+    return cause(result.error or str(result.errors[0]))
+
+
+async def _as_published(dialogue: _Dialogue) -> Conclusion:
+    """As the authors' loop (docs/measuring.md §4.4): the tag anywhere ends it, invented outputs pass unseen, a message
+    without command and tag sends the agent back to the start. They count a round before they look whether there are too
+    many, so one message more than there are rounds can still conclude; then the description is empty.
+    """
+    while dialogue.round <= dialogue.spec.rounds:
+        answered = await dialogue.ask()
+        if parse.is_final(answered.text, "paper"):
+            dialogue.note(answered)
+            return dialogue.concluded(answered)
+        command = parse.command(answered.text, "paper")
+        if command.name is None:
+            dialogue.note(answered, trouble="neither a command nor a conclusion: it starts again")
+            dialogue.turns.clear()
+            dialogue.resets += 1
+        elif command.error:
+            dialogue.tell(answered, f"Response: {command.error}", trouble=command.error)
+        else:
+            made = await dialogue.box.probe(command.inputs, dialogue.round)
+            shown = " ".join(f"({probe.input}, {probe.output})" for probe in made)
+            dialogue.tell(
+                answered,
+                f"Response: Function input - output pairs: {shown}",
+                inputs=tuple(probe.input for probe in made),
+                invented=parse.invented(answered.text),
+            )
+    return Conclusion("", None, f"it did not conclude within {dialogue.spec.rounds} rounds")
+
+
+async def _from_summary(dialogue: _Dialogue) -> Conclusion:
+    """The dialogue no longer fits into the model's context: all that was seen in one message, and a conclusion."""
+    seen = prompts.follow_up("told-outputs", pairs=prompts.pairs(dialogue.box.probes), **dialogue.left())
+    last = prompts.follow_up("told-conclude", told=seen, parts=prompts.parts(dialogue.spec))
+    dialogue.tools, dialogue.concludes = False, True
+    *first, task = dialogue.opening.messages
+    whole = Message(role="user", content=f"{task.content}\n\n{last}")
+    dialogue.opening = dialogue.opening.model_copy(update={"messages": (*first, whole)})
+    dialogue.turns.clear()
+    try:
+        answered = await dialogue.ask()
+    except (_TooLong, _NoAnswer) as failure:
+        return Conclusion("", None, str(failure))
+    dialogue.note(answered, trouble="the dialogue had become too long for the model; it saw a summary")
+    return dialogue.concluded(answered)

@@ -1,0 +1,311 @@
+"""The `fit` baseline for numeric functions: no language model, only least squares over the families of curves.
+
+It shows what the observations alone give away, and so what an interpreter's number should be held against.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..functions.atoms import Numbers
+from ..functions.base import Value
+from ..functions.numeric import PROBED, NoiseKind
+from .fit_curves import Curve, written
+from .fit_families import FAMILIES, Family, interpolated
+
+Observe = Callable[[Sequence[float]], Sequence[Value | None]]
+"""The black box: an observation for each input, None or NaN where there is none."""
+
+BUDGET = 500
+"""Observations it may ask for, repeated ones counted."""
+
+EXACT = 1e-7
+"""A curve whose residuals are this small beside the values is taken to be the function itself."""
+
+FEW = 20
+"""Fewer inputs than these can tell neither a corrupted interval nor a kind of noise; the words then say how few."""
+
+LARGEST = 1e100
+"""Values from here on are not fitted: their squares would overflow."""
+
+
+class Finding(NamedTuple):
+    """What the baseline says: the three parts as text to be parsed, each (input, output) that it saw, and the family of
+    curves or the kind of string function ("none" where it found none).
+    """
+
+    description: str
+    domain: str
+    code: str
+    probes: tuple[tuple[float | str, Value | None], ...]
+    family: str
+
+    @property
+    def text(self) -> str:
+        """The same as an agent's final answer."""
+        return f"[DESCRIPTION]: {self.description}\n[DOMAIN]: {self.domain}\n[CODE]:\n```python\n{self.code}\n```"
+
+
+class _Box:
+    """The black box with a counter."""
+
+    def __init__(self, observe: Observe, budget: int) -> None:
+        self._observe, self._left = observe, budget
+        self.probes: list[tuple[float, Value | None]] = []
+
+    @property
+    def tried(self) -> int:
+        """How many different inputs it was asked for."""
+        return len({x for x, _ in self.probes})
+
+    def ask(self, xs: Sequence[float]) -> Numbers:
+        """Real observations; NaN where there is none, where it is not real, and beyond the budget."""
+        asked = list(xs[: self._left])
+        self._left -= len(asked)
+        values = self._observe(asked) if asked else []
+        self.probes += zip(asked, values, strict=True)
+        return np.array([_real(value) for value in values] + [np.nan] * (len(xs) - len(asked)))
+
+
+def _real(value: Value | None) -> float:
+    """`value` as a number to compute with; NaN for what is none, is not real, or whose square would overflow."""
+    if isinstance(value, complex) and value.imag == 0:
+        value = value.real
+    usable = isinstance(value, int | float) and abs(value) < LARGEST
+    return float(value) if usable else float("nan")  # type: ignore[arg-type]
+
+
+class _Twice(NamedTuple):
+    """Two observations at each of the rising inputs `x` at which the function has a value."""
+
+    x: Numbers
+    first: Numbers
+    second: Numbers
+
+    @property
+    def mean(self) -> Numbers:
+        return (self.first + self.second) / 2
+
+    @property
+    def gaps(self) -> Numbers:
+        return self.first - self.second
+
+
+def fit_numeric(
+    observe: Observe, *, budget: int = BUDGET, seed: int = 0, inputs: Sequence[float] | None = None
+) -> Finding:
+    """Probe the range, every point twice: points that differ on an otherwise steady function are corrupted, a function
+    that differs everywhere is noisy. Then the simplest curve that leaves no more than the noise.
+
+    Where the function is known to have values at `inputs` only, these are probed and nothing between them. Never
+    raises, whatever the function gives.
+    """
+    box = _Box(observe, budget)
+    most = max(budget // 2, 4)
+    if inputs is None:
+        x = _first_points(np.random.default_rng(seed), min(max(budget // 3, 24), most))
+    else:
+        x = _spread(np.unique(np.asarray(inputs, float)), most)
+    first, second = box.ask(x.tolist()), box.ask(x.tolist())
+    defined = np.isfinite(first) & np.isfinite(second)
+    seen = _Twice(x[defined], first[defined], second[defined])
+    if len(seen.x) < 4:
+        return _too_few(box)
+    where = _where(x, defined)
+    if _is_noisy(seen.gaps != 0):
+        return _of_noisy(box, seen, where)
+    return _of_steady(box, seen, where, may_look_between=inputs is None)
+
+
+def _too_few(box: _Box) -> Finding:
+    usable = len({x for x, value in box.probes if np.isfinite(_real(value))})
+    where = f"{usable} of the {box.tried} inputs tried gave a usable number."
+    where = f"Only {where}" if box.tried >= FEW else f"Too few calls to tell: {where}"
+    code = "import math\n\ndef f(x):\n    return 0.0"
+    return Finding("Nothing can be said about the function.", where, code, tuple(box.probes), "none")
+
+
+def _of_noisy(box: _Box, seen: _Twice, where: str) -> Finding:
+    """The curve behind the noise, and which noise it is."""
+    curve = _best(seen.x, seen.mean, spread=float(np.std(seen.gaps) / 2))
+    residuals = np.concatenate([seen.first, seen.second]) - np.tile(curve.values(seen.x), 2)
+    noise = _noise_words(residuals, seen.gaps)
+    return _finding(box, curve, f"{where} {_nothing_unexpected(seen)}", noise=noise)
+
+
+def _of_steady(box: _Box, seen: _Twice, where: str, may_look_between: bool) -> Finding:
+    """The curve, without the interval in which two observations differ: that is corrupted."""
+    differs = seen.gaps != 0
+    x, y, corrupted = seen.x, seen.mean, None
+    if differs.any() and np.count_nonzero(~differs) >= 4:
+        corrupted = _edges(box, x, differs)
+        x, y = x[~differs], y[~differs]
+    if may_look_between:
+        x, y = _look_closer(box, x, y, corrupted)
+    curve = _best(x, y)
+    if corrupted is not None:
+        mean = float(np.mean(seen.mean[differs]))
+        condition, interval = _interval(*corrupted)
+        where = f"Corrupted {interval}: there the values are random around {mean:.4g}. Elsewhere it is as described."
+        return _finding(box, curve, where, [f"if {condition}:", f"    return {written(mean)}"])
+    if differs.any():
+        return _finding(box, curve, f"{where} Two calls with one input did not agree at {differs.sum()} of the inputs.")
+    return _finding(box, curve, f"{where} {_nothing_unexpected(seen)}")
+
+
+def _nothing_unexpected(seen: _Twice) -> str:
+    return "Too few calls to tell more." if len(seen.x) < FEW else "No interval with unexpected behavior was found."
+
+
+def _spread(x: Numbers, n: int) -> Numbers:
+    """At most `n` of the points, evenly chosen."""
+    return x if len(x) <= n else x[np.linspace(0, len(x) - 1, n).round().astype(int)]
+
+
+def _where(x: Numbers, defined: Numbers) -> str:
+    """A sentence on where the function gave numbers (below LARGEST), of the rising points `x` at which it was tried."""
+    places = np.flatnonzero(defined)
+    if len(places) in (0, len(x)):
+        return "Defined everywhere that was probed." if len(places) else "It gave no usable number."
+    low, high, last = x[places[0]], x[places[-1]], len(x) - 1
+    if not defined[places[0] : places[-1] + 1].all():
+        without = x[~defined]
+        such = f"such as {without[0]:.4g}" if len(without) > 1 else f"namely {without[0]:.4g}"
+        return f"It gave no usable number at {len(without)} of the {len(x)} inputs first tried, {such}."
+    if places[-1] == last:
+        return f"Defined from about {low:.3g} on; it gave no usable number below."
+    if places[0] == 0:
+        return f"Defined up to about {high:.3g}; it gave no usable number above."
+    return f"Defined from about {low:.3g} to about {high:.3g}; it gave no usable number below and above."
+
+
+def _first_points(rng: np.random.Generator, n: int) -> Numbers:
+    """`n` rising points: one at random in each of equal bins, so that no period escapes, and more around zero."""
+    near = np.linspace(-8, 8, n // 5 | 1)
+    near += np.where(near == 0, 0, rng.uniform(-0.2, 0.2, len(near)))
+    bins = np.linspace(*PROBED, n - len(near) + 1)
+    far = rng.uniform(bins[:-1], bins[1:])
+    far[0], far[-1] = PROBED
+    return np.unique(np.round(np.concatenate([near, far]), 3))
+
+
+def _edges(box: _Box, x: Numbers, differs: Numbers) -> tuple[float, float]:
+    """The ends of the corrupted part, halved down to 0.1; infinite where it reaches the end of the range."""
+    places = np.flatnonzero(differs)
+    # Two draws that happen to agree leave a hole in the corrupted part: its outermost points count.
+    low, high = int(places[0]), int(places[-1])
+
+    def boundary(steady: float, corrupted: float) -> float:
+        while abs(steady - corrupted) > 0.1:
+            middle = (steady + corrupted) / 2
+            a, b = box.ask([middle, middle])
+            if np.isnan(a) or np.isnan(b):
+                break
+            steady, corrupted = (middle, corrupted) if a == b else (steady, middle)
+        return (steady + corrupted) / 2
+
+    start = -np.inf if low == 0 else boundary(float(x[low - 1]), float(x[low]))
+    end = np.inf if high == len(x) - 1 else boundary(float(x[high + 1]), float(x[high]))
+    return start, end
+
+
+def _look_closer(box: _Box, x: Numbers, y: Numbers, corrupted: tuple[float, float] | None) -> tuple[Numbers, Numbers]:
+    """More points where neighbors differ most: edges, peaks and poles."""
+    low, high = corrupted or (np.inf, -np.inf)
+    for _ in range(5):
+        gaps = np.abs(np.diff(y)) * (np.diff(x) > 0.02)
+        if corrupted:
+            gaps[(x[:-1] <= low) & (x[1:] >= high)] = 0
+        widest = np.argsort(gaps)[-8:]
+        widest = widest[gaps[widest] > 0]
+        between = (x[widest] + x[widest + 1]) / 2
+        values = box.ask(between.tolist())
+        usable = np.isfinite(values) & ~((between >= low) & (between <= high))
+        x, y = np.concatenate([x, between[usable]]), np.concatenate([y, values[usable]])
+        order = np.argsort(x)
+        x, y = x[order], y[order]
+    return x, y
+
+
+def _best(x: Numbers, y: Numbers, spread: float = 0.0) -> Curve:
+    """The smallest curve that is exact (or as good as the noise lets one see), else the best by size and error;
+    straight lines where no formula is about as good as these.
+
+    `spread` is the standard deviation of what is left of the noise in y.
+    """
+    exact = EXACT * (_size(y) or 1.0)
+    smallest = max(spread, exact)
+    judged: list[tuple[float, float, Curve]] = []
+    with np.errstate(all="ignore"):
+        for family in FAMILIES:
+            for curve in _proposed(family, x, y):
+                error = _size(curve.values(x) - y)
+                if np.isfinite(error):
+                    cost = len(x) * np.log(max(error, smallest) ** 2) + curve.size * np.log(len(x))
+                    judged.append((cost, error, curve))
+            if spread == 0 and judged and min(judged, key=lambda item: item[:2])[1] <= exact:
+                break  # the families that follow could only be as exact with more values
+    bins = len(x) if spread == 0 else max(len(x) // 6, 4)
+    # Straight lines through half of the points, judged by the other half, are what any formula has to beat.
+    lines = interpolated(x[::2], y[::2], max(bins // 2, 2))
+    left = _size(lines.values(x[1::2]) - y[1::2])
+    _, error, best = min(judged, key=lambda item: item[:2], default=(0.0, np.inf, lines))
+    return best if error <= 1.5 * max(left, smallest) else interpolated(x, y, bins)
+
+
+def _size(values: Numbers) -> float:
+    """The root of the mean square."""
+    return float(np.sqrt(np.mean(values**2)))
+
+
+def _proposed(family: Family, x: Numbers, y: Numbers) -> Iterator[Curve]:
+    """The curves of a family up to the first that cannot be computed: values near 1e100 overflow in many ways."""
+    with contextlib.suppress(ArithmeticError, ValueError, IndexError):
+        yield from family(x, y)
+
+
+def _is_noisy(differs: Numbers) -> bool:
+    """Whether noise lies on the whole function. Corruption differs at (nearly) all points from its first to its last;
+    Poisson noise gives the same draw twice at a third of them.
+    """
+    places = np.flatnonzero(differs)
+    if len(places) < 4:
+        return False
+    return bool(differs.mean() > 0.9 or differs[places[0] : places[-1] + 1].mean() < 0.9)
+
+
+def _noise_words(residuals: Numbers, gaps: Numbers) -> str:
+    """Which noise it is: whole steps are Poisson's, and a uniform one has no tails (kurtosis 1.8, a normal one 3)."""
+    if len(gaps) < FEW:
+        return " Two calls with one input differ, so there is noise; too few calls to tell which."
+    kind: NoiseKind = "normal"
+    steps = np.abs(gaps) / max(np.min(np.abs(gaps[gaps != 0])), 1e-12)
+    if np.allclose(steps, np.round(steps), atol=1e-4):
+        kind = "poisson"
+    elif np.mean(residuals**4) < 2.3 * np.mean(residuals**2) ** 2:
+        kind = "uniform"
+    return (
+        f" Every observation carries {kind} noise with a standard deviation of about {np.std(gaps) / np.sqrt(2):.3g}."
+    )
+
+
+def _interval(low: float, high: float) -> tuple[str, str]:
+    """An interval as code and in words."""
+    if np.isinf(low) and np.isinf(high):
+        return "True", "everywhere"
+    if np.isinf(low):
+        return f"x <= {written(high)}", f"below {high:.4g}"
+    if np.isinf(high):
+        return f"x >= {written(low)}", f"above {low:.4g}"
+    return f"{written(low)} <= x <= {written(high)}", f"between {low:.4g} and {high:.4g}"
+
+
+def _finding(box: _Box, curve: Curve, domain: str, lines: Sequence[str] = (), noise: str = "") -> Finding:
+    """`lines` of code stand before those of the curve."""
+    code = "\n".join(["import math", "", "def f(x):", *(f"    {line}" for line in [*lines, *curve.body])])
+    begun = "The function is" if box.tried >= FEW else f"As far as {box.tried} inputs tell, the function is"
+    return Finding(f"{begun} {curve.words}.{noise}", domain, code, tuple(box.probes), curve.name)

@@ -1,0 +1,261 @@
+"""Families of curves for the `fit` baseline: each proposes curves for some observations, as numbers and as code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ..functions.atoms import Numbers
+from .fit_curves import Curve, Part, fitted, plain, refined, series, squared_error, written
+
+Family = Callable[[Numbers, Numbers], Iterator[Curve]]
+"""Given x and y (finite, equal length, x rising), gives curves; it need not judge them."""
+
+SHORTEST_PERIOD = 0.1
+
+
+def polynomials(x: Numbers, y: Numbers) -> Iterator[Curve]:
+    """Constant, linear, and up to degree 10 (a product of two polynomials of degree 5)."""
+    for degree in range(min(11, len(x) - 1)):
+        name = ("constant", "linear")[degree] if degree < 2 else "polynomial"
+        begun = ("the constant ", "linear: ")[degree] if degree < 2 else f"a polynomial of degree {degree}: "
+        yield fitted(name, lambda c, begun=begun: begun + _rough(c), [plain(degree)], x, y)
+
+
+def _rough(c: Numbers) -> str:
+    return series(float(f"{value:.4g}") for value in c)
+
+
+def split_at_zero(x: Numbers, y: Numbers) -> Iterator[Curve]:
+    """Two polynomials, one a side of zero: absolute value, ReLU, step, and their sums and products with polynomials."""
+    if min(np.sum(x < 0), np.sum(x > 0)) < 8:
+        return
+    named = {0: ("step", _step), 1: ("relu", _bend)}
+    for degree in (0, 1, 2, 3, 4, 5, 6, 10):
+        name, words = named.get(degree, ("split", _split))
+        below, above = Part("(x < 0)", lambda t: t < 0, degree), Part("(x >= 0)", lambda t: t >= 0, degree)
+        yield fitted(name, words, [below, above, Part("(x == 0)", lambda t: t == 0)], x, y)
+
+
+def _step(below: Numbers, above: Numbers, at_zero: Numbers) -> str:
+    return f"a step at zero, from {below[0]:.4g} to {above[0]:.4g}"
+
+
+def _bend(below: Numbers, above: Numbers, at_zero: Numbers) -> str:
+    slopes = f"slope {below[1]:.4g} below zero and {above[1]:.4g} above, {above[0] + at_zero[0]:.4g} at zero"
+    is_mirrored = np.isclose(below[1], -above[1], rtol=0.02)
+    return f"{'proportional to the absolute value |x|' if is_mirrored else 'piecewise linear, as a ReLU'}: {slopes}"
+
+
+def _split(below: Numbers, above: Numbers, at_zero: Numbers) -> str:
+    return f"one polynomial below zero, {series(below)}, and another above, {series(above)}"
+
+
+def half_line(x: Numbers, y: Numbers) -> Iterator[Curve]:
+    """Root and logarithm, where nothing is defined below zero."""
+    if np.any(x < 0):
+        return
+    for name, text, words, function in (
+        ("root", "x ** 0.5", "{:.4g} times the square root of x, plus {:.4g}", np.sqrt),
+        ("root", "x ** (1 / 3)", "{:.4g} times the cube root of x, plus {:.4g}", np.cbrt),
+        ("logarithm", "math.log(x)", "a logarithm: {:.4g} * ln(x) + {:.4g}", np.log),
+    ):
+        yield fitted(name, lambda a, b, words=words: words.format(a[0], b[0]), [Part(text, function), plain(0)], x, y)
+
+
+def reciprocals(x: Numbers, y: Numbers) -> Iterator[Curve]:
+    """a / x."""
+    yield fitted(
+        "reciprocal", lambda a: f"a reciprocal: 1 / ({1 / a[0]:.4g} * x)", [Part("1 / x", np.reciprocal)], x, y
+    )
+
+
+def bells(x: Numbers, y: Numbers) -> Iterator[Curve]:
+    """The density of a normal distribution, scaled."""
+
+    def parts(mean: float, sd: float) -> list[Part]:
+        text = f"math.exp(-0.5 * ((x - {written(mean)}) / {written(sd)}) ** 2)"
+        return [Part(text, lambda t: np.exp(-0.5 * ((t - mean) / sd) ** 2))]
+
+    peak = x[np.argmax(np.abs(y - np.median(y)))]
+    mean, sd = refined(parts, [(peak, start) for start in (2.0, 5.0, 10.0)], x, y)
+    words = f"a bell curve (Gaussian density) around {mean:.4g} with standard deviation {abs(sd):.4g}"
+    yield fitted("gaussian", lambda a: f"{words}, {a[0]:.4g} high", parts(mean, sd), x, y, 2)
+
+
+def smooth_steps(x: Numbers, y: Numbers) -> Iterator[Curve]:
+    """Hyperbolic tangent: a smooth step anywhere."""
+
+    def parts(slope: float, middle: float) -> list[Part]:
+        text = f"math.tanh({written(slope)} * (x - {written(middle)}))"
+        return [Part(text, lambda t: np.tanh(slope * (t - middle))), plain(0)]
+
+    steepest = x[np.argmax(np.abs(np.diff(y)))]
+    slope, middle = refined(parts, [(start, steepest) for start in (0.3, 1.0, 4.0)], x, y)
+
+    def words(a: Numbers, b: Numbers) -> str:
+        return f"a hyperbolic tangent (smooth step) around {middle:.4g}, from {b[0] - a[0]:.4g} to {b[0] + a[0]:.4g}"
+
+    yield fitted("tanh", words, parts(slope, middle), x, y, 2)
+
+
+def waves(x: Numbers, y: Numbers) -> Iterator[Curve]:
+    """Sine waves of any period from 0.1, and square waves."""
+    if len(x) >= 16:
+        frequencies = _strongest_frequencies(x, y, 4)
+        yield _sine(x, y, frequencies)
+        yield _square(x, y, *_best_square(x, y, frequencies))
+
+
+def _sine(x: Numbers, y: Numbers, frequencies: list[float]) -> Curve:
+    def parts(w: float) -> list[Part]:
+        sine = Part(f"math.sin({written(w)} * x)", lambda t: np.sin(w * t))
+        return [sine, Part(f"math.cos({written(w)} * x)", lambda t: np.cos(w * t)), plain(0)]
+
+    [w] = refined(parts, [(start,) for start in frequencies], x, y)
+    period = 2 * np.pi / abs(w)
+
+    def words(a: Numbers, b: Numbers, c: Numbers) -> str:
+        size = np.hypot(a[0], b[0])
+        return f"a sine wave (sin) of amplitude {size:.4g} and period {period:.4g} around {c[0]:.4g}"
+
+    return fitted("sin", words, parts(w), x, y, 1)
+
+
+def _square(x: Numbers, y: Numbers, period: float, shift: float) -> Curve:
+    text = f"(1 if math.sin(2 * math.pi / {written(period)} * (x - {written(shift)})) > 0 else -1)"
+    wave = Part(text, lambda t: _squares(t, period, np.array([shift]))[0])
+
+    def words(a: Numbers, b: Numbers) -> str:
+        low, high = b[0] - abs(a[0]), b[0] + abs(a[0])
+        return f"a square wave between {low:.4g} and {high:.4g} with period {period:.4g}"
+
+    return fitted("square_wave", words, [wave, plain(0)], x, y, 2)
+
+
+def _strongest_frequencies(x: Numbers, y: Numbers, n: int) -> list[float]:
+    """Angular frequencies at which sin and cos explain most of y; the x must be unevenly spaced, or they alias."""
+    finest = np.pi / (4 * (x[-1] - x[0]))
+    centred = y - y.mean()
+    steps = finest * np.arange(4096)
+    # The same for every 4096 frequencies, which are turned to where they begin.
+    turning = np.exp(-1j * np.outer(steps, x))
+    peaks = []
+    for start in np.arange(finest, 2 * np.pi / SHORTEST_PERIOD, finest * 4096):
+        power = np.abs(turning @ (np.exp(-1j * start * x) * centred))
+        peaks += [(float(power[k]), float(start + steps[k])) for k in np.argsort(power)[-n:]]
+    return [frequency for _, frequency in sorted(peaks, reverse=True)[:n]]
+
+
+def _squares(x: Numbers, period: float, shifts: Numbers) -> Numbers:
+    """1 and -1 in turn, shape (shifts, points)."""
+    return np.where(np.sin(2 * np.pi / period * (x - shifts[:, None])) > 0, 1.0, -1.0)
+
+
+def _best_square(x: Numbers, y: Numbers, frequencies: list[float]) -> tuple[float, float]:
+    """Period and shift of the square wave that explains most of y, near the `frequencies`, of which one is its own.
+    Edges that fall on the very points that are scored ask for round numbers: these come first.
+    """
+    centred = y - y.mean()
+    width = np.pi / (x[-1] - x[0])
+    best = (-1.0, 1.0, 0.0)
+    for w in frequencies:
+        periods = 2 * np.pi / np.linspace(max(w - width, w / 2), w + width, 61)
+        for period in [*np.unique(np.round(periods, 1).clip(SHORTEST_PERIOD)), *periods]:
+            turn = 2 * np.pi / period
+            phase = (np.pi / 2 - np.angle(np.sum(centred * np.exp(-1j * turn * x)))) / turn
+            near = np.remainder(phase - period / 2 + period * np.linspace(-0.1, 0.1, 13), period) - period / 2
+            shifts = np.concatenate([np.round(near, 1), near])
+            signs = _squares(x, period, shifts)
+            signs -= signs.mean(axis=1, keepdims=True)
+            explained = (signs @ centred) ** 2 / np.maximum(np.sum(signs**2, axis=1), 1e-9)
+            k = int(np.argmax(explained))
+            if explained[k] > best[0] * (1 + 1e-9):
+                best = (float(explained[k]), float(period), float(shifts[k]))
+    return best[1:]
+
+
+def boxes(x: Numbers, y: Numbers) -> Iterator[Curve]:
+    """A rectangle around zero: added to a polynomial, or cutting one out."""
+    rising = np.unique(np.abs(x))
+    # Its edge lies between two probes; where the values jump on both sides is settled by trying every place.
+    places = (rising[1:] + rising[:-1])[rising[1:] <= 26] / 2
+    for degree in (0, 1, 5):
+        for is_cut in (False, True):
+
+            def parts(half: float, degree: int = degree, is_cut: bool = is_cut) -> list[Part]:
+                inside = Part(f"(abs(x) < {written(half)})", lambda t: np.abs(t) < half, degree if is_cut else 0)
+                return [inside] if is_cut else [inside, plain(degree)]
+
+            half = min(places, key=lambda half: squared_error(parts(half), x, y))
+            effect = "it is " if is_cut else "it is raised by "
+            words = f"a rectangle: where |x| < {half:.4g} {effect}"
+            yield fitted("rectangle", lambda c, *_, words=words: words + series(c), parts(half), x, y, 1)
+
+
+def ratios(x: Numbers, y: Numbers) -> Iterator[Curve]:
+    """Quotients of polynomials, numerator of lower degree than the denominator (at most 5)."""
+    for below in range(1, 6):
+        for above in range(below):
+            p, q = _ratio(x, y, above, below)
+            words = f"a rational function, the ratio of a polynomial of degree {above} to one of degree {below}"
+            body = (f"return ({series(p)}) / ({series(q)})",)
+            values = lambda t, p=p, q=q: np.polyval(p[::-1], t) / np.polyval(q[::-1], t)  # noqa: E731
+            yield Curve("rational", words, values, body, above + below + 1)
+
+
+def _ratio(x: Numbers, y: Numbers, above: int, below: int) -> tuple[Numbers, Numbers]:
+    """p and q, by rising power, that minimize |p − y q| with weights brought near 1/|q| in a few rounds."""
+    scale = 16.0
+    t = x / scale
+    weight = 1 / (1 + np.abs(t)) ** below
+    for _ in range(6):
+        features = np.hstack(
+            [np.vander(t, above + 1, increasing=True), -y[:, None] * np.vander(t, below + 1, increasing=True)]
+        )
+        features *= weight[:, None]
+        size = np.linalg.norm(features, axis=0)
+        size[size == 0] = 1
+        c = np.linalg.svd(features / size, full_matrices=False)[2][-1] / size
+        p, q = c[: above + 1], c[above + 1 :]
+        # Of the largest coefficient's size: beside values of 1e55 the squares of anything else overflow.
+        largest = np.max(np.abs(q))
+        weight = 1 / np.maximum(np.abs(np.polyval(q[::-1], t)) / largest, 1e-9)
+    return p / largest / scale ** np.arange(above + 1), q / largest / scale ** np.arange(below + 1)
+
+
+def interpolated(x: Numbers, y: Numbers, bins: int) -> Curve:
+    """Straight lines between observations, or between the means of `bins` groups of them where there is noise."""
+    groups = np.array_split(np.arange(len(x)), min(bins, len(x)))
+    knots, heights = (np.array([float(np.mean(v[group])) for group in groups]) for v in (x, y))
+    body = (
+        f"knots = [{', '.join(f'{v:.5g}' for v in knots)}]",
+        f"heights = [{', '.join(f'{v:.6g}' for v in heights)}]",
+        "k = 0",
+        "while k < len(knots) - 2 and x > knots[k + 1]:",
+        "    k += 1",
+        "share = (x - knots[k]) / (knots[k + 1] - knots[k])",
+        "return heights[k] + share * (heights[k + 1] - heights[k])",
+    )
+
+    def values(t: Numbers) -> Numbers:
+        k = np.clip(np.searchsorted(knots, t) - 1, 0, len(knots) - 2)
+        share = (t - knots[k]) / (knots[k + 1] - knots[k])
+        return np.asarray(heights[k] + share * (heights[k + 1] - heights[k]))
+
+    words = "none of the simple formulas that were tried; it is drawn as straight lines between observed points"
+    return Curve("interpolated", words, values, body, len(knots))
+
+
+FAMILIES: tuple[Family, ...] = (
+    polynomials,
+    split_at_zero,
+    reciprocals,
+    half_line,
+    bells,
+    smooth_steps,
+    waves,
+    boxes,
+    ratios,
+)

@@ -1,0 +1,222 @@
+"""One case: let the interpreter loose on the black box, then hold what it says against the truth (FIND, section 3)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from ...events import CallFailed, Rules
+from ...parsers.cut import REASON as CUT
+from ...rulesets import RULES, ByRules
+from ...runs.context import Run
+from ...runs.fairness import beside
+from ...text.embed import NoEncoder
+from ..base.cases import Case
+from ..base.spec import BadInput
+from . import fidelity, json_answers, parse, scoring
+from .box import Box
+from .exemplars import exemplars
+from .functions import source
+from .functions.base import FindFunction, Value, as_number
+from .functions.entities import EntityFunction
+from .functions.own import PairsFunction
+from .functions.relations import RelationFunction
+from .interpreters.agent import Conclusion, agent, milan
+from .interpreters.fit import fit_numeric
+from .interpreters.fit_strings import fit_string
+from .interpreters.nearest import BUDGET as NEAREST_PROBES
+from .interpreters.nearest import nearest
+from .module_calls import ModuleCalls
+from .records import Fidelity, Interpretation, Probe, Submission, Truth, Wish
+from .score_numbers import grid
+from .tasks import ProbeSpec
+
+ITEM = "interpretation"
+
+
+async def measure(spec: ProbeSpec, case: Case, run: Run) -> None:
+    """Probe, conclude, score one function. Where the reader is the interpreter, go as far as their wishes do.
+
+    Raises BadInput where the function cannot be had, and CallFailed where the interpreter's model cannot be reached.
+    """
+    one: ProbeSpec = case.about
+    if _is_done(one, run):
+        return
+    try:
+        function = await beside(one.load)
+    except ValueError as error:
+        raise BadInput(str(error), "Choose another function, or name the folder of the published set.") from error
+    box = Box(one, run, function)
+    if box.is_another() or _is_other_module(one, run, function):
+        raise BadInput(
+            "This run was begun with a version of the app that drew another function for this seed, so it cannot go "
+            "on. What it holds can be looked at.",
+            "Begin a new run.",
+        )
+    await _check_box(one, run, function)
+    interpretation = await _interpret(one, run, box, function)
+    if interpretation is None:
+        return
+    run.record(interpretation, ITEM)
+    await scoring.score(one, run, box, function, interpretation)
+
+
+def _is_other_module(spec: ProbeSpec, run: Run, function: FindFunction) -> bool:
+    """Whether the interpreter was shown another function than the one that the seed stands for now: the box was
+    measured by inputs that today's does not state, or was called before boxes were measured at all.
+    """
+    if not isinstance(function, EntityFunction | RelationFunction) or not run.recorded(Probe):
+        return False
+    measured = list(run.recorded(Fidelity).values())
+    if not measured:
+        return source.is_drawn(function.id)
+    return not fidelity.is_about(measured[0], spec, function)
+
+
+async def _check_box(spec: ProbeSpec, run: Run, function: FindFunction) -> None:
+    """Measure what carries the function out against the function's own truth, once, before it is used. Raises
+    CallFailed where it gives nothing at all.
+    """
+    used = isinstance(function, EntityFunction | RelationFunction) and spec.interpreter != "given"
+    if not used or run.recorded(Fidelity):
+        return
+    assert isinstance(function, EntityFunction | RelationFunction)
+    calls = ModuleCalls(run, spec.module, about="stated")
+    try:
+        found = await fidelity.measure(spec, function, calls.ask)
+    except NoEncoder as missing:
+        raise CallFailed(str(missing), "Or choose another backbone for the function.") from missing
+    if calls.failure is not None and found.count("no value") == len(found.inputs):
+        raise calls.failure
+    run.record(found, "fidelity")
+
+
+def _is_done(spec: ProbeSpec, run: Run) -> bool:
+    """Whether nothing is left to do: the truth, which comes last, is out, and no call failed that might now succeed.
+
+    A reader may conclude again. Fits and programs take seconds a function, and a resumed run may have a thousand.
+    """
+    place = run.session.state.places.get(run.case)
+    failed = place is not None and any(call.answered is None for call in place.calls.values())
+    return spec.interpreter != "you" and not failed and bool(run.recorded(Truth))
+
+
+async def _interpret(spec: ProbeSpec, run: Run, box: Box, function: FindFunction) -> Interpretation | None:
+    """What the interpreter concludes; None where the reader has not yet."""
+    match spec.interpreter:
+        case "you":
+            return await _reader(run, box)
+        case "given":
+            assert spec.given is not None
+            return _plainly("given", spec.given.description, spec.given.domain, spec.given.code)
+        case "fit":
+            text = await _fit(spec, box, function)
+            return _read(spec, run, Conclusion(text, None))
+        case "nearest":
+            return await _nearest(spec, box, function)
+    if spec.interpreter != "aia":
+        await box.probe(exemplars(function), 0)
+    if spec.interpreter == "milan":
+        return _read(spec, run, await milan(spec, run, box))
+    return _read(spec, run, await agent(spec, run, box))
+
+
+def _read(spec: ProbeSpec, run: Run, conclusion: Conclusion) -> Interpretation:
+    """Both readings of the final answer. A reading without a description is dropped with its reason; of an answer that
+    was cut the updated parser reads nothing, which excludes the case.
+    """
+
+    def parts(rules: Rules) -> parse.Parts:
+        is_cut = conclusion.cut and rules == "repaired"
+        return json_answers.interpretation("" if is_cut else conclusion.text, spec, conclusion.asked, rules)
+
+    read = ByRules.of(parts)
+    if conclusion.cut:
+        run.drop("", CUT, conclusion.cut, "repaired")
+    for rules in RULES[::-1]:
+        if rules == "repaired" and conclusion.cut:
+            continue
+        if not read[rules].description and (rules == "repaired" or spec.answers == "prose"):
+            run.drop(ITEM, "no description", conclusion.trouble or "the final answer has no [DESCRIPTION]", rules)
+    return Interpretation(
+        interpreter=spec.model or spec.interpreter,
+        call=conclusion.call,
+        description=ByRules.of(lambda rules: read[rules].description),
+        domain=ByRules.of(lambda rules: read[rules].domain),
+        code=ByRules.of(lambda rules: read[rules].code),
+        told=ByRules.of(lambda rules: read[rules].for_evaluator),
+    )
+
+
+def _plainly(interpreter: str, description: str, domain: str, code: str) -> Interpretation:
+    """Parts that came apart already read the same by all rules; the authors' evaluator sees no domain."""
+    return Interpretation(
+        interpreter=interpreter,
+        description=ByRules.both(description),
+        domain=ByRules.both(domain),
+        code=ByRules.both(code),
+        told=ByRules(paper=parse.paper_told(description), repaired=f"{description}\n{domain}".strip()),
+    )
+
+
+async def _reader(run: Run, box: Box) -> Interpretation | None:
+    """Call the function on all that the reader wished for; their conclusion, where they have submitted one."""
+    for round, wish in enumerate(run.recorded(Wish).values(), start=1):
+        await box.probe(wish.inputs, round)
+    submissions = list(run.recorded(Submission).values())
+    if not submissions:
+        return None
+    last = submissions[-1]
+    said = _plainly("you", last.description, last.domain, last.code)
+    return said.model_copy(update={"interval": last.interval})
+
+
+async def _fit(spec: ProbeSpec, box: Box, function: FindFunction) -> str:
+    """The baseline asks from another thread; what it asked is recorded when it is done. Of typed pairs it asks for the
+    inputs that were typed: the function has no value anywhere else.
+    """
+    pairs = isinstance(function, PairsFunction)
+    if spec.category == "numeric":
+
+        def numbers(xs: Sequence[float]) -> list[Value | None]:
+            return [probe.value for probe in box.look([repr(float(x)) for x in xs], 1)]
+
+        typed = grid(function) if pairs else None
+        fitted = await asyncio.to_thread(fit_numeric, numbers, budget=spec.probes, seed=spec.seed, inputs=typed)
+        text = fitted.text
+    else:
+
+        def texts(xs: Sequence[str]) -> list[str | None]:
+            return [None if probe.problem else probe.output for probe in box.look(xs, 1)]
+
+        known = exemplars(function) if pairs else None
+        text = (await asyncio.to_thread(fit_string, texts, budget=spec.probes, inputs=known)).text
+    box.keep(box.probes)
+    return text
+
+
+async def _nearest(spec: ProbeSpec, box: Box, function: FindFunction) -> Interpretation:
+    rounds = 0
+
+    async def probe(words: Sequence[str]) -> list[float | None]:
+        nonlocal rounds
+        rounds += 1
+        return [one.value if one.value is not None else _share(one) for one in await box.probe(words, rounds)]
+
+    try:
+        result = await nearest(
+            probe, min(spec.probes, NEAREST_PROBES), exemplars=exemplars(function), sensitive=spec.is_published
+        )
+    except NoEncoder as missing:
+        raise CallFailed(str(missing), "This baseline compares words by their sentence vectors.") from missing
+    if all(value is None for _, value in result.probes):
+        return _plainly(
+            "nearest", f"It found nothing: none of the {len(result.probes)} words it tried had a value.", "", ""
+        )
+    return _plainly("nearest", result.description, "", "")
+
+
+def _share(probe: Probe) -> float | None:
+    """The output that someone typed for an input, where it is a number in 0…1 as an entity function gives."""
+    number = None if probe.problem else as_number(probe.output)
+    return number if number is not None and 0 <= number <= 1 else None

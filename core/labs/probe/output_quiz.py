@@ -1,0 +1,73 @@
+"""A rule of texts told by picking: of three outputs for a new text the one that the function gives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from difflib import SequenceMatcher
+
+import numpy as np
+
+from ...events import Frozen
+from .exemplars import observed, pairs_for_testing
+from .functions.base import FindFunction
+from .functions.generate import generate
+from .records import Interpretation, Submission
+
+TEXTS = 5
+OTHERS = 24
+"""So many other functions are drawn, of whose outputs the two that are nearest are picked from too."""
+
+_POOL = 30
+"""Texts among which those are that nobody tried yet."""
+
+_STREAM, _FIRST = 22, 20_000
+"""Tells these random numbers, and the seeds of the other functions, from the other streams of a seed."""
+
+WORDS = "Told by picking outputs: "
+"""What the description of such a conclusion begins with; what was picked follows as JSON."""
+
+
+class Choice(Frozen):
+    """A new text, and three outputs in an order drawn by seed; one of them is the function's."""
+
+    text: str
+    outputs: tuple[str, ...]
+
+
+def choices(function: FindFunction, seed: int, tried: Collection[str]) -> tuple[Choice, ...]:
+    """At most TEXTS choices over texts that were not tried, the same for the same seed."""
+    rng = np.random.default_rng([seed, _STREAM])
+    others = [generate("strings", _FIRST + 97 * seed + number) for number in range(OTHERS)]
+    found = []
+    for text, output in pairs_for_testing(function, seed, _POOL):
+        wrong = dict.fromkeys(given for one in others for _, given in observed(one, [text], rng) if given != output)
+        near = sorted(wrong, key=lambda given: -SequenceMatcher(None, given, output, autojunk=False).ratio())[:2]
+        if text not in tried and len(near) == 2:
+            mixed = [output, *near]
+            found.append(Choice(text=text, outputs=tuple(mixed[place] for place in rng.permutation(3))))
+    return tuple(found[:TEXTS])
+
+
+def submission(picks: Mapping[str, str]) -> Submission:
+    """What the person concludes who picked these outputs, by text."""
+    return Submission(description=WORDS + json.dumps(dict(picks), ensure_ascii=False))
+
+
+def picks(said: Interpretation | None) -> dict[str, str]:
+    """What was picked, by text; empty where a conclusion is no picking."""
+    words = said.description.repaired if said is not None and said.interpreter == "you" else ""
+    if not words.startswith(WORDS):
+        return {}
+    try:
+        found = json.loads(words.removeprefix(WORDS))
+    except ValueError:
+        return {}
+    return {text: given for text, given in found.items() if isinstance(given, str)} if isinstance(found, dict) else {}
+
+
+def held(function: FindFunction, picked: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """For each text what was picked and what the function gives, '' where it gives nothing."""
+    given = dict(observed(function, list(picked), np.random.default_rng([0, _STREAM])))
+    for text, one in picked.items():
+        yield text, one, given.get(text, "")

@@ -1,0 +1,349 @@
+"""What interpreters and evaluators write, turned into values, by the authors' rules and by ours.
+
+The rules: docs/measuring.md §4.4, §4.5 and §4.9.
+
+Every function takes the raw text and the rules, so both readings can be had from one stored answer at any later time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from ...events import Rules, ToolCall
+from ...parsers.code import conclusion, plain
+from ...text.reply import storable, without_thinking
+from .claim_extraction import quoted_pairs
+from .shell import shell_words
+
+END = "[DESCRIPTION]"
+"""Paper rules: an answer with this in it ends the run, whatever else it holds."""
+
+
+TOOL = "call_function"
+"""The one tool of an agent that asks by tool calls."""
+
+
+class Command(NamedTuple):
+    """A call the interpreter wants made. `error` is what it gets to read where the call cannot be made; then there are
+    no `inputs`. `name` is None where the answer holds no command.
+    """
+
+    name: str | None
+    inputs: tuple[str, ...] = ()
+    error: str | None = None
+
+
+class Parts(NamedTuple):
+    """The three parts of a final answer, empty where missing. `for_evaluator` is what an evaluator gets to read."""
+
+    description: str
+    domain: str
+    code: str
+    for_evaluator: str
+
+
+def command(text: str, rules: Rules) -> Command:
+    """The call that `text` asks for.
+
+    Paper rules (collect_interpretations.py:40, 190-200): the first capitals with parentheses anywhere, even in prose;
+    parentheses within match in quotes only; what stands before the first comma is read as by a shell, up to the end of
+    the line; a quoted file name is run without inputs; triple quotes, and single ones around a whole argument, are
+    refused. Repaired rules: every PYTHON(…), inputs apart by commas or spaces,
+    any quotes, with or without a file name; or tool calls that were written out as JSON, as small models do. Thinking
+    and what follows an invented output are not read.
+    """
+    return _paper_command(text) if rules == "paper" else _repaired_command(without_thinking(text))
+
+
+# Capitals, then anything between parentheses: those within quotes are text, an empty pair is allowed, and a quote that
+# is not closed makes it no command. No part gives back what it took, so a text is read once, whatever it holds.
+_PAPER_COMMAND = re.compile(r"""(?<![A-Z])([A-Z]++)\(((?:[^()"']++|"[^"]*+"|'[^']*+'|\(\))*+)\)""")
+_PAPER_ARGUMENT = re.compile(r"""("[^"]*")|('[^']*')|\b[^,]+""")
+_PAPER_NAMES = "PYTHON(function.py)"
+"""A name is looked for in this text, so that a part of it is a command too."""
+
+
+def _paper_command(text: str) -> Command:
+    match = _PAPER_COMMAND.search(text)
+    if match is None:
+        return Command(None)
+    name, written = match[1], match[2]
+    if name not in _PAPER_NAMES:
+        return Command(name, error=f"{name} is no command; the only one is PYTHON(file inputs)")
+    if "'''" in written or '"""' in written:
+        return Command(name, error="inputs must stand in double quotes")
+    arguments = list(_PAPER_ARGUMENT.finditer(written))
+    if any(one[2] for one in arguments):
+        return Command(name, error="inputs must stand in double quotes")
+    words = shell_words(arguments[0][0]) if arguments else []
+    if words is None:
+        return Command(name, error="a quote is not closed")
+    # What is run is "python", then the first argument: a file that is not there gives nothing.
+    runs = bool(words) and words[0].endswith(".py")
+    return Command(name, tuple(words[1:]) if runs else ())
+
+
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’"}
+_INVENTED = re.compile(
+    r"(?:function )?input\s*-\s*output pairs?\s*:|inputs? and outputs?\s*:"
+    r"|^[ \t]*\**(?:output|observation|result|response)s?\**[ \t]*:|^[ \t]*\([^()\n,]+,[^()\n]+\)[ \t]*$",
+    re.I | re.M,
+)
+
+
+_MOST_COMMANDS = 50
+"""Of one message; what else it asks for is not read."""
+
+_LONGEST_ARGUMENTS = 4_000
+"""Characters that are searched for the end of a command, however many more there are."""
+
+_BEGUN = re.compile(r"\bPYTHON\s*\(", re.I)
+_WRITTEN_OUT = re.compile(r'\{\s*"name"\s*:\s*"\w+"\s*,\s*"(?:arguments|parameters)"\s*:')
+"""A tool call as JSON."""
+
+
+def _first_command(text: str) -> re.Match[str] | None:
+    return _BEGUN.search(text) or _WRITTEN_OUT.search(text)
+
+
+def _repaired_command(text: str) -> Command:
+    begun = _first_command(text)
+    made_up = _INVENTED.search(text, begun.end()) if begun else None
+    asked = text[: made_up.start()] if made_up else text
+    inputs: list[str] = []
+    name = None
+    for match in islice(_BEGUN.finditer(asked), _MOST_COMMANDS):
+        name = "PYTHON"
+        arguments = _up_to_closing(asked[match.end() : match.end() + _LONGEST_ARGUMENTS])
+        inputs += _arguments(arguments)
+    if name is None:
+        return _joined([tool_command(call) for call in _written_out(asked)])
+    if not inputs:
+        return Command(name, error="the command names no input; write PYTHON(function.py input1 input2)")
+    return Command(name, tuple(inputs))
+
+
+def _written_out(text: str) -> Iterator[ToolCall]:
+    for match in islice(_WRITTEN_OUT.finditer(text), _MOST_COMMANDS):
+        written = text[match.start() : match.end() + _LONGEST_ARGUMENTS]
+        try:
+            call, _ = json.JSONDecoder().raw_decode(written)
+        except (ValueError, RecursionError):
+            yield ToolCall(id="", name=TOOL, arguments=text[match.end() : match.end() + _LONGEST_ARGUMENTS])
+            continue
+        arguments = call.get("arguments", call.get("parameters"))
+        yield ToolCall(id="", name=call["name"], arguments=json.dumps(arguments))
+
+
+def _joined(commands: list[Command]) -> Command:
+    """Several commands of one message as one; without any input, the first that is wrong."""
+    inputs = tuple(text for command in commands for text in command.inputs)
+    if inputs:
+        return Command(TOOL, inputs)
+    return commands[0] if commands else Command(None)
+
+
+def tool_command(call: ToolCall) -> Command:
+    """The call of the function that a tool call asks for."""
+    if call.name != TOOL:
+        return Command(call.name, error=f"there is no tool {call.name}; the only one is {TOOL}")
+    try:
+        arguments = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return Command(TOOL, error="the arguments of your call are not JSON")
+    if isinstance(arguments, dict):
+        only = next(iter(arguments.values())) if len(arguments) == 1 else None
+        arguments = arguments.get("inputs", only)
+    listed = _listed(arguments)
+    if not listed:
+        return Command(TOOL, error='the call names no input; its arguments look like {"inputs": ["input1", "input2"]}')
+    if wrong := [one for one in listed if not isinstance(one, str | int | float) or isinstance(one, bool)]:
+        return Command(TOOL, error=f"{json.dumps(wrong[0])} is no input: an input is a number or a text")
+    return Command(TOOL, tuple(storable(one) if isinstance(one, str) else json.dumps(one) for one in listed))
+
+
+def _listed(inputs: Any) -> list[Any]:
+    """`inputs` as a list: one alone, and a list that was written as a text, are meant as such too."""
+    if isinstance(inputs, str) and inputs.lstrip().startswith("["):
+        with contextlib.suppress(ValueError, RecursionError):
+            inputs = json.loads(inputs)
+    if isinstance(inputs, list):
+        return inputs
+    return [] if inputs is None or isinstance(inputs, dict) else [inputs]
+
+
+def invented(text: str) -> str:
+    """What `text` gives as outputs of calls that it only asks for; empty where it waits for them.
+
+    What stands before the command is the past, and may well repeat real outputs; thinking claims nothing.
+    """
+    text = without_thinking(text)
+    asked = _first_command(text)
+    if asked is None:
+        return ""
+    invention = _INVENTED.search(text, asked.end())
+    return text[invention.start() :].strip() if invention else ""
+
+
+def invented_beside(text: str, inputs: tuple[str, ...], known: set[str]) -> str:
+    """The same where the calls stand beside the text: pairs that it quotes of inputs never asked for before."""
+    made_up = [(x, y) for x, y in quoted_pairs(without_thinking(text)) if x in inputs and x not in known]
+    return "\n".join(f"({x}, {y})" for x, y in made_up)
+
+
+def _up_to_closing(text: str) -> str:
+    """`text` up to the parenthesis that closes the one before it, quotes respected; one line where none does."""
+    depth, quote = 1, ""
+    for k, character in enumerate(text):
+        before = text[k - 1] if k else " "
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in _QUOTES and not before.isalnum():
+            quote = _QUOTES[character]
+        elif character == "(":
+            depth += 1
+        elif character == ")":
+            depth -= 1
+            if depth == 0:
+                return text[:k]
+    # An apostrophe may have swallowed the end: take the line up to its last parenthesis.
+    line = text.split("\n", 1)[0]
+    return line.rsplit(")", 1)[0]
+
+
+_TOKEN = re.compile(r"\"([^\"]{0,999})\"|'([^']{0,999})'|“([^”]{0,999})”|‘([^’]{0,999})’|(,)|([^\s,]+)")
+
+
+def _arguments(text: str) -> list[str]:
+    """Inputs apart by commas or white space; a leading file name is dropped.
+
+    Where commas stand between inputs, unquoted words between two of them are one input, numbers are still several.
+    """
+    groups: list[list[tuple[str, bool]]] = [[]]
+    for match in _TOKEN.finditer(text):
+        if match[5]:
+            groups.append([])
+        else:
+            groups[-1].append((match[6] or match[1] or match[2] or match[3] or match[4] or "", match[6] is None))
+    if groups[0] and groups[0][0][0].endswith(".py"):
+        groups[0] = groups[0][1:]
+    inputs: list[str] = []
+    for group in groups:
+        words = [word for word, _ in group]
+        phrase = len(groups) > 1 and not any(quoted for _, quoted in group) and not all(map(_is_number, words))
+        inputs += [" ".join(words)] if phrase and words else words
+    return inputs
+
+
+def _is_number(word: str) -> bool:
+    return re.fullmatch(r"[-+−]?\d*\.?\d+(?:[eE][-+]?\d+)?", word) is not None
+
+
+_SHOWN = 6
+"""Inputs that are named."""
+
+
+def in_words(commands: Sequence[Command]) -> str:
+    """What was read, for a person: "3 inputs: 1, 2, 3", why a command cannot be run, or "no command"."""
+    return "; ".join(_in_words(command) for command in commands)
+
+
+def _in_words(command: Command) -> str:
+    if command.name is None:
+        return "no command"
+    if command.error:
+        return command.error
+    if not command.inputs:
+        return "a command without inputs"
+    shown = ", ".join(command.inputs[:_SHOWN])
+    more = ", …" if len(command.inputs) > _SHOWN else ""
+    return f"{len(command.inputs)} {'input' if len(command.inputs) == 1 else 'inputs'}: {shown}{more}"
+
+
+# The final answer
+
+
+def is_final(text: str, rules: Rules) -> bool:
+    """Whether the run ends with this answer. Repaired rules want a description, and no command before it."""
+    if rules == "paper":
+        return END in text
+    concluded = conclusion(text)
+    asked = _first_command(plain(text))
+    return bool(concluded.description) and not (asked and asked.start() < (concluded.at or 0))
+
+
+def interpretation(text: str, rules: Rules) -> Parts:
+    """Description, domain and code of a final answer.
+
+    Paper rules (collect_interpretations.py:124-150) split at the tags with a colon and a space after them; without
+    that space the whole message, thinking included, is the description. Code is a fenced block behind the last tag of
+    the code, with or without a space, '' where there is none.
+    """
+    return _paper_interpretation(text) if rules == "paper" else _repaired_interpretation(text)
+
+
+def _paper_interpretation(text: str) -> Parts:
+    after = text.rsplit("[DESCRIPTION]: ", 1)[-1]
+    description = after.split("[DOMAIN]: ", 1)[0].split("[CODE]: ", 1)[0]
+    domain = text.rsplit("[DOMAIN]: ", 1)[-1].split("[CODE]: ", 1)[0] if "[DOMAIN]: " in text else ""
+    return Parts(description.strip(), domain.strip(), _paper_code(text), paper_told(description))
+
+
+def _paper_code(text: str) -> str:
+    """The code behind the last tag: the last block that says it is Python, up to the next fence or the end; without
+    such a one what stands between the last two fences, or behind the only one.
+    """
+    after = text.rsplit("[CODE]:", 1)[-1]
+    for opening in ("```python", "``` python"):
+        if opening in after:
+            return after.rsplit(opening, 1)[-1].split("```", 1)[0].strip("\r\n")
+    parts = after.rsplit("```", 2)
+    return parts[1].strip("\r\n") if len(parts) > 1 else ""
+
+
+def paper_told(description: str) -> str:
+    """What the authors' evaluator reads of a description (unit_testing.py): the domain stands in a file of its own, and
+    all from the tag of the code on is cut off.
+    """
+    return description.split("[CODE]:", 1)[0].strip()
+
+
+def _repaired_interpretation(text: str) -> Parts:
+    description, domain, code, _ = conclusion(text)
+    return Parts(description, domain, code, f"{description}\n{domain}".strip())
+
+
+# An evaluator's reply
+
+
+def choice_is_correct(reply: str, correct: int, rules: Rules) -> bool | None:
+    """Whether `reply` picks example `correct` (1 to 3); None where repaired rules cannot tell what it picks.
+
+    Paper rules: the digit anywhere in the reply will do (unit_testing.py:137), so "3 (not 1)" is right when 1 is.
+    """
+    if rules == "paper":
+        return str(correct) in reply
+    picked = choice(reply)
+    return None if picked is None else picked == correct
+
+
+def choice(reply: str) -> int | None:
+    """The example (1 to 3) that `reply` settles on: after the last "answer", else the only one it names."""
+    spoken = without_thinking(reply)
+    if stated := stated_choice(spoken):
+        return stated
+    named = set(re.findall(r"(?<![\d.])([123])(?![\d.]*\d)", spoken))
+    return int(named.pop()) if len(named) == 1 else None
+
+
+def stated_choice(spoken: str) -> int | None:
+    """The example (1 to 3) behind the last "answer"; None where there is none."""
+    after = re.findall(
+        r"answer\W{0,8}(?:is\W{1,4})?(?:example\W{0,3}|option\W{0,3}|pair\W{0,3}|number\W{0,3})?([123])\b", spoken, re.I
+    )
+    return int(after[-1]) if after else None

@@ -1,0 +1,225 @@
+"""What Browse draws of many black boxes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ... import paper_figures
+from ...charts import board, forest
+from ...charts.marks import link, safe
+from ...charts.points import points
+from ...events import Frozen
+from ...paper_figures import Published
+from ..base.declared import FACETS, Cases, Picture, declared
+from . import charts
+from .metrics import HEADLINE
+from .records import Estimate, Probe, Truth
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from plotly.graph_objects import Figure
+
+SUCCESS = {category: "nmse_success" if metric == "nmse" else metric for category, metric in HEADLINE.items()}
+"""The share that says how often it was found, by category."""
+
+WORDS = {"nmse_success": "share with an NMSE below 0.1", "exact_match": "exact match", "unit_test": "unit test"}
+
+GOOD = 0.1
+"""An NMSE below it is a success (docs/measuring.md §4)."""
+
+LEAST = 1e-6
+"""Smaller errors are drawn as this one."""
+
+DRAWN = 12
+_ACROSS = 2
+
+
+def who(row: Any) -> str:
+    """Model and interpreter; a program that interprets has no model."""
+    return ", ".join(word for word in (row["model"], row["how"]) if word)
+
+
+def judged(frame: DataFrame, category: str) -> DataFrame:
+    """The cases of a category, by their functions."""
+    rows = frame[(frame["category"] == category) & (frame["metric"] == SUCCESS[category])]
+    # Functions of a person's own have one name.
+    return rows.assign(item=[f"{case} {own or ''}" for case, own in zip(rows["case"], rows["own"], strict=True)])
+
+
+def success(frame: DataFrame, category: str) -> DataFrame:
+    """One line a model, interpreter and difficulty, over the functions of a category."""
+
+    def label(row: dict[str, Any]) -> str:
+        return ", ".join(word for word in (who(row), row["difficulty"]) if word)
+
+    rows, by = judged(frame, category), ("lab", "model", "how", "category", "difficulty")
+    return forest.paired(forest.lines(rows, by, label), rows, by, label, FACETS)
+
+
+def theirs(category: str) -> list[Published]:
+    """What Schwettmann et al. report by model and interpreter."""
+    found = paper_figures.published("find", SUCCESS[category], category=category)
+    return [one for one in found if "interpreter" in one.about]
+
+
+def each(frame: DataFrame, choice: str) -> DataFrame:
+    """One row a case of a function of numbers, whether its error is defined or not."""
+    rows = frame[frame["category"] == "numeric"].rename(columns={"value": "nmse"})
+    links = [link({"run": run, "case": case}) for run, case in zip(rows["run"], rows["case"], strict=True)]
+    rows = rows.assign(who=[who(row) for row in rows.to_dict("records")], link=links)
+    columns = ("title", "who", "difficulty", "nmse", "calls", "x", "y", "estimate", "found", "run", "case", "link")
+    return rows[[name for name in columns if name in rows]].reset_index(drop=True)
+
+
+def errors(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
+    """The error over the calls of the function that were made, in powers of ten; a mark opens its case."""
+    drawn = table[table["nmse"].notna()]
+    left = len(table) - len(drawn)
+    rows = drawn.assign(
+        x=drawn["calls"].astype(float),
+        y=[math.log10(max(value, LEAST)) for value in drawn["nmse"]],
+        name=drawn["who"],
+        kind=drawn["difficulty"],
+        text=[
+            f"<b>{safe(str(row['title']))}</b><br>{safe(row['who'])}<br>"
+            f"NMSE {row['nmse']:.3g} after {row['calls']} calls"
+            for row in drawn.to_dict("records")
+        ],
+    )
+    top = math.ceil(max(rows["y"].max(), 0)) if len(rows) else 0
+    # Powers beyond a million are too many to be named one by one.
+    ticks = list(range(-6, top + 1, max(1, (top + 6) // 8)))
+    undrawn = f"<br>{left} undefined, not drawn" if left else ""
+    figure = points(
+        rows,
+        (f"calls of the function{undrawn}", "NMSE"),
+        yaxis={
+            "tickvals": ticks,
+            "ticktext": [f"≤ 10<sup>{ticks[0]}</sup>", *(f"10<sup>{one}</sup>" for one in ticks[1:])],
+        },
+    )
+    figure.add_hline(y=math.log10(GOOD), line={"dash": "dot", "width": 1, "color": "#8A8A8A"})
+    return figure
+
+
+def said_of_errors(table: DataFrame, choice: str) -> str:
+    """How many calls were made where the error is small, and where it is not."""
+    defined = table[table["nmse"].notna()]
+    found = defined[defined["nmse"] < GOOD]
+    others = defined[defined["nmse"] >= GOOD]
+    calls = [
+        f"{some['calls'].median():g} {word}"
+        for some, word in ((found, "of these"), (others, "of the others"))
+        if len(some)
+    ]
+    return (
+        f"{len(found)} of {len(defined)} cases came to an NMSE below {GOOD}. Median calls of the function: "
+        f"{', '.join(calls)}."
+        if len(defined)
+        else f"None of {len(table)} cases has an error that is defined."
+    )
+
+
+def curves(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
+    """The functions with what the code gives, each in a small picture of its own height."""
+    from plotly.subplots import make_subplots
+
+    high = -(-len(table) // _ACROSS)
+    rows = table.to_dict("records")
+    figure = make_subplots(
+        rows=high,
+        cols=_ACROSS,
+        subplot_titles=[
+            f"{safe(row['who'])[:30]}<br>{safe(row['difficulty'])} NMSE {_short(row['nmse'])}" for row in rows
+        ],
+        vertical_spacing=0.3 / high,
+        horizontal_spacing=0.04,
+    )
+    for number, row in enumerate(rows):
+        place = {"row": number // _ACROSS + 1, "col": number % _ACROSS + 1}
+        low, high_end = charts.ends(row["y"])
+        for name, values, colour, dash in (
+            ("function", row["y"], charts.TRUTH, "solid"),
+            ("code", row["estimate"], charts.ESTIMATE, "dot"),
+        ):
+            figure.add_scatter(
+                x=row["x"],
+                y=values,
+                mode="lines",
+                name=name,
+                legendgroup=name,
+                showlegend=not number,
+                line={"color": colour, "dash": dash, "width": 2},
+                customdata=[[row["link"]]] * len(row["x"]),
+                meta=safe(row["title"]),
+                hovertemplate="%{meta}<br>" + name + " %{y:.4g}<extra></extra>",
+                **place,
+            )
+        figure.update_xaxes(showticklabels=number >= len(rows) - _ACROSS, **place)
+        figure.update_yaxes(range=[low, high_end], showticklabels=False, zeroline=False, fixedrange=True, **place)
+    figure.update_xaxes(fixedrange=True, zeroline=False)
+    figure.update_annotations(font_size=11)
+    figure.update_layout(
+        height=120 + 170 * high,
+        margin={"l": 10, "r": 10, "t": 90, "b": 30},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1 + 45 / (170 * high), "x": 0},
+        hovermode="closest",
+        clickmode="event+select",
+    )
+    return figure
+
+
+def said_of_curves(table: DataFrame, choice: str) -> str:
+    """Which are drawn, and how many of these are close."""
+    near = int((table["nmse"] < GOOD).sum())
+    of = int(table["found"].iloc[0])
+    drawn = f"the {len(table)} newest of {of}" if of > len(table) else f"all {of}"
+    return f"These are {drawn} judged cases of numbers; in {near} of them the NMSE is below {GOOD}."
+
+
+def _short(value: float | None) -> str:
+    return "undefined" if value is None or value != value else f"{value:.2g}"
+
+
+_JUDGED = Cases(tuple(dict.fromkeys(SUCCESS.values())), fields=("own",))
+_CURVES: Mapping[str, tuple[type[Frozen], str]] = {
+    "x": (Truth, "x"),
+    "y": (Truth, "y"),
+    "estimate": (Estimate, "repaired"),
+}
+
+PICTURES = declared(
+    __file__,
+    "picture",
+    Picture,
+    {
+        "success": {
+            "of": _JUDGED,
+            "table": success,
+            "draw": lambda table, choice, theirs: forest.forest(table, WORDS[SUCCESS[choice]], "functions", theirs),
+            "takeaway": lambda table, choice: forest.takeaway(table, WORDS[SUCCESS[choice]], "functions"),
+            "published": theirs,
+        },
+        "leaderboard": {
+            "of": _JUDGED,
+            "caption": board.CAPTION.format("functions", "function"),
+            "table": lambda frame, choice: board.board(judged(frame, choice), ("category",)),
+            "draw": lambda table, choice, theirs: forest.forest(table, WORDS[SUCCESS[choice]], "functions"),
+            "takeaway": lambda table, choice: board.takeaway(table, WORDS[SUCCESS[choice]], "functions"),
+        },
+        "errors": {
+            "of": Cases(("nmse",), records={"calls": (Probe, "")}),
+            "table": each,
+            "draw": errors,
+            "takeaway": said_of_errors,
+        },
+        "curves": {
+            "of": Cases(("nmse",), records=_CURVES, newest=DRAWN),
+            "table": each,
+            "draw": curves,
+            "takeaway": said_of_curves,
+        },
+    },
+)

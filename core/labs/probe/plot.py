@@ -1,0 +1,192 @@
+"""A function of numbers as its scene draws it: calls, the code's curve, the truth, and where the two part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from math import isfinite
+
+from ...scene import Curve, Interval, Mark, Plot, Point
+from ...text.plurals import counted
+from ..base.declared import words_of
+from . import charts
+from .case_facts import Facts
+from .functions.base import as_number
+from .functions.numeric import PROBED
+from .records import Ends
+from .verdict import judge
+from .view import ProbeView
+
+MOST = 400
+"""Points of a curve; of one with more, those are kept that show its shape."""
+
+STRETCHES = 16
+"""Parts of the tested range, each with its outcome: one mark for all of it would say little."""
+
+STRETCH: dict[Mark, str] = words_of(__file__, "stretches")
+"""What the marks of a stretch are called."""
+
+LISTED = 6
+"""So many calls that are not drawn are named; all stand in the rounds."""
+
+Number = float | None
+Axis = tuple[float, float]
+
+
+def plot_of(view: ProbeView) -> Plot | None:
+    """The picture as far as it has come; None where nothing of it has, and of what is no function of numbers."""
+    category = view.spec.category if view.spec else view.truth.category if view.truth else ""
+    points = tuple(_points(view))
+    if category != "numeric" or not (points or view.truth):
+        return None
+    x_ends = _across(view, [point.x for point in points])
+    true = [y for y in view.truth.y if _is_number(y)] if view.truth else []
+    seen = [point.y for point in points if not _is_beyond(point.x, x_ends)]
+    upright = charts.upright(true, seen)
+    y_ends = upright if upright and all(map(isfinite, upright)) else None
+    return Plot(
+        points=points,
+        curves=tuple(_curves(view)),
+        intervals=tuple(_intervals(view, x_ends)),
+        x_ends=x_ends,
+        y_ends=y_ends,
+        left_out=tuple(_left_out(view, points, x_ends, y_ends)),
+    )
+
+
+def _is_number(value: Number) -> bool:
+    return value is not None and isfinite(value)
+
+
+def _points(view: ProbeView) -> Iterator[Point]:
+    for probe in view.probes:
+        x, y = as_number(probe.input), probe.value
+        if x is not None and y is not None and isfinite(y):
+            yield Point(x=x, y=y, number=probe.number)
+
+
+def _left_out(view: ProbeView, points: Sequence[Point], x_ends: Axis | None, y_ends: Axis | None) -> Iterator[str]:
+    """What the picture does not show: calls without a number, calls and parts of the curves beyond its ends."""
+    calls = counted(len(view.probes), "call")
+    if lost := len(view.probes) - len(points):
+        yield f"{lost} of {calls} gave no number."
+    if outside := [point for point in points if _is_beyond(point.x, x_ends)]:
+        low, high = x_ends or PROBED
+        lie = "lies" if len(outside) == 1 else "lie"
+        tested = f"the tested range from {low:g} to {high:g}"
+        yield f"{len(outside)} of {calls} {lie} outside of {tested}: {_listed(outside)}."
+    if y_ends is None:
+        return
+    far = [point for point in points if not _is_beyond(point.x, x_ends) and _is_beyond(point.y, y_ends)]
+    beyond = [f"{len(far)} of {calls}, {_listed(far)}"] if far else []
+    true, given = (view.truth.y, view.estimate.repaired if view.estimate else ()) if view.truth else ((), ())
+    for name, ys in (("function", true), ("code", given)):
+        if many := sum(y is not None and _is_beyond(y, y_ends) for y in ys):
+            beyond.append(f"the {name} at {counted(many, 'test point')}")
+    if beyond:
+        yield f"The picture ends at {y_ends[0]:.4g} and {y_ends[1]:.4g}. Beyond it: {'; '.join(beyond)}."
+
+
+def _is_beyond(value: float, ends: Axis | None) -> bool:
+    return ends is not None and not ends[0] <= value <= ends[1]
+
+
+def _listed(points: Sequence[Point]) -> str:
+    shown = [f"f({one.x:g}) = {one.y:.6g}" for one in points[:LISTED]]
+    more = len(points) - len(shown)
+    return ", ".join(shown) + (f", and {more} more" if more else "")
+
+
+def _across(view: ProbeView, asked: Sequence[float]) -> Axis | None:
+    """The range that is tested; of typed pairs every input is one that is tested."""
+    if not (view.spec and view.spec.own and view.spec.own_kind == "pairs"):
+        return PROBED
+    xs = [*(x for x in (view.truth.x if view.truth else ()) if isfinite(x)), *asked]
+    return (min(xs), max(xs)) if xs else None
+
+
+def _curves(view: ProbeView) -> Iterator[Curve]:
+    truth, estimate, whose = view.truth, view.estimate, Facts(view).whose
+    if truth is None:
+        return
+    if estimate is not None:
+        yield from _curve(f"{whose} code", "claim", truth.x, estimate.repaired)
+        said = view.interpretation
+        # The same code may be read otherwise by paper rules; then they judge another curve.
+        if said is not None and said.code.paper != said.code.repaired and estimate.paper != estimate.repaired:
+            yield from _curve(f"{whose} code as paper rules read it", "reader", truth.x, estimate.paper)
+    yield from _curve("The function", "truth", truth.x, truth.y)
+
+
+def _curve(label: str, kind: str, xs: Sequence[float], ys: Sequence[Number]) -> Iterator[Curve]:
+    both = [(x, y if _is_number(y) else None) for x, y in zip(xs, ys, strict=False) if isfinite(x)]
+    both.sort(key=lambda point: point[0])
+    if any(y is not None for _, y in both):
+        kept = thinned([y for _, y in both])
+        x, y = zip(*(both[place] for place in kept), strict=True)
+        yield Curve.model_validate({"label": label, "kind": kind, "x": x, "y": y})
+
+
+def thinned(ys: Sequence[Number], most: int = MOST) -> list[int]:
+    """The places that show a curve: all where they are few, else evenly many, and of what lies between both sides of
+    each gap and of the largest jumps, as far as they go; at most `most`.
+    """
+    if len(ys) <= most:
+        return list(range(len(ys)))
+    evenly = most // 2
+    kept = {place * (len(ys) - 1) // (evenly - 1) for place in range(evenly)}
+
+    def jump(place: int) -> float:
+        before, after = ys[place], ys[place + 1]
+        if before is None or after is None:
+            return -1.0 if before is after else float("inf")
+        return abs(after - before)
+
+    for place in sorted(range(len(ys) - 1), key=jump, reverse=True):
+        if len(kept | {place, place + 1}) > most or jump(place) <= 0:
+            break
+        kept |= {place, place + 1}
+    return sorted(kept)
+
+
+def _intervals(view: ProbeView, ends: Axis | None) -> Iterator[Interval]:
+    yield from stretches(view)
+    facts = Facts(view)
+    for low, high in facts.unseen:
+        yield Interval(low=low, high=high, label=f"{facts.who} never looked here", kind="unseen")
+    for interval in view.audit.claimed if view.audit else ():
+        yield from _whole(interval, ends, f"Otherwise here, by {facts.whose.lower()} words", "claimed")
+    if facts.corrupted is not None:
+        yield from _whole(facts.corrupted, ends, "The values are replaced here", "replaced")
+
+
+def _whole(interval: Ends, ends: Axis | None, label: str, kind: str) -> Iterator[Interval]:
+    """An interval within the picture, whose open ends are those of the picture."""
+    if ends is None:
+        return
+    low, high = (end if one is None else one for one, end in zip(interval, ends, strict=True))
+    low, high = max(low, ends[0]), min(high, ends[1])
+    if low <= high:
+        yield Interval.model_validate({"low": low, "high": high, "label": label, "kind": kind})
+
+
+def stretches(view: ProbeView) -> list[Interval]:
+    """What came of each part of the tested range, from the lowest on."""
+    xs = sorted(view.truth.x) if view.truth else []
+    is_noise = judge(view).outcome == "within the noise"
+    marks: dict[bool | None, Mark] = {
+        True: "kept",
+        False: "not settled" if is_noise else "broken",
+        None: "set aside",
+    }
+    ends = [len(xs) * part // STRETCHES for part in range(STRETCHES + 1)]
+    facts = Facts(view)
+    held = facts.by_stretch(STRETCHES)
+    if not any(given is not None for given in facts.given):
+        # Code that gives nothing anywhere was not held against the function.
+        held = [None] * STRETCHES
+    return [
+        Interval(low=xs[low], high=xs[high - 1], label=STRETCH[marks[one]], mark=marks[one])
+        for one, (low, high) in zip(held, pairwise(ends), strict=True)
+        if low < high
+    ]

@@ -1,0 +1,137 @@
+"""What interpreters and evaluators are sent: the templates of `data/prompts/find/`, turn by turn."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from ...events import Message, Prompt, Tool
+from ...parsers import fields
+from ...text.templates import fill, load
+from . import json_answers
+from .functions.base import Category
+from .parse import TOOL
+from .records import Probe
+from .tasks import BY_MODEL, ProbeSpec
+
+PARTS = {
+    "numeric": "[DESCRIPTION], [DOMAIN] and [CODE]",
+    "strings": "[DESCRIPTION], [DOMAIN] and [CODE]",
+    "entities": "[DESCRIPTION]",
+    "relations": "[DESCRIPTION] and [DOMAIN]",
+}
+FIRST_INPUTS = {
+    "numeric": "-100 -10 -1 0 1 10 100",
+    "strings": 'banana "Hello World" room101',
+    "entities": "eagle violin Paris algebra",
+    "relations": "France Mozart gold elephant",
+}
+"""How the inputs of a first experiment may look."""
+
+BY_FIELDS = "told-fields"
+"""Asks an agent that has concluded for its conclusion by the fields."""
+
+FOLLOW_UPS = ("told-outputs", "told-invented", "told-trouble", "told-mend", "told-conclude")
+UNITS = {"entities": "unit-entities", "strings": "unit-pairs", "relations": "unit-pairs"}
+MODULES = {"entities": ("entity", "entity-or"), "relations": ("relation", "relation-corrupted")}
+
+
+def opening(spec: ProbeSpec, probes: Sequence[Probe], tools: bool = False, network: bool = False) -> Prompt:
+    """The task, with the outputs on the exemplars where the interpreter is given any.
+
+    `tools`: it is to ask by tool calls, not by the text protocol. `network`: a network carries the function out.
+    """
+    task = load(f"find/{_task(spec, network)}")
+    if spec.interpreter == "milan":
+        return task.render(pairs=pairs(probes))
+    how, begin = (load(f"find/{name}").user for name in _manner(spec, tools))
+    slots = {"pairs": pairs(probes), "inputs": FIRST_INPUTS[spec.category]}
+    return task.render(how=how, begin=fill(begin, slots))
+
+
+def parts(spec: ProbeSpec) -> str:
+    """The tags that a conclusion has. The authors ask for no domain of texts (prompts/strings.txt)."""
+    if spec.category == "strings" and spec.rules == "paper":
+        return "[DESCRIPTION] and [CODE]"
+    return PARTS[spec.category]
+
+
+def _task(spec: ProbeSpec, network: bool) -> str:
+    """The template of the task. By paper rules as the authors': the interpreter is told of a network
+    (collect_interpretations.py:315-319), and asked for no domain of texts.
+    """
+    name = f"{'milan' if spec.interpreter == 'milan' else 'agent'}-{spec.category}"
+    if spec.rules == "paper":
+        name += {"numeric": "-network" if network else "", "strings": "-paper"}.get(spec.category, "")
+    return name
+
+
+def _manner(spec: ProbeSpec, tools: bool) -> tuple[str, str]:
+    """The templates of how an agent is to ask, and of how it begins."""
+    manner = "tools" if tools else "text"
+    return f"how-{manner}", "begin-exemplars" if spec.interpreter == "aia+milan" else f"begin-{manner}"
+
+
+def tool(category: Category) -> Tool:
+    """The one tool of an agent: to call the function."""
+    kind = "number" if category == "numeric" else "string"
+    inputs = {"type": "array", "items": {"type": kind}}
+    schema = {"type": "object", "properties": {"inputs": inputs}, "required": ["inputs"]}
+    return Tool(name=TOOL, description=load("find/tool").user, parameters=schema)
+
+
+def going_on(opening: Prompt, turns: Sequence[Message], slots: dict[str, str]) -> Prompt:
+    """The dialogue so far. `slots` say what a control needs to know; other models read the turns."""
+    return opening.model_copy(update={"messages": (*opening.messages, *turns), "slots": {**opening.slots, **slots}})
+
+
+def situation(
+    spec: ProbeSpec, probes: Sequence[Probe], rounds_left: int, probes_left: int, trouble: str = ""
+) -> dict[str, str]:
+    """Where the dialogue stands, as slots."""
+    return {
+        "category": spec.category,
+        "observations": json.dumps([[probe.input, None if probe.problem else probe.output] for probe in probes]),
+        "rounds_left": str(rounds_left),
+        "probes_left": str(probes_left),
+        "trouble": trouble,
+    }
+
+
+def follow_up(name: str, **slots: str) -> str:
+    """The text that follows the interpreter's message."""
+    return fill(load(f"find/{name}").user, slots)
+
+
+def pairs(probes: Sequence[Probe]) -> str:
+    """ "(3, 9.5)", one per line; where there is no output, why not."""
+    if not probes:
+        return "(none)"
+    return "\n".join(f"({probe.input}, {probe.output})" for probe in probes)
+
+
+def unit_test(spec: ProbeSpec, description: str, options: Sequence[str]) -> Prompt:
+    """One triplet for the evaluator."""
+    examples = {f"example{number}": option for number, option in enumerate(options, start=1)}
+    prompt = load(f"find/{UNITS[spec.category]}").render(category=spec.category, description=description, **examples)
+    return fields.asked(prompt, json_answers.of_evaluator(spec))
+
+
+def hashes(spec: ProbeSpec) -> dict[str, str]:
+    """The hash of every template this run may send, by the template's id."""
+    names: list[str] = []
+    tasks = dict.fromkeys(_task(spec, network) for network in (False, True))
+    if spec.interpreter == "milan":
+        names += [*tasks, "told-mend"]
+    elif spec.interpreter in BY_MODEL:
+        names += [*tasks, *_manner(spec, tools=False), *FOLLOW_UPS]
+        names += [BY_FIELDS] if spec.answers == "schema" else []
+        if spec.tools:
+            names += [*_manner(spec, tools=True), "tool", "told-trouble-tools"]
+    if spec.evaluator and spec.category in UNITS:
+        names.append(UNITS[spec.category])
+    if spec.is_module and spec.backbone == "model":
+        names += MODULES[spec.category]
+    templates = [load(f"find/{name}") for name in names]
+    asked = {template.id: template.hash for template in templates}
+    return asked | (fields.hashes() if spec.answers == "schema" and (spec.evaluator or spec.model) else {})

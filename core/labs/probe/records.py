@@ -1,0 +1,278 @@
+"""What the lab records; the fields are the store's columns. `paper` and `repaired` are two readings of one raw text."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from ...events import Frozen, Rules
+from ...rulesets import ByRules, Flat, ReadBy
+from .functions.exemplar_odds import LEAST, all_right
+
+
+class Probe(Frozen):
+    """One call of the black box. `output` is what the interpreter reads; `value` the number behind it, if any.
+
+    `problem` says why there is no output; `how` what answered (a formula, code, a table, a model).
+    """
+
+    number: int
+    round: int
+    input: str
+    output: str
+    value: float | None = None
+    problem: str = ""
+    how: str = "function"
+
+
+FidelityReading = Literal["right", "wrong", "undefined", "no value"]
+
+
+class Fidelity(Frozen):
+    """What the box gave for inputs of which the function's own truth speaks, before it was used. `inside`: whether an
+    input belongs to the function; `published`: whether those that do are the published examples; `by` is the encoder
+    or language model. A fact that came out as `undefined` is apart from one that came out wrong.
+    """
+
+    category: str
+    backbone: str
+    by: str = ""
+    published: bool = False
+    inputs: tuple[str, ...]
+    inside: tuple[bool, ...]
+    expected: tuple[str, ...]
+    outputs: tuple[str, ...]
+    readings: tuple[FidelityReading, ...]
+
+    def count(self, reading: FidelityReading, inside: bool | None = None) -> int:
+        """How many inputs came out so: inside, outside, or all."""
+        pairs = zip(self.readings, self.inside, strict=True)
+        return sum(one == reading and inside in (None, place) for one, place in pairs)
+
+    def total(self, inside: bool) -> int:
+        """How many inputs inside or outside were asked."""
+        return self.inside.count(inside)
+
+    @property
+    def all_right(self) -> float | None:
+        """How often ten exemplars would all come out right; None where nothing inside or outside had a value.
+        What had none does not count.
+        """
+        own, others = (self.total(side) - self.count("no value", side) for side in (True, False))
+        if not own or not others:
+            return None
+        return all_right(self.count("right", True) / own, 1 - self.count("right", False) / others)
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether ten exemplars would more often than not mislead an interpreter."""
+        return self.all_right is not None and self.all_right < LEAST
+
+
+class Exchange(Flat):
+    """One round of an agent: what it asked for, what it got to read (`told`), and what it made up."""
+
+    round: int
+    call: str
+    inputs: tuple[str, ...] = ()
+    told: str = ""
+    trouble: str = ""
+    """Why nothing was run: no command in the answer, an unknown command, a budget used up, code that does not run."""
+    invented: str = ""
+    """Outputs that the answer gives for calls it has not made yet."""
+    tools: bool = False
+    """Whether it was offered the function as a tool."""
+    read: ByRules[str] = ByRules.both("")
+    """What either rules read in the message: "3 inputs: 1, 2, 3", "a conclusion", "no command", or why none can be run.
+    """
+    description: str = ""
+    """The description that stands in the message, as repaired rules read it."""
+
+
+Ends = tuple[float | None, float | None]
+"""The two ends of an interval; None is an open one."""
+
+
+class Interpretation(Flat):
+    """The three parts of the final answer. `call` leads to the raw text; None where no model wrote it.
+
+    `told` is what an evaluator reads.
+    """
+
+    interpreter: str
+    call: str | None = None
+    description: ByRules[str]
+    domain: ByRules[str] = ByRules.both("")
+    code: ByRules[str] = ByRules.both("")
+    told: ByRules[str] = ByRules.both("")
+    interval: Ends | None = None
+    """The interval that a person gave in two numbers, beside the words."""
+
+
+class Wish(Frozen):
+    """Inputs that the reader wants to probe, in the order written."""
+
+    inputs: tuple[str, ...]
+
+
+class Submission(Frozen):
+    """What the reader concludes."""
+
+    description: str
+    domain: str = ""
+    code: str = ""
+    interval: Ends | None = None
+    """Where it behaves otherwise, in two numbers; None where they were not given."""
+
+
+class Estimate(Flat, ReadBy[tuple[float | None, ...]]):
+    """What the interpretation's code gives on the test points, by either rules' reading of code and function.
+
+    Numbers that are no finite real ones are None; `trouble` says why there are no values at all.
+    """
+
+    paper: tuple[float | None, ...] = ()
+    repaired: tuple[float | None, ...] = ()
+    trouble: ByRules[str] = ByRules.both("")
+
+
+Number = float | tuple[float, float] | None
+"""A number as it is journaled: a complex one as its two parts, one that is not finite as None."""
+
+
+class Observed(Flat, ReadBy[tuple[Number, ...]]):
+    """What the figures of a numeric function rest on beside `Estimate`, so that each can be computed again.
+
+    `y`: the observations at the test points, `expected` the same without noise and corruption, where the function has
+    any. `paper`, `repaired`: what the code gives there, where that holds complex numbers, which an estimate leaves out.
+    `held_out*`: the points that nobody probed, the observations and what the code gives there. `floor`: the error of
+    a perfect description in each draw of the noise floor.
+    """
+
+    y: tuple[Number, ...] = ()
+    expected: tuple[Number, ...] = ()
+    paper: tuple[Number, ...] = ()
+    repaired: tuple[Number, ...] = ()
+    held_out_x: tuple[float, ...] = ()
+    held_out_y: tuple[Number, ...] = ()
+    held_out: ByRules[tuple[Number, ...]] = ByRules.both(())
+    floor: ByRules[tuple[float | None, ...]] = ByRules.both(())
+
+
+class Checked(Frozen, ReadBy[tuple[Number | str, ...]]):
+    """What code that passes the test gives elsewhere: at points that nobody probed, and for the inputs that the
+    interpreter probed itself (`seen`: what it was given there). One place an input. Texts that nobody probed are in
+    `Prediction`.
+
+    `truth` is the function without its noise, None where it has no value; `spread` the standard deviation of the noise.
+    `paper`, `repaired`: what the code gives.
+    """
+
+    inputs: tuple[str, ...] = ()
+    probed: tuple[bool, ...] = ()
+    truth: tuple[Number | str, ...] = ()
+    seen: tuple[Number | str, ...] = ()
+    spread: tuple[float, ...] = ()
+    paper: tuple[Number | str, ...] = ()
+    repaired: tuple[Number | str, ...] = ()
+
+
+class Redrawn(Frozen):
+    """What a random function of texts gives for the test texts when it is drawn again: one row a draw."""
+
+    outputs: tuple[tuple[str | None, ...], ...]
+
+
+class Claims(Flat):
+    """What either rules find in the words: intervals that behave otherwise (None for an open end), the kind of noise,
+    and the parts of the function that are named and left out; no parts where they are not asked for.
+    """
+
+    intervals: ByRules[tuple[Ends, ...]] = ByRules.both(())
+    noise: ByRules[str | None] = ByRules.both(None)
+    named: ByRules[tuple[str, ...]] = ByRules.both(())
+    left_out: ByRules[tuple[str, ...]] = ByRules.both(())
+    noises_repaired: tuple[str, ...] | None = None
+    """Every kind of noise that is named; None in older journals, which kept the first alone."""
+    overlap_of_all: float = 0.0
+    """The overlap of claiming the whole range: by repaired rules that comes to 0. Older journals did not count it."""
+    wrong_repaired: tuple[str, ...] = ()
+    """Parts that are named and not there; older journals did not look for any."""
+    kinds_repaired: int = 0
+    """How many parts there are to be named."""
+
+
+class Prediction(Frozen, ReadBy[str | None]):
+    """One text on which the interpretation's code is compared with the function."""
+
+    kind: Literal["test", "held out"]
+    input: str
+    truth: str
+    paper: str | None = None
+    repaired: str | None = None
+    error: str = ""
+    error_paper: str = ""
+    """Why the code gives nothing, by either reading of it; older journals know the repaired one's alone."""
+    misrecorded: bool = False
+    """Whether the recorded output is not the function's: by repaired rules such a text does not count."""
+    right_paper: bool | None = None
+    """Whether paper rules count it as right: to them the number 5 is not the text "5". Older journals do not say."""
+
+    def failure(self, rules: Rules) -> str:
+        """Why the code gives nothing; empty where it gives something."""
+        if self[rules] is not None:
+            return ""
+        return self.error_paper or self.error if rules == "paper" else self.error
+
+
+TELL_NOTHING = ("nothing", "anything", "everything", "seen")
+"""Descriptions that are worth nothing, which a good one has to beat. `seen`: the outputs that the interpreter saw."""
+
+
+class UnitTest(Frozen, ReadBy[bool | None]):
+    """One triplet put to the evaluator. Examples count from 1. `about`: the interpretation, the same as paper rules
+    read it where that is another text, the true description, or one of those that are worth nothing.
+
+    `paper`, `repaired`: whether it counts as right; None where repaired rules cannot tell what was picked, and by paper
+    rules where it was asked for by its fields.
+    """
+
+    about: Literal["interpretation", "paper", "truth", "nothing", "anything", "everything", "seen"]
+    evaluator: str
+    call: str | None = None
+    options: tuple[str, ...]
+    correct: int
+    picked: int | None = None
+    paper: bool | None
+    repaired: bool | None
+
+
+class Audit(Frozen):
+    """Whether the words rest on calls that were made. Pairs are (input, output) as the interpreter quoted them."""
+
+    supported: tuple[tuple[str, str], ...] = ()
+    contradicted: tuple[tuple[str, str], ...] = ()
+    unseen: tuple[tuple[str, str], ...] = ()
+    invented_rounds: tuple[int, ...] = ()
+    coverage: float | None = None
+    longest_gap: tuple[float, float] | None = None
+    in_corruption: int | None = None
+    claimed: tuple[tuple[float | None, float | None], ...] = ()
+    """Intervals that the domain text says behave otherwise; None for an open end."""
+
+
+class Truth(Frozen):
+    """The function itself. Recorded when everything else is, so that a person who watches does not see it early.
+
+    `x`, `y`: the test points and the function's values, with the mean of its noise; None where undefined.
+    """
+
+    id: str
+    category: str
+    kind: str
+    description: str
+    parameters: dict[str, Any]
+    note: str = ""
+    noise: str = ""
+    corrupted: tuple[float | None, float | None] | None = None
+    x: tuple[float, ...] = ()
+    y: tuple[float | None, ...] = ()

@@ -1,0 +1,245 @@
+"""One function of words as its case's events tell it, and a run of them: what a backbone gave, and whether that can be
+trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from ....events import Frozen, Rules
+from ....transcript import CaseLog, Reader, Transcript
+from ...base.cases import Reading, Trial
+from ...base.declared import Means
+from ...base.spec import Spec
+from ..functions.modules import Backbone
+from ..module_calls import item
+
+Kind = Literal["same", "random"]
+OUTCOMES: dict[str, Means] = {"selective": "kept", "weak": "not settled", "not selective": "broken"}
+"""What the outcomes of functions mean for what carries them out."""
+
+KINDS: tuple[Kind, ...] = ("same", "random")
+
+PAPER: dict[Kind, float] = {"same": 0.846, "random": 0.079}
+"""Means of the paper's module, Vicuna-13b, over its 140 concepts (table A1)."""
+
+
+class ReliabilitySpec(Spec):
+    """What is tested, and how widely.
+
+    `concepts` of the 140 are taken, evenly from the list (sensitive ones only where all are), with `words` of each.
+    `across` asks every function about all their words, which makes figure A4; without it each is asked about its own
+    words and as many of other concepts, drawn by `seed`, as in table A1.
+    """
+
+    seed: int = Field(default=0, ge=0)
+    title: str = ""
+    backbone: Backbone = "table"
+    model: str = ""
+    concepts: int = Field(default=16, ge=2, le=140)
+    words: int = Field(default=5, ge=1, le=20)
+    across: bool = True
+
+    @model_validator(mode="before")
+    @classmethod
+    def _filled(cls, given: object) -> object:
+        if isinstance(given, dict) and not given.get("title"):
+            return {**given, "title": "Can the entity functions be trusted?"}
+        return given
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.backbone == "model") != bool(self.model):
+            raise ValueError("`--model` and `--backbone model` go together: give both, or neither.")
+        return self
+
+    @property
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        return {"module": (self.model,)} if self.model else {}
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs are asked for; of a language model, calls."""
+        return self.concepts * self.words * (self.concepts if self.across else 2)
+
+
+class Reliability(Frozen):
+    """What one concept's function gave. For each word: the concept it belongs to, the value in 0…1, and why there is
+    none where it is None. `how` is what the values are come by: a table, an embedding, probabilities, plain answers.
+    """
+
+    concept: str
+    words: tuple[str, ...]
+    of: tuple[str, ...]
+    values: tuple[float | None, ...]
+    how: tuple[str, ...]
+    problems: tuple[str, ...]
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if len({len(one) for one in (self.words, self.of, self.values, self.how, self.problems)}) > 1:
+            raise ValueError("there is not one value a word")
+        return self
+
+    def of_concept(self, name: str) -> list[float]:
+        """The values there are for the words of `name`."""
+        pairs = zip(self.of, self.values, strict=True)
+        return [value for of, value in pairs if of == name and value is not None]
+
+    @property
+    def same(self) -> list[float]:
+        """The outputs for the concept's own words, those without a value left out."""
+        return self.of_concept(self.concept)
+
+    @property
+    def random(self) -> list[float]:
+        """The outputs for words of other concepts, those without a value left out."""
+        pairs = zip(self.of, self.values, strict=True)
+        return [value for of, value in pairs if of != self.concept and value is not None]
+
+    def asked(self, kind: Kind) -> int:
+        """How many outputs were asked for."""
+        own = self.of.count(self.concept)
+        return own if kind == "same" else len(self.of) - own
+
+
+@dataclass
+class ReliabilityView:
+    """One concept's function. `reliability` is None until it was asked; `unread` entries are left out."""
+
+    log: CaseLog
+    spec: ReliabilitySpec | None
+    reliability: Reliability | None
+    unread: int = 0
+
+    @property
+    def title(self) -> str:
+        """The case's name: the concept."""
+        return self.log.case
+
+    @property
+    def explanation(self) -> str | None:
+        """None: nothing is explained here."""
+        return None
+
+    @cached_property
+    def trials(self) -> dict[str, Trial]:
+        """One word each; where a word stands on two lists, its second place is named too. Computed once, for they are
+        looked up again for each that is written down.
+        """
+        one = self.reliability
+        if one is None:
+            return {}
+        known = {call.asked.item: name for name, call in self.log.calls.items()}
+        trials: dict[str, Trial] = {}
+        for word, of, value, problem in zip(one.words, one.of, one.values, one.problems, strict=True):
+            about = item(f"{one.concept}:", word)
+            right = value is not None and (value >= 0.5) == (of == one.concept)
+            reading = Reading(
+                expected="1" if of == one.concept else "0",
+                observed=None if value is None else f"{value:.4g}",
+                outcome="unread" if value is None else "right" if right else "wrong",
+                counts=value is not None,
+                reason=problem,
+            )
+            id = f"{about} ({of})" if about in trials else about
+            calls = (known[about],) if about in known else ()
+            trials[id] = Trial(about=word, paper=reading, repaired=reading, calls=calls)
+        return trials
+
+    def outcome(self, rules: Rules) -> str:
+        """selective, weak, not selective, too few, no values, failed or waiting; both sets of rules read alike."""
+        if self.reliability is None:
+            failed = any(drop.reason == "error" and not drop.item for drop in self.log.drops)
+            return "failed" if failed or self.log.status == "failed" else "waiting"
+        return _judge_concepts([self.reliability], self.spec)[0]
+
+
+def view(log: CaseLog) -> ReliabilityView:
+    """The case that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
+    reader = Reader()
+    spec = reader.read(ReliabilitySpec, log.spec) if log.started else None
+    return ReliabilityView(log, spec, reader.one_of(Reliability, log), reader.unread)
+
+
+def sentences(view: ReliabilityView) -> list[str]:
+    """Whether one concept's function can be trusted, in a sentence."""
+    if view.reliability is None:
+        lost = next((drop.detail for drop in view.log.drops if drop.reason == "error" and not drop.item), "")
+        return [f"It gave no values: {lost}" if lost else "Not judged yet."]
+    return [_judge_concepts([view.reliability], view.spec)[1]]
+
+
+class Report:
+    """A run of this kind as far as it has come, folded from a transcript that keeps all cases.
+
+    `unread` entries could not be read and are left out.
+    """
+
+    def __init__(self, transcript: Transcript) -> None:
+        views = [view(transcript.case(case)) for case in transcript.cases]
+        self.transcript = transcript
+        started = transcript.started
+        self.spec = Reader().read(ReliabilitySpec, started.spec) if started else None
+        self.concepts = [one.reliability for one in views if one.reliability]
+        self.unread = sum(one.unread for one in views)
+
+    def mean(self, kind: Kind) -> float | None:
+        """The mean over all outputs with a value so far: "same" for own words, "random" for others."""
+        return _mean(values_of(self.concepts, kind))
+
+
+def values_of(concepts: Sequence[Reliability], kind: Kind) -> list[float]:
+    """The outputs of one kind that have a value, of all functions together."""
+    return [value for one in concepts for value in (one.same if kind == "same" else one.random)]
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None
+
+
+def verdict(report: Report) -> str:
+    """Whether the backbone can be trusted, in a sentence for anyone. The run's published means decide once there are
+    some: of many functions the transcript may hold a few.
+    """
+    same, random = (report.transcript.score(f"{kind}_mean", "repaired") for kind in KINDS)
+    if same is None or random is None:
+        return _judge_concepts(report.concepts, report.spec)[1]
+    return _judge(same.value, random.value, same.n + random.n, same.of + random.of, report.spec)[1]
+
+
+def _judge_concepts(concepts: Sequence[Reliability], spec: ReliabilitySpec | None) -> tuple[str, str]:
+    same, random = (_mean(values_of(concepts, kind)) for kind in KINDS)
+    asked = sum(len(one.values) for one in concepts)
+    counted = sum(value is not None for one in concepts for value in one.values)
+    return _judge(same, random, counted, asked, spec)
+
+
+def _judge(
+    same: float | None, random: float | None, counted: int, asked: int, spec: ReliabilitySpec | None
+) -> tuple[str, str]:
+    """Whether functions can be trusted, in a word and in a sentence for anyone."""
+    if not counted:
+        return "no values", "It gave no values: this backbone cannot carry the functions out."
+    if counted < asked / 2 or same is None or random is None:
+        return "too few", f"Only {counted} of {asked} answers could be read: too few to tell."
+    selective = "selective" if same - random >= 0.5 else "weak" if same - random >= 0.2 else "not selective"
+    if spec and spec.backbone == "table":
+        return selective, (
+            f"Own words get {same:.2f}, words of other subjects {random:.2f}, by construction: the lists know their "
+            "own words, and give 0 for any other, however fitting."
+        )
+    means = f"Own words get {same:.2f} on average, words of other subjects {random:.2f}"
+    comes_to = {
+        "selective": "It can tell what belongs to a subject.",
+        "weak": "It tells a little: an interpreter will meet many wrong outputs.",
+        "not selective": "It cannot tell: nobody could find these functions by calling them.",
+    }
+    paper = f"(the paper's module: {PAPER['same']:.2f} and {PAPER['random']:.2f})"
+    return selective, f"{means} {paper}. {comes_to[selective]}"

@@ -1,0 +1,229 @@
+"""A black box as it is told: what was asked of it, how it was described, where that holds, and what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ...scene import MOST_SCREENS, Card, Claim, Mark, Panel, Part, Scene, Screen, ending, marked, picked, turned
+from ...text.diff import letters
+from ...text.plurals import counted
+from ...text.whitespace_marks import visible
+from ..base.declared import words_of
+from . import fidelity
+from .budget_text import budget, refusal
+from .cards import cards
+from .case_facts import Facts
+from .ending import differs, verdict_of
+from .functions.numeric import interval
+from .module_calls import item
+from .plot import plot_of
+from .records import Exchange, Fidelity, Probe
+from .tasks import NAMES
+from .view import ProbeView
+
+BOXES: Mapping[str, str] = words_of(__file__, "boxes")
+"""What is known of a black box by its category alone."""
+
+ONE = {"numeric": "test point", "strings": "test text"}
+"""What a test is called, where it is no unit test."""
+
+WORDS: dict[Mark, str] = words_of(__file__, "marks")
+
+HIGHEST = 12
+"""So many of the words with the highest values are listed."""
+
+_LONGEST = 160
+"""Characters of a round's own line."""
+
+
+def scene(view: ProbeView) -> Scene:
+    """The case as far as it has come. What the function is stands in nothing but the plot's truth, the cards and the
+    verdict. Never raises.
+    """
+    spec = view.spec
+    category = spec.category if spec else view.truth.category if view.truth else ""
+    made = Scene(
+        lab="Probe",
+        method=NAMES[spec.interpreter] if spec else "",
+        one=ONE.get(category, "unit test"),
+        words=WORDS,
+        parts=tuple(_asked(view, category)),
+        claim=_claim(view),
+        cards=cards(view),
+        panels=tuple(_panels(view, category)),
+        plot=plot_of(view),
+        verdict=verdict_of(view),
+        differs=differs(view),
+    )
+    return made.model_copy(update={"screens": tuple(_screens(made, view))[:MOST_SCREENS]})
+
+
+# What was asked, and what was claimed
+
+
+def _asked(view: ProbeView, category: str) -> Iterator[Part]:
+    if category in BOXES:
+        yield Part(label="The black box", text=BOXES[category])
+    if view.spec is not None:
+        yield Part(label="What it may use", text=budget(view))
+    if why := refusal(view):
+        yield Part(label="It went on in plain text", text=why)
+
+
+def _claim(view: ProbeView) -> Claim | None:
+    said = view.interpretation
+    if said is None:
+        return None
+    trouble = view.estimate.trouble.repaired if view.estimate else ""
+    given = "" if said.interval is None else f"Behaves otherwise {interval(*said.interval)}, in two numbers."
+    return Claim(
+        parts=(Part(text=said.description.repaired),) if said.description.repaired else (),
+        note=" ".join(filter(None, (given, trouble))),
+        domain=said.domain.repaired,
+        code=said.code.repaired,
+        calls=(said.call,) if said.call else (),
+    )
+
+
+# What was tried
+
+
+def _panels(view: ProbeView, category: str) -> Iterator[Panel]:
+    if view.fidelity is not None:
+        yield _box(view.fidelity, is_out=view.truth is not None)
+    numbers = sorted({*view.exchanges, *(probe.round for probe in view.probes)})
+    for number in numbers:
+        is_over = number != numbers[-1] or number in view.exchanges or view.interpretation is not None
+        yield _round(view, number, category, is_over)
+    if view.audit is not None:
+        yield from _quoted(view)
+    if category == "entities":
+        yield from _highest(view)
+
+
+def _box(found: Fidelity, is_out: bool) -> Panel:
+    """How far the box keeps to its own truth; the inputs would give it away before the truth is out."""
+    rows = zip(found.inputs, found.inside, found.expected, found.outputs, found.readings, strict=False)
+    parts = [
+        Part(
+            label=f"{text} ({'belongs to the function' if inside else 'does not belong'})",
+            text=f"its truth: {expected}; the box: {output} ({reading})",
+        )
+        for text, inside, expected, output, reading in sorted(rows, key=lambda row: row[4] == "right")
+    ]
+    title = "The box against its own truth"
+    return Panel(title=title, parts=tuple(parts) if is_out else (), answer=" ".join(fidelity.sentences(found)))
+
+
+def _round(view: ProbeView, number: int, category: str, is_over: bool) -> Panel:
+    """One round: what the interpreter asked for, and what it was told; its line comes when it is over."""
+    exchange, made = view.exchanges.get(number), view.of_round(number)
+    behind = _behind(view, made) if view.truth is not None else ()
+    return Panel(
+        title=f"Round {number}" if number else "Exemplars that it is shown",
+        parts=(*_message(exchange, view.exchanges.get(number - 1)), *(_call(probe, category) for probe in made)),
+        answer=_in_a_line(exchange, made) if is_over else "",
+        note="It made up outputs before it had them." if exchange and exchange.invented else "",
+        calls=(*((exchange.call,) if exchange else ()), *behind),
+    )
+
+
+def _message(exchange: Exchange | None, before: Exchange | None) -> Iterator[Part]:
+    if exchange is not None and exchange.invented:
+        yield Part(label="Made up in its message", text=exchange.invented)
+    is_new = exchange is not None and (before is None or exchange.description != before.description)
+    if exchange is not None and exchange.description and exchange.inputs and is_new:
+        yield Part(label="It already says", text=exchange.description)
+
+
+def _behind(view: ProbeView, made: list[Probe]) -> tuple[str, ...]:
+    """The calls of a model that carried the function out; their prompts name the answer."""
+    if view.spec is None or not view.spec.is_module:
+        return ()
+    items = {item("input", probe.input) for probe in made}
+    calls = view.log.calls.items()
+    return tuple(name for name, call in calls if call.asked.role == "module" and call.asked.item in items)
+
+
+def _call(probe: Probe, category: str) -> Part:
+    """A call: of a text with what the box took away and put in."""
+    given, output = visible(probe.input), visible(probe.output) or "(empty)"
+    if probe.problem:
+        return Part(label=f"f({given})", text=f"(no output: {probe.problem})")
+    pieces = letters(probe.input, probe.output) if category == "strings" and probe.output else []
+    if not pieces:
+        return Part(label=f"f({given})", text=output)
+    marks = {"removed": "struck", "added": "added", "same": None}
+    seen = [(visible(one.text, every=one.op != "same"), marks[one.op]) for one in pieces]
+    return marked(seen, f"{given} → {output}")  # type: ignore[arg-type]
+
+
+def _in_a_line(exchange: Exchange | None, made: list[Probe]) -> str:
+    if made:
+        calls = ", ".join(f"f({probe.input}) = {probe.output or probe.problem}" for probe in made)
+        line = f"{counted(len(made), 'call')}: {calls}"
+    else:
+        line = exchange.trouble if exchange and exchange.trouble else "It concludes."
+    line = " ".join(line.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+def _quoted(view: ProbeView) -> Iterator[Panel]:
+    """Whether the calls that its words quote were made."""
+    audit = view.audit
+    assert audit is not None
+    kinds = {
+        "as it was shown": audit.supported,
+        "not what it was shown": audit.contradicted,
+        "never tried": audit.unseen,
+    }
+    parts = [Part(label=f"f({one}) = {given}", text=how) for how, pairs in kinds.items() for one, given in pairs]
+    if parts:
+        held = f"{len(audit.supported)} of {counted(len(parts), 'call')} that it quotes came out as it says."
+        yield Panel(title="What its words quote", parts=tuple(parts), answer=held)
+
+
+def _highest(view: ProbeView) -> Iterator[Panel]:
+    """The words that were tried with the highest values; of a word tried twice the last."""
+    values = {probe.input: probe for probe in view.probes if probe.value is not None}
+    first = sorted(values.values(), key=lambda probe: (-(probe.value or 0.0), probe.number))[:HIGHEST]
+    if first:
+        parts = tuple(Part(label=probe.input, text=f"{probe.value:.2f}") for probe in first)
+        yield Panel(title="The words with the highest values", parts=parts)
+
+
+# In which order it is told
+
+
+def _screens(made: Scene, view: ProbeView) -> Iterator[Screen]:
+    """Of numbers the calls, the claim, a bet where the two part, then the truth; of all others a round, the claim and
+    three bets, then all tests at once. Last what decides, and the verdict.
+    """
+    yield Screen(shows="question")
+    if made.plot is not None and made.plot.points:
+        yield Screen(shows="plot")
+    elif (number := _most_telling(made)) is not None:
+        yield Screen(shows="panel", of=str(number))
+    if made.claim is not None:
+        yield Screen(shows="claim")
+    yield from turned(_parted(made.cards, view) if made.plot is not None else picked(made.cards))
+    yield from ending(made)
+
+
+def _most_telling(made: Scene) -> int | None:
+    """The first round with made-up outputs, else the first with calls."""
+    rounds = [(number, panel) for number, panel in enumerate(made.panels) if panel.title.startswith(("Round", "Exem"))]
+    told = [number for number, panel in rounds if panel.note] or [number for number, panel in rounds if panel.parts]
+    return told[0] if told else None
+
+
+def _parted(found: tuple[Card, ...], view: ProbeView) -> list[Card]:
+    """A point where code and function agree, and the one where they are farthest apart."""
+    worst = Facts(view).worst
+    about = "" if worst is None else f"x = {worst[0]:g}"
+    kept = [card for card in found if card.mark == "kept"]
+    apart = sorted(
+        (card for card in found if card.mark in ("broken", "not settled")),
+        key=lambda card: not card.parts or card.parts[0].text != about,
+    )
+    return sorted([*kept[:1], *apart[:1]], key=lambda card: card.number)

@@ -1,0 +1,44 @@
+"""What scoring publishes, whatever the function's category, and when there is a figure at all."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...events import Frozen, Rules
+from ...score import Figure, Score, undefined
+from .records import Interpretation
+
+NOTHING = "nothing was concluded"
+"""Why there is no figure where no description and no code came."""
+
+HELD_OUT = 11
+"""The stream of random numbers of the inputs that nobody probed."""
+
+
+class Entry(NamedTuple):
+    """A record to be kept."""
+
+    item: str
+    record: Frozen
+
+
+class NoCode(NamedTuple):
+    """Why the interpretation's code cannot be run."""
+
+    why: str
+
+
+Outcome = Figure | Entry | NoCode
+
+
+def is_judged(read: Interpretation, rules: Rules) -> bool:
+    """Whether `rules` judge it. Where nothing was concluded the authors' evaluation counts a failure; by repaired rules
+    there is nothing to judge (docs/measuring.md §4.7).
+    """
+    return rules == "paper" or bool(read.description.repaired or read.code.repaired)
+
+
+def share(value: float | None, reason: str, n: int = 1, of: int | None = None) -> Score:
+    """A figure of `n` things; where it is undefined, of none, and why."""
+    of = n if of is None else of
+    return undefined(of, reason) if value is None else Score(value, n, of)

@@ -1,0 +1,87 @@
+"""A curve that a person draws by hand: the code it stands for, how near it lies to the function, and its tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import isfinite
+from typing import Literal
+
+from .functions.numeric import PROBED
+from .plot import STRETCHES
+from .records import Interpretation, Submission
+from .view import ProbeView
+
+POINTS = 65
+"""Of a drawn curve, evenly over the range that is tested."""
+
+NEAR = 0.1
+"""A hand does not draw exactly: what lies within this share of the function's height is near."""
+
+MOSTLY, PARTLY = 0.8, 0.3
+"""Shares of a stretch's test points that are near, from which on it counts as found, and as found in part."""
+
+WORDS = "A curve drawn by hand."
+"""The description that it is submitted with; the curve itself is its code."""
+
+Tile = Literal["near", "partly", "far"]
+
+SIGNS: dict[Tile, str] = {"near": "■", "partly": "◧", "far": "□"}
+
+
+def code(ys: Sequence[float]) -> str:
+    """A function of x, level beyond the tested range, whose line goes through these values. Raises ValueError unless
+    they are POINTS finite numbers.
+    """
+    if len(ys) != POINTS or not all(isinstance(y, int | float) and isfinite(y) for y in ys):
+        raise ValueError(f"A drawn curve has {POINTS} values, each a number.")
+    low, high = PROBED
+    step = (high - low) / (POINTS - 1)
+    return (
+        "def f(x):\n"
+        f"    ys = [{', '.join(f'{y:.5g}' for y in ys)}]\n"
+        f"    place = min(max((x - {low:g}) / {step:g}, 0), {POINTS - 1})\n"
+        f"    at = min(int(place), {POINTS - 2})\n"
+        "    return ys[at] + (place - at) * (ys[at + 1] - ys[at])"
+    )
+
+
+def submission(ys: Sequence[float]) -> Submission:
+    """What the person concludes who drew this. Raises ValueError as `code` does."""
+    return Submission(description=WORDS, domain="", code=code(ys), interval=None)
+
+
+def is_drawn(said: Interpretation | None) -> bool:
+    """Whether the conclusion is a drawn curve."""
+    return said is not None and said.interpreter == "you" and said.description.repaired == WORDS
+
+
+def tiles(view: ProbeView) -> list[Tile]:
+    """How near what was concluded lies, by hand or by code, all held to the same. Empty before the truth is out."""
+    truth, given = view.truth, view.estimate.repaired if view.estimate else ()
+    return nearness(truth.x, truth.y, given) if truth else []
+
+
+def nearness(xs: Sequence[float], true: Sequence[float | None], given: Sequence[float | None]) -> list[Tile]:
+    """For each stretch of the tested range, from the lowest on, how much of what was given lies within NEAR of the
+    function's height, at the test points `xs`. Without values given none does; empty where the function has none.
+    """
+    known = [y for y in true if y is not None and isfinite(y)]
+    if not known:
+        return []
+    within = NEAR * (max(known) - min(known)) or NEAR * abs(known[0]) or NEAR
+    rows = sorted(zip(xs, true, given or [None] * len(xs), strict=True), key=lambda row: row[0])
+    ends = [len(rows) * part // STRETCHES for part in range(STRETCHES + 1)]
+    return [_tile(rows[low:high], within) for low, high in pairwise(ends) if low < high]
+
+
+def _tile(rows: Sequence[tuple[float, float | None, float | None]], within: float) -> Tile:
+    counted = [(y, given) for _, y, given in rows if y is not None]
+    hits = sum(given is not None and isfinite(given) and abs(given - y) <= within for y, given in counted)
+    share = hits / len(counted) if counted else 0.0
+    return "near" if share >= MOSTLY else "partly" if share >= PARTLY else "far"
+
+
+def row(found: Sequence[Tile]) -> str:
+    """The tiles in a line, and how many are near."""
+    return f"{''.join(SIGNS[one] for one in found)} {found.count('near')} of {len(found)}"

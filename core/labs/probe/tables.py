@@ -1,0 +1,101 @@
+"""The tables that a study of the Probe lab can ask for by name: those of Schwettmann et al. 2023."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...events import Rules
+from ...rulesets import RULES
+from ...score import Figure, Score, undefined
+from ..base.declared import Metric, Otherwise, Table, declared
+from .metrics import HEADLINE
+from .view import ProbeView
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+CHOICES = ("evaluator", "answers")
+"""Settings that are ways to measure, and not what is measured."""
+
+METRICS = declared(__file__, "for_tables", Metric)
+
+_OF = {"numeric": ("nmse_success",), "strings": ("exact_match", "unit_test")}
+
+
+def more(view: ProbeView, rules: Rules) -> Iterator[Figure]:
+    """What the box itself gives where its truth is known, of words and of facts; the same by both rules."""
+    box = view.fidelity
+    if box is None:
+        return
+    if box.category == "relations":
+        asked = box.total(inside=True)
+        known = asked - box.count("no value", inside=True)
+        right = box.count("right", inside=True)
+        share = Score(right / known, known, asked, hits=right) if known else undefined(asked, "it gave no value")
+        yield Figure("relation_accuracy", rules, share)
+        return
+    for name, side in (("entity_score_same", True), ("entity_score_random", False)):
+        values = [_number(output) for output, inside in zip(box.outputs, box.inside, strict=True) if inside is side]
+        given = [value for value in values if value is not None]
+        mean = sum(given) / len(given) if given else None
+        yield Figure(name, rules, Score(mean, len(given), len(values)))
+
+
+def traits(view: ProbeView) -> dict[str, str]:
+    """The function's subcategory, by its truth: what is done to it, else whether it has several parts."""
+    truth = view.truth
+    if truth is None:
+        return {"subcategory": "not known"}
+    if truth.category not in ("numeric", "strings"):
+        return {"subcategory": truth.kind}
+    done = "noise" if truth.noise else "corrupted" if truth.corrupted else ""
+    return {"subcategory": done or ("composed" if ";" in truth.kind else "one part")}
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def otherwise(view: ProbeView) -> Iterator[Otherwise]:
+    """The figure that decides in its category, by either rules; of numbers whether the error is small enough, for of
+    errors without an upper end a mean says nothing.
+    """
+    if view.spec is None:
+        return
+    metric = HEADLINE[view.spec.category]
+    metric = "nmse_success" if metric == "nmse" else metric
+    # Paper rules read prose alone.
+    for rules in RULES if view.spec.answers == "prose" else ("repaired",):
+        score = view.score(metric, rules)
+        yield Otherwise(metric, {"rules": rules}, score.value if score else None)
+
+
+def _by_indicator(frame: DataFrame) -> DataFrame:
+    """Each category by the figures that the paper has of it."""
+    fits = [
+        metric in _OF.get(category, ("unit_test",))
+        for category, metric in zip(frame["category"], frame["metric"], strict=True)
+    ]
+    return frame[fits]
+
+
+def _of_ceilings(frame: DataFrame) -> DataFrame:
+    return frame[(frame["metric"] == "unit_test_ceiling") & (frame["category"] != "numeric")]
+
+
+TABLES = declared(
+    __file__,
+    "table",
+    Table,
+    {
+        "find_t2": {"cases": _by_indicator},
+        "find_a1": {"cases": lambda frame: frame[frame["category"] == "entities"]},
+        "find_a2": {"cases": lambda frame: frame[frame["category"] == "relations"]},
+        "find_a3": {"cases": _of_ceilings},
+        "find_f5": {"cases": _by_indicator},
+    },
+)

@@ -1,0 +1,311 @@
+"""What is asked: which black box, who is to explain it, with what budget, and who judges. FIND, sections 2 to 4."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from ...events import Frozen, Rules, Sampling
+from ...parsers.fields import Answers
+from ..base.cases import Case
+from ..base.declared import words_of
+from ..base.spec import MOST_CASES, Sampled
+from .functions import source
+from .functions.base import Category, FindFunction
+from .functions.generate import Difficulty
+from .functions.modules import Backbone
+from .functions.source import OwnKind
+
+Interpreter = Literal["aia", "milan", "aia+milan", "fit", "nearest", "you", "given"]
+
+ROUNDS = 20
+"""The paper's agents have as many (docs/measuring.md §4.4)."""
+
+PROBES = 200
+MENDS = 2
+"""How often an agent whose code cannot be run may write its conclusion again."""
+
+TRIPLETS = 20
+"""Unit tests of one function: with ten, six right cannot be told from guessing."""
+
+FREE_TRIPLETS = 80
+"""The same where sentence vectors take them, which costs no call: so few as twenty cannot show that a description tells
+as much as the truth (docs/measuring.md §4.9), and these are four rounds of a subject's twenty words.
+"""
+
+PAPER_TRIPLETS = 10
+"""The paper's number (paper §3)."""
+
+MODULE_CHECKS = 10
+"""Inputs inside and outside that a language model is asked before it carries a function out."""
+
+OWN = "own"
+"""The case's id where the function is the person's own."""
+
+_CHOICE = 12
+"""Tells the random numbers that choose published functions from the other streams of a seed."""
+
+BY_MODEL = ("aia", "milan", "aia+milan")
+"""Interpreters that are language models."""
+
+NAMES: dict[Interpreter, str] = words_of(__file__, "interpreters")
+
+FIRST_BACKBONE: dict[str, Backbone] = {"entities": "embedding", "relations": "table"}
+"""What carries a function out unless someone chooses: twenty listed words are too few for a subject to be found by, and
+sentence embeddings know no facts."""
+
+CAN: dict[Interpreter, tuple[Category, ...]] = {
+    **dict.fromkeys(("aia", "milan", "aia+milan", "you", "given"), source.CATEGORIES),
+    "fit": ("numeric", "strings"),
+    "nearest": ("entities",),
+}
+"""Which categories each interpreter takes on."""
+
+
+class Given(Frozen):
+    """An interpretation made elsewhere."""
+
+    description: str = ""
+    domain: str = ""
+    code: str = ""
+
+
+class ProbeSpec(Sampled):
+    """Black boxes and who interprets them: one case a function.
+
+    The function is the person's `own`, else the one named `function` or those named `functions` (published ids with
+    `find_dir`, or names of drawn ones), else those of the published category, else the `count` functions that the seeds
+    from `seed` on and `difficulty` stand for. `model` is the interpreter's, `evaluator` the one that takes the unit
+    tests; `backbone` answers for entities and relations, with `module` where it is a model. `rounds` and `probes` are
+    the interpreter's budget for each function. With `tools` an agent asks by native tool calls where its model has
+    them, and by the paper's text protocol where not. `answers` says how conclusions and unit tests are asked for.
+    `rules` read the agent's commands while it works and say how a
+    drawn function behaves; the final answer is always read by both. Fields without a title are set by hand.
+    """
+
+    seed: int = Field(default=0, ge=0, lt=10**12)
+    title: str = ""
+    category: Category = "numeric"
+    function: str = ""
+    functions: tuple[str, ...] = Field(default=(), max_length=MOST_CASES)
+    count: int = Field(default=1, ge=1, le=MOST_CASES)
+    find_dir: str | None = None
+    limit: int | None = Field(default=None, ge=1, le=MOST_CASES)
+    difficulty: Difficulty | None = None
+    own: str = Field(default="", max_length=8_000)
+    own_kind: OwnKind = "code"
+    interpreter: Interpreter = "aia"
+    model: str = ""
+    evaluator: str = ""
+    backbone: Backbone = "table"
+    module: str = ""
+    rounds: int = Field(default=ROUNDS, ge=1, le=50)
+    probes: int = Field(default=PROBES, ge=1, le=2_000)
+    temperature: float = Field(default=0.0, ge=0, le=2)
+    tokens: int = Field(default=700, ge=16, le=16_384)
+    rules: Rules = "repaired"
+    tools: bool = False
+    answers: Answers = "prose"
+    triplets: int | None = Field(
+        default=None,
+        ge=1,
+        le=200,
+        title="Unit tests",
+        description=f"triplets of each function (default: {FREE_TRIPLETS} where sentence vectors take them, else "
+        f"{TRIPLETS}; by paper rules the paper's {PAPER_TRIPLETS}; fewer than 40 show of no "
+        "description that it tells as much as the truth)",
+    )
+    given: Given | None = None
+    beside: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _filled(cls, given: object) -> object:
+        if not isinstance(given, dict):
+            return given
+        filled = {key: value.strip() if isinstance(value, str) else value for key, value in given.items()}
+        named = filled.get("functions")
+        if isinstance(named, list | tuple):
+            several = tuple(dict.fromkeys(one.strip() for one in named if isinstance(one, str) and one.strip()))
+            if len(several) == 1 and not filled.get("function"):
+                filled["function"], several = several[0], ()
+            filled["functions"] = several
+        filled["title"] = filled.get("title") or _title(filled)
+        return filled
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.interpreter in BY_MODEL and not self.model:
+            raise ValueError("Choose the model that is to interpret the function.")
+        if self.category not in CAN[self.interpreter]:
+            raise ValueError(
+                f"The {self.interpreter} baseline knows {' and '.join(CAN[self.interpreter])} functions only."
+            )
+        if self.tools and self.rules == "paper":
+            raise ValueError("By paper rules an agent asks in text: turn tool calls off, or choose repaired rules.")
+        if self.answers == "schema" and self.rules == "paper":
+            raise ValueError("Paper rules read only prose. Choose prose for the answers, or repaired rules.")
+        if self.interpreter == "given" and self.given is None:
+            raise ValueError("There is no description to rate.")
+        if self.is_module and self.backbone == "model" and not self.module:
+            raise ValueError("A function that a language model carries out needs a model; choose one.")
+        if self.difficulty and self.difficulty not in source.difficulties(self.category):
+            known = " or ".join(source.difficulties(self.category))
+            raise ValueError(f"{self.category} functions are {known}, not {self.difficulty}.")
+        self._one_source()
+        return self
+
+    def _one_source(self) -> None:
+        """Raises ValueError where it is not clear which functions are meant."""
+        named = [bool(self.own), bool(self.function), bool(self.functions), self.count > 1]
+        if sum(named) > 1:
+            raise ValueError(
+                "Choose one: a function of your own, one by its name, several by their names, or several drawn ones."
+            )
+        if self.count > 1 and self.find_dir:
+            raise ValueError("A count draws new functions. For functions of the published set give a limit instead.")
+        if self.limit is not None and not self._is_category:
+            raise ValueError("A limit is for the published set: name the set's folder, and no single function.")
+        if self.interpreter == "given" and self.is_several:
+            raise ValueError("A description made elsewhere is about one function: name that function.")
+
+    @property
+    def _is_category(self) -> bool:
+        """Whether the functions are those of a published category."""
+        return bool(self.find_dir) and not (self.own or self.function or self.functions)
+
+    @property
+    def is_several(self) -> bool:
+        """Whether it is about functions of which only the names are known, and not about one that `load` gives."""
+        return bool(self.functions) or self.count > 1 or self._is_category
+
+    @property
+    def is_published(self) -> bool:
+        """Whether it is a function of the published set, with that set's own tests."""
+        return bool(self.find_dir and self.function and not self.own and not source.is_drawn(self.function))
+
+    @property
+    def is_module(self) -> bool:
+        """Whether a backbone stands behind the function."""
+        return self.category in ("entities", "relations") and not (self.own and self.own_kind == "pairs")
+
+    @property
+    def unit_tests(self) -> int:
+        """Triplets of each function. A published function has its own ten."""
+        if self.rules == "paper":
+            return self.triplets or PAPER_TRIPLETS
+        return self.triplets or (FREE_TRIPLETS if self.is_module and not self.evaluator else TRIPLETS)
+
+    @property
+    def exploring(self) -> Sampling:
+        """How the interpreter draws its messages."""
+        return self.sampled(Sampling(max_tokens=self.tokens))
+
+    @property
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        asked = {
+            "interpreter": self.model if self.interpreter in BY_MODEL else "",
+            "evaluator": self.evaluator,
+            "module": self.module if self.is_module and self.backbone == "model" else "",
+        }
+        return {role: (model,) for role, model in asked.items() if model}
+
+    def names(self) -> Iterator[str]:
+        """The functions' names, without loading them: the cases' ids. Raises BenchmarkError where the published set
+        cannot be read.
+        """
+        if self.own:
+            yield OWN
+        elif self.function:
+            yield self.function.replace("/", "-")
+        elif self.functions:
+            yield from (name.replace("/", "-") for name in self.functions)
+        elif self._is_category:
+            ids = sorted(source.published_ids(self.category, str(self.find_dir)))
+            places = np.random.default_rng([self.seed, _CHOICE]).permutation(len(ids))[: self.limit]
+            yield from (ids[place] for place in places)
+        else:
+            for seed in range(self.seed, self.seed + self.count):
+                yield source.name_of(self.category, seed, self.difficulty, self.rules)
+
+    def alone(self, name: str) -> ProbeSpec:
+        """The same for one of its functions: a run of several measures each as a run of that one would."""
+        if not self.is_several:
+            return self
+        fields: dict[str, object] = {"functions": (), "count": 1, "limit": None}
+        fields |= {"seed": source.seed_of(name)} if self.count > 1 else {"function": name}
+        one = self.model_copy(update=fields)
+        return one.model_copy(update={"title": _title(one.model_dump())})
+
+    def load(self) -> FindFunction:
+        """The black box, where it is about one. Raises ValueError (BenchmarkError among them) in words for the person;
+        where it is about several, each `alone` gives its own.
+        """
+        if self.is_several:
+            raise ValueError("Several functions are named here: name only one.")
+        if self.own:
+            return source.brought(self.category, self.own_kind, self.own)
+        if self.function:
+            return source.by_id(self.category, self.function, Path(self.find_dir) if self.find_dir else None)
+        return source.drawn(self.category, self.seed, self.difficulty, self.rules)
+
+
+def cases(spec: ProbeSpec) -> Iterator[Case]:
+    """One case a function, `about` which is the specification for it alone. Raises BenchmarkError."""
+    for name in spec.names():
+        one = spec.alone(name)
+        yield Case(name, one, one.title)
+
+
+def asks(spec: ProbeSpec, cases: int) -> dict[str, int]:
+    """How many calls to language models a run over so many functions makes at most, by role."""
+    longest = spec.rounds + 1 + (MENDS if spec.category in ("numeric", "strings") else 0)
+    longest += spec.answers == "schema"
+    dialogue = {"aia": longest, "aia+milan": longest, "milan": 1}.get(spec.interpreter, 0)
+    # The description, the same as paper rules read it where that differs, the true one, and of facts the outputs seen.
+    descriptions = 4 if spec.category == "relations" else 3
+    tests = descriptions * spec.unit_tests if spec.evaluator and spec.category != "numeric" else 0
+    checked = 0 if spec.interpreter == "given" else 2 * MODULE_CHECKS
+    modules = spec.probes + checked if spec.is_module and spec.backbone == "model" else 0
+    each = {"interpreter": dialogue, "evaluator": tests, "module": modules}
+    return {role: cases * calls for role, calls in each.items() if calls}
+
+
+def calls(spec: ProbeSpec, cases: int) -> int:
+    """How many calls to language models a run over so many functions makes at most."""
+    return sum(asks(spec, cases).values())
+
+
+_KINDS = {"numeric": "numeric", "strings": "string", "entities": "entity", "relations": "relation"}
+_YOURS = "Your own {} function"
+
+NAMELESS = tuple(_YOURS.format(kind) for kind in _KINDS.values())
+"""Titles of functions that a person wrote: any two have the same."""
+
+
+def _title(fields: dict[str, Any]) -> str:
+    """What a list of runs calls it; it must not give the function away."""
+    category = str(fields.get("category") or "numeric")
+    kind = _KINDS.get(category, category)
+    if fields.get("own"):
+        return _YOURS.format(kind)
+    if fields.get("function"):
+        return f"The {kind} function {fields['function']}"
+    if fields.get("functions"):
+        return f"{len(fields['functions'])} {kind} functions"
+    if fields.get("find_dir"):
+        several = f"{fields['limit']} published" if fields.get("limit") else "The published"
+        return f"{several} {kind} functions"
+    difficulty = f", {fields['difficulty']}" if fields.get("difficulty") else ""
+    seed, count = fields.get("seed") or 0, fields.get("count") or 1
+    if isinstance(seed, int) and isinstance(count, int) and count > 1:
+        return f"{count} {kind} functions (seeds {seed} to {seed + count - 1}{difficulty})"
+    return f"{'An' if kind == 'entity' else 'A'} {kind} function (seed {seed}{difficulty})"
+
+
+JUDGING = Sampling(temperature=0, max_tokens=60)
+"""How an evaluator answers (docs/measuring.md §4.9)."""

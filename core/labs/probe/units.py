@@ -1,0 +1,292 @@
+"""Unit tests: an evaluator reads the description and picks which of three examples is the function's (paper §3)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from ... import files
+from ...events import CallFailed
+from ...parsers import fields
+from ...parsers.cut import REASON as CUT
+from ...rulesets import RULES
+from ...runs.context import Run
+from ...score import Score, undefined
+from ...statistics import wilson
+from ...text.embed import NoEncoder, encoder, likeness
+from . import json_answers, parse, prompts
+from .evaluate import picked
+from .exemplars import string_triplets
+from .functions import source
+from .functions.base import FindFunction
+from .functions.benchmark import BenchmarkError
+from .functions.entities import EntityFunction, concepts
+from .functions.relations import UNDEFINED, RelationFunction, relations
+from .functions.triplets import Triplet, entity_triplets, published_triplets, relation_triplets
+from .records import TELL_NOTHING, Interpretation, Probe, UnitTest
+from .tasks import JUDGING, ProbeSpec
+from .trials import trial_of
+
+EMBEDDING = "embedding"
+"""The evaluator's name where no model takes the tests of entities and relations."""
+
+About = Literal["interpretation", "paper", "truth", "nothing", "anything", "everything", "seen"]
+_METRICS: dict[About, str] = {"interpretation": "unit_test", "truth": "unit_test_ceiling"}
+_ITEMS: dict[About, str] = {"interpretation": "unit", "truth": "ceiling"}
+"""What the items of tests are called that are not called as what they are about."""
+
+CONTROL = "unit_test_control"
+"""The figure of descriptions that tell nothing: the best of them decides."""
+
+NOTHING = "It gives an output for an input, as its rule has it.", "Its inputs."
+ANYTHING = (
+    "It may be any curve, any change of a text, any subject and any fact, with noise of any kind.",
+    "Values may be replaced below 0, and they may be replaced above 0; any input may give undefined.",
+)
+"""Descriptions with their domains that hold of every function."""
+
+
+CLEARLY = 0.1
+"""By how much more like a description an example must be than the next one for sentence vectors to pick it. A text that
+tells nothing is about as like one as another: without this, such texts beat all of CONTROL on a tenth of the relations.
+"""
+
+SHOWN = " -> "
+"""Between the input and the output of an example, as it is shown."""
+
+
+def everything(category: str) -> tuple[str, str]:
+    """A description that names all subjects, or all facts, and so tells nothing; with its domain."""
+    if category == "entities":
+        return f"It knows words related to {', '.join(concepts())}.", "Any input."
+    return f"It answers, {'; '.join(f'of {first} {second}' for first, second in relations())}.", "Any input."
+
+
+def outputs_seen(run: Run) -> str:
+    """A description that lists the outputs which the interpreter saw, and says nothing of what leads to them; empty
+    where it saw none.
+    """
+    made = sorted(run.recorded(Probe).values(), key=lambda probe: probe.number)
+    seen = dict.fromkeys(probe.output for probe in made if not probe.problem and probe.output != UNDEFINED)
+    return f"It gives outputs such as {', '.join(seen)}." if seen else ""
+
+
+def telling_nothing(category: str) -> dict[About, str]:
+    """What an evaluator reads of descriptions that are worth nothing."""
+    return {
+        "nothing": "\n".join(NOTHING),
+        "anything": "\n".join(ANYTHING),
+        "everything": "\n".join(everything(category)),
+    }
+
+
+def triplets(spec: ProbeSpec, function: FindFunction) -> tuple[Triplet, ...]:
+    """The published triplets of a published function, else ours. Raises ValueError where there can be none."""
+    if spec.is_published and spec.find_dir:
+        if spec.category == "strings":
+            task = source.published_strings(spec.find_dir)[spec.function]
+            pairs = zip(task.triplets, task.correct, strict=True)
+            return tuple(Triplet(options=options, correct=correct) for options, correct in pairs)
+        if isinstance(function, EntityFunction | RelationFunction):
+            return published_triplets(files.named(spec.find_dir), spec.category)[spec.function]
+    if isinstance(function, EntityFunction):
+        return entity_triplets(function, spec.seed, spec.unit_tests)
+    if isinstance(function, RelationFunction):
+        return relation_triplets(function, spec.seed, spec.unit_tests)
+    if spec.category == "strings":
+        return string_triplets(function, spec.seed, spec.unit_tests)
+    raise ValueError("pairs that were typed in leave nothing to test with")
+
+
+async def run_tests(spec: ProbeSpec, run: Run, function: FindFunction, read: Interpretation) -> None:
+    """Publish `unit_test`, and `unit_test_ceiling`: what the same evaluator makes of the true description.
+
+    Raises CallFailed where every call of the evaluator failed, and there is nothing else to judge by.
+    """
+    evaluator = spec.evaluator or ("" if spec.category == "strings" else EMBEDDING)
+    why = "no evaluator was chosen" if not evaluator else ""
+    tests: tuple[Triplet, ...] = ()
+    if evaluator:
+        try:
+            tests = await asyncio.to_thread(triplets, spec, function)
+        except (ValueError, BenchmarkError, KeyError) as error:
+            why = str(error)
+    texts: dict[About, str] = {"interpretation": read.told.repaired}
+    if spec.answers == "prose" and read.told.paper and _words(read.told.paper) != _words(read.told.repaired):
+        # Judgement twice only where it matters, for every call costs.
+        texts["paper"] = read.told.paper
+    texts["truth"] = function.describe()
+    if spec.category == "relations" and (listed := outputs_seen(run)):
+        texts["seen"] = listed
+    if not texts["interpretation"].strip():
+        del texts["interpretation"]
+        if tests and not (_was_cut(run) and "paper" in texts):
+            why = "there is no description to judge"
+    if not tests or why:
+        _without(spec, run, _METRICS.values(), undefined(len(tests), why or "there are no triplets"))
+        return
+    if evaluator == EMBEDDING:
+        # An encoder prefers some examples whatever it reads: what tells nothing shows by how much.
+        texts |= telling_nothing(spec.category)
+        try:
+            judged = await asyncio.to_thread(_by_embedding, tests, texts)
+        except NoEncoder as missing:
+            _without(spec, run, ["unit_test"], undefined(len(tests), str(missing)))
+            return
+    else:
+        try:
+            judged = await _by_model(spec, run, tests, texts)
+        except CallFailed as failure:
+            if spec.category != "strings":
+                raise
+            # A function of texts is judged by its code first.
+            _without(spec, run, _METRICS.values(), undefined(len(tests), failure.message))
+            return
+    for item, test in judged.items():
+        run.record(test, item, trial=trial_of(item))
+    _score(spec, run, judged, len(tests))
+
+
+def _was_cut(run: Run) -> bool:
+    """Whether the conclusion was cut: then only the original parser reads a description in it."""
+    place = run.session.state.places.get(run.case)
+    return place is not None and any(drop.reason == CUT and not drop.item for drop in place.drops)
+
+
+def _without(spec: ProbeSpec, run: Run, metrics: Iterable[str], score: Score) -> None:
+    """Publish `metrics` as undefined by either rules."""
+    for rules in RULES:
+        for metric in metrics:
+            run.score(metric, json_answers.score_of(spec, score, rules), rules)
+
+
+def _words(text: str) -> list[str]:
+    """What an evaluator reads, but for white space."""
+    return text.split()
+
+
+async def _by_model(
+    spec: ProbeSpec, run: Run, tests: Sequence[Triplet], texts: dict[About, str]
+) -> dict[str, UnitTest]:
+    """One call a triplet and description. A call that fails drops its triplet; raises CallFailed where all fail."""
+    failures: list[CallFailed] = []
+    cut: set[str] = set()
+
+    async def test(item: str, work: tuple[About, Triplet]) -> UnitTest:
+        about, triplet = work
+        options = shown(triplet)
+        prompt = prompts.unit_test(spec, texts[about], options)
+        prompt = prompt.model_copy(update={"slots": {**prompt.slots, "options": json.dumps(triplet.options)}})
+        try:
+            answered = await run.ask(
+                "evaluator",
+                prompt,
+                spec.evaluator,
+                sampling=fields.sampling(JUDGING, prompt),
+                item=item,
+                trial=trial_of(item),
+            )
+        except CallFailed as failure:
+            failures.append(failure)
+            raise
+        correct, chosen = triplet.correct + 1, json_answers.choice(answered, prompt.json_schema)
+        if chosen is None and answered.ended == "cut":
+            run.drop(item, CUT, answered.cut_note, "repaired", trial_of(item))
+            cut.add(item)
+        in_prose = spec.answers == "prose"
+        return UnitTest(
+            about=about,
+            evaluator=spec.evaluator,
+            call=answered.call,
+            options=options,
+            correct=correct,
+            picked=chosen,
+            paper=parse.choice_is_correct(answered.text, correct, "paper") if in_prose else None,
+            repaired=None if chosen is None else chosen == correct,
+        )
+
+    wanted = _wanted(tests, texts)
+    judged = await run.each(wanted, test)
+    if not judged:
+        raise CallFailed(f"Every call of the evaluator failed: {failures[-1].message}", failures[-1].hint)
+    for item in judged:
+        if judged[item].repaired is None and item not in cut:
+            run.drop(item, "unparsed", "the evaluator's reply settles on no example", "repaired", trial_of(item))
+    return {item: judged[item] for item in wanted if item in judged}
+
+
+def _wanted(tests: Sequence[Triplet], texts: dict[About, str]) -> dict[str, tuple[About, Triplet]]:
+    """By item what is put to the evaluator: each triplet with each of the descriptions."""
+    return {
+        f"{_ITEMS.get(about, about)}-{number:02}": (about, triplet)
+        for about in texts
+        for number, triplet in enumerate(tests, start=1)
+    }
+
+
+def _by_embedding(tests: Sequence[Triplet], texts: dict[About, str]) -> dict[str, UnitTest]:
+    """The example whose vector lies nearest to the description's.
+
+    Of entities to any clause of it: a whole description with "or" in it lies between its subjects. Where no example
+    lies nearer than the others by CLEARLY none is picked, which is not right. Texts it cannot tell apart, so strings
+    need a model.
+    """
+    vectors = {triplet: np.asarray(encoder().encode(list(shown(triplet)))) for triplet in tests}
+    told = {}
+    for about, text in texts.items():
+        clauses = [text]
+        if len(tests[0].options[0]) == 1:
+            clauses = [part.strip() for part in re.split(r"[.,;:]|\bor\b|\band\b", text) if part.strip()] or [text]
+        told[about] = np.asarray(encoder().encode(clauses))
+    judged = {}
+    for item, (about, triplet) in _wanted(tests, texts).items():
+        alike = likeness(vectors[triplet], told[about]).max(axis=1)
+        nearest, clear = int(np.argmax(alike)) + 1, np.ptp(np.sort(alike)[-2:]) >= CLEARLY
+        right = bool(clear and nearest == triplet.correct + 1)
+        judged[item] = UnitTest(
+            about=about,
+            evaluator=EMBEDDING,
+            options=shown(triplet),
+            correct=triplet.correct + 1,
+            picked=nearest if clear else None,
+            paper=right,
+            repaired=right,
+        )
+    return judged
+
+
+def shown(triplet: Triplet) -> tuple[str, ...]:
+    """The examples as an evaluator reads them: the input alone, or input and output."""
+    return tuple(SHOWN.join(option) for option in triplet.options)
+
+
+def _score(spec: ProbeSpec, run: Run, judged: dict[str, UnitTest], of: int) -> None:
+    for about, metric in _METRICS.items():
+        for rules in RULES:
+            read = "paper" if rules == "paper" and about == "interpretation" else about
+            some = [test for test in judged.values() if test.about == read]
+            some = some or [test for test in judged.values() if test.about == about]
+            score = picked([test[rules] for test in some]).over(of)
+            if not some:
+                was_cut = rules == "repaired" and any(test.about == "paper" for test in judged.values())
+                lost = "every call of the evaluator about it failed"
+                score = undefined(of, "the description was cut" if was_cut else lost)
+            if score.value is not None:
+                # An example that comes again says little that is new: the interval counts each once.
+                counted = {test.options[test.correct - 1] for test in some if test[rules] is not None}
+                low, high = wilson(score.value, len(counted))
+                detail = {"evaluator": some[0].evaluator, "chance": round(1 / 3, 3), "distinct": len(counted)}
+                score = replace(score, low=low, high=high, detail=detail)
+            run.score(metric, json_answers.score_of(spec, score, rules), rules)
+    controls = [
+        picked([test.repaired for test in judged.values() if test.about == about]).over(of)
+        for about in dict.fromkeys(test.about for test in judged.values() if test.about in TELL_NOTHING)
+    ]
+    if controls and all(score.value is not None for score in controls):
+        run.score(CONTROL, max(controls, key=lambda score: score.value or 0.0), "repaired")

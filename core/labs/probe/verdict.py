@@ -1,0 +1,311 @@
+"""What came of a case, in words for someone who has never heard of the method.
+
+Each sentence stands beside what must hold for it: of those that hold the first is said. The code and the words have a
+verdict each, for code can be right where the words are not, and the other way round.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from ...events import Rules
+from ...parsers import fields
+from ...statistics import LEVEL, MARGIN
+from ...text.plurals import counted
+from ..base.declared import Means
+from .case_data import Findings
+from .case_facts import CHANCE, Facts
+from .evaluate import SUCCESS, ZERO
+from .functions.numeric import interval
+
+Outcome = Literal[
+    "found",
+    "within the noise",
+    "close",
+    "missed",
+    "not answered",
+    "cut",
+    "not runnable here",
+    "not tested",
+    "failed",
+    "waiting",
+]
+"""found: right wherever it was tested; within the noise: as good as can be had; close: right in part; not answered:
+there is no conclusion; cut: the conclusion was cut before it was complete; not runnable here: the code wants what
+Python has and the sandbox has not; not tested: it could not be held against the truth.
+"""
+
+OUTCOMES: dict[str, Means] = {
+    **dict.fromkeys(("found", "right"), "kept"),
+    **dict.fromkeys(("close", "missed", "wrong"), "broken"),
+    "within the noise": "not settled",
+    **dict.fromkeys(("not answered", "cut", "not runnable here", "not tested"), "set aside"),
+}
+"""What the outcomes of cases and trials mean for the explanation."""
+
+
+class Judgement(NamedTuple):
+    """What came of a case: one word, and a sentence or two for someone who has never heard of the method."""
+
+    outcome: Outcome
+    sentence: str
+
+
+def judge(case: Findings, rules: Rules = "repaired") -> Judgement:
+    """Word and sentence rest on the same conditions, so that a list and the case itself never disagree."""
+    return judged(Facts(case, rules))
+
+
+def judged(facts: Facts) -> Judgement:
+    """The same, from facts that are there already."""
+    case = facts.case
+    if case.spec is None or case.score(case.headline, facts.rules) is None:
+        judgement = _unfinished(facts)
+    else:
+        by_category = {"numeric": _of_numbers, "strings": _of_texts}
+        judgement = _not_judged(facts) or by_category.get(case.spec.category, _of_descriptions)(facts)
+    return judgement._replace(sentence=judgement.sentence + _left_out(facts))
+
+
+def verdict(case: Findings, rules: Rules = "repaired") -> str:
+    """What came out, in a sentence or two for someone who has never heard of the method."""
+    return judge(case, rules).sentence
+
+
+def solved(facts: Facts) -> bool:
+    """Whether the leading figure is all that can be had: then what the checks do not find may well not be there."""
+    return judged(facts).outcome in ("found", "within the noise")
+
+
+# Not judged
+
+
+def _unfinished(f: Facts) -> Judgement:
+    if f.case.log.status == "failed":
+        return Judgement("failed", "The run stopped before there was anything to judge.")
+    if f.lost:
+        return Judgement("failed", f"There is nothing to judge: {f.lost}")
+    if f.case.log.status == "cancelled":
+        return Judgement("waiting", "The run was stopped before there was anything to judge.")
+    return Judgement("waiting", "Not judged yet.")
+
+
+def _not_judged(f: Facts) -> Judgement | None:
+    """Why the figure that decides says nothing; None where it does."""
+    if f.rules == "paper" and f.case.spec is not None and f.case.spec.answers == "schema":
+        return Judgement("not tested", f"By paper rules nothing can be tested: {fields.NO_PAPER_FIGURE}.")
+    if not f.concluded:
+        lacks = "gave no conclusion in the form that was asked for, so there is nothing to hold against the truth."
+        if f.cut:
+            return Judgement("cut", f"The conclusion was {f.cut}, so there is nothing to judge. Allow more tokens.")
+        return Judgement("not answered", f"{f.who} {lacks}")
+    if f.lacking:
+        number, of = f.not_run
+        where = f"at {number} of {of} test points" if f.is_numeric else f"on {number} of {of} test texts"
+        wants = f"it wants what Python has and our sandbox has not ({f.lacking}). Whether it is right is not known."
+        return Judgement("not runnable here", f"{f.whose} code could not be run here {where}: {wants}")
+    return None
+
+
+def _left_out(f: Facts) -> str:
+    """Of test texts on which the code could not be run, where others count."""
+    number, of = f.not_run
+    if f.is_numeric or f.lacking or not number or not f.is_scored:
+        return ""
+    return f" On {number} of {of} test texts it could not be run here; they do not count."
+
+
+# Numbers
+
+
+def _of_numbers(f: Facts) -> Judgement:
+    not_found = f"{f.who} did not find the function"
+    if f.error is not None:
+        return _by_error(f, not_found)
+    # The error may be undefined for the function's sake, and then nobody missed anything.
+    of_the_function = f.rules == "paper" and f.reason("nmse").startswith("the function is")
+    if f.value("nmse_success") is None or of_the_function:
+        return Judgement("not tested", f"This function cannot be scored by a relative error: {f.reason('nmse')}.")
+    if f.reason("nmse").startswith(ZERO):
+        why = "it is zero on all test points, and the code gives something else"
+    elif 0 < f.without_number < len(f.points):
+        why = f"the code gives no number on {f.without_number} of {len(f.points)} test points"
+    elif f.points and f.without_number == 0:
+        why = "the code's error is too large to be computed"
+    else:
+        untested = "gave no code that can be run on the test points, so the description could not be tested by it."
+        return Judgement("not tested", f"{f.who} {untested}")
+    return Judgement("missed", f"{not_found}: {why}.")
+
+
+def _by_error(f: Facts, not_found: str) -> Judgement:
+    agreed, of, _ = f.agreement
+    beyond = (f.floor or 0) >= SUCCESS
+    if f.agreement.is_whole:
+        points = f"all {of} test points{' where it has any' if of < f.test_points else ''}"
+        within = f"the code gives its value at {points}, {f.agreement.within}"
+        return _everywhere(f, within, Judgement("found", f"{f.who} found the function: {within}."))
+    if f.is_drowned:
+        untold = "The function cannot be told from its noise: zero everywhere would be as good as the noise allows."
+        adds = f"{f.whose} code adds {f.excess:.1g} to the noise's own error of {f.floor:.2g}."
+        return Judgement("not tested", f"{untold} {adds}")
+    if f.as_good_as_the_noise_allows:
+        adds = f"the noise alone makes an error of {f.floor:.2g}, and the code adds {f.excess:.1g} to it."
+        more = f" No code could get below the limit of {SUCCESS:g}." if beyond else ""
+        judgement = Judgement("within the noise", f"{f.whose} code is as good as the noise allows: {adds}{more}")
+        return _everywhere(f, "at the test points the code is as good as the noise allows", judgement)
+    error = f"the code's error is {_share(f.error)}"
+    if f.excess is not None:
+        error = f"beyond the noise, the code's error is {_share(f.excess)}"
+    if f.off < SUCCESS and f.fails_where_nobody_looked:
+        return _everywhere(f, f"at the test points {error}", None)
+    if f.off < SUCCESS and f.is_right_elsewhere:
+        assert f.corrupted is not None
+        right = f"{f.who} {'were' if f.who == 'You' else 'was'} right everywhere but {interval(*f.corrupted)}"
+        return Judgement("close", f"{right}, where the values are replaced.")
+    if f.off < SUCCESS:
+        more = "" if f.excess is not None else f", and it gives the function's value at {agreed} of {of} test points"
+        return Judgement("close", f"{f.who} came close: {error}{more}.")
+    more = f" The noise alone is larger than the limit of {SUCCESS:g}: nobody could get below it." if beyond else ""
+    return Judgement("missed", f"{not_found}: {error}.{more}")
+
+
+def _everywhere(f: Facts, there: str, found: Judgement | None) -> Judgement:
+    """The judgement of code that passes the test, unless it is wrong elsewhere: where nobody looked, or for inputs that
+    the interpreter probed itself. `there`: how good it is on the test; `found`: what it is if it is right everywhere.
+    """
+    wrong, made = [], sum(one.probed for one in f.elsewhere)
+    if not f.holds_where_nobody_looked:
+        wrong.append(_where_nobody_looked(f))
+    if f.contradicted:
+        wrong.append(f"it contradicts {len(f.contradicted)} of {counted(made, 'call')} that {f.who.lower()} made")
+    if found is not None and not wrong:
+        return found
+    but = f"{there}, but {' and '.join(wrong)}."
+    if f.fails_where_nobody_looked or 2 * len(f.contradicted) >= made > 0:
+        return Judgement("missed", f"{f.who} did not find the function: {but}")
+    return Judgement("close", f"{f.who} came close: {but}")
+
+
+def _where_nobody_looked(f: Facts) -> str:
+    if not f.is_numeric:
+        texts = [one for one in f.case.predictions.values() if one.kind == "held out"]
+        wrong = sum(one[f.rules] != one.truth for one in texts)
+        return f"it is wrong on {wrong} of {len(texts)} texts that nobody probed"
+    score = f.case.score("held_out_nmse", f.rules)
+    if score is None or score.value is None:
+        return "where nobody looked it does not give a number everywhere"
+    return f"where nobody looked its error is {_share(score.value)}"
+
+
+def _share(error: float | None) -> str:
+    """A squared relative error as the relative error itself, in words."""
+    share = (error or 0.0) ** 0.5
+    if share >= 10:
+        return f"{share:.3g} times the function's size"
+    if share >= 0.1:
+        return f"{share:.0%} of the function's size"
+    return f"{share:.1%} of the function's size" if share >= 0.001 else "less than 0.1% of the function's size"
+
+
+# Texts
+
+
+def _of_texts(f: Facts) -> Judgement:
+    if not f.is_scored:
+        return Judgement("not tested", f"There was nothing to test the code on: {f.reason('exact_match')}.")
+    run = " on which it could be run" if f.not_run[0] else ""
+    if f.unchanged == f.counted:
+        alike = (
+            f"The function changes none of the {f.counted} test texts{run}, so they cannot tell it from doing nothing."
+        )
+        return Judgement("not tested", f"{alike} {f.whose} code is right on {f.hits}.")
+    if f.hits == f.counted:
+        right = f"the code gives its output on all {f.counted} test texts{run}"
+        return _everywhere(f, right, Judgement("found", f"{f.who} found the function: {right}."))
+    control = f" (giving every text back unchanged: on {f.unchanged})" if f.unchanged else ""
+    if f.ceiling is not None and f.ceiling < 1:
+        # More than giving every text back would be right, by the interval of what is right.
+        beats_doing_nothing = f.reach[0] > f.unchanged / f.counted
+        outcome: Outcome = "close" if f.hits > f.unchanged else "missed"
+        if f.hits and f.passed >= f.ceiling and beats_doing_nothing:
+            outcome = "found"
+        again = f"drawn again, it agrees with itself on {f.ceiling:.0%} of the test texts"
+        right = f"{f.whose} code is right on {f.passed:.0%}{control}."
+        return Judgement(outcome, f"The function draws at random: {again}. {right}")
+    if f.hits > f.unchanged:
+        part = f"the code is right on {f.hits} of {f.counted} test texts{control}."
+        return Judgement("close", f"{f.who} found part of it: {part}")
+    wrong = f"the code is wrong on all {f.counted} test texts{run}."
+    if f.hits:
+        unchanged = f"giving every text back unchanged is right on {f.unchanged}"
+        wrong = f"the code is right on {f.hits} of {f.counted} test texts, and {unchanged}."
+    return Judgement("missed", f"{f.who} did not find the function: {wrong}")
+
+
+# Words and facts
+
+
+def _of_descriptions(f: Facts) -> Judgement:
+    if not f.is_scored:
+        return Judgement("not tested", f"The description was not tested: {f.reason('unit_test')}.")
+    picked = f"From the description, the evaluator picked the function's own example in {f.hits} of {f.counted} tests"
+    if f.ceiling is not None:
+        picked += f" (from the true description in {f.ceiling:.0%})"
+    again = f" for {f.distinct} different examples" if f.distinct < f.counted else ""
+    low, high = f.reach
+    reach = f"95% interval{again} {low:.2f} to {high:.2f}"
+    guessing = f"guessing, which gives one third ({reach})"
+    if f.may_be_guessed and f.truth_may_be_guessed:
+        rest = f"Neither is distinguishable from {guessing}: this evaluator cannot tell."
+        return Judgement("not tested", f"{picked}. {rest}")
+    if f.may_be_guessed:
+        return Judgement("missed", f"{picked}. That is not distinguishable from {guessing}.")
+    if f.passed < CHANCE:
+        return Judgement("missed", f"{picked}. That is worse than {guessing}.")
+    if unbeaten := f.unbeaten():
+        nothing = f"A description that tells nothing gets {f.control:.0%}"
+        if unbeaten == ["seen"]:
+            nothing = f"A list of the outputs that it saw gets {f.share_of('seen'):.0%}"
+        if f.unbeaten("truth"):
+            rest = "not even the true one is shown to beat that: this evaluator cannot tell."
+            return Judgement("not tested", f"{picked}. {nothing}, and {rest}")
+        return Judgement("missed", f"{picked}. {nothing}, and this one is not shown to tell more.")
+    if f.tells_as_much_as_the_truth:
+        within = f"to within {MARGIN:.0%} of them (one-sided, {LEVEL:.0%}; {reach})"
+        return Judgement("found", f"{picked}. On these tests it tells as much as the true description, {within}.")
+    less = "" if f.ceiling is None else "; not shown to tell as much as the true description"
+    return Judgement("close", f"{picked}. That is more than {guessing}{less}.")
+
+
+# The words of who interpreted a function of numbers or texts
+
+
+def of_words(case: Findings) -> str:
+    """The verdict on the description, by its parts; empty where the description is what `verdict` is about, or where
+    there is nothing yet.
+    """
+    f = Facts(case)
+    if case.truth is None or not f.concluded or case.truth.category not in ("numeric", "strings"):
+        return ""
+    words, named, of = f"{f.whose} words", f.parts.named, f.parts.of
+    if not f.described:
+        return f"{words}: there are none, only code."
+    if of == 0:
+        return f"{words}: our checks cannot say whether they are right. Compare them with the function."
+    present, left_out = _listed(f.parts.present), f"Left out{_listed(f.parts.absent)}."
+    wrong = f" Named, and not there{_listed(f.parts.wrong)}." if f.parts.wrong else ""
+    if named == of:
+        return (
+            f"{words} name {'all ' if of > 1 else ''}{of} part{'s' if of > 1 else ''} of the function{present}.{wrong}"
+        )
+    if f.is_you:
+        ours = f"our checks find {named} of the {of} parts of the function named in them{present}."
+        return f"{words}: {ours} That may be our reading: compare them with the function.{wrong}"
+    if named == 0:
+        return f"{words} name no part of the function. {left_out}{wrong}"
+    return f"{words} name {named} of the {of} parts of the function{present}. {left_out}{wrong}"
+
+
+def _listed(parts: tuple[str, ...]) -> str:
+    return f": {'; '.join(parts)}" if parts else ""

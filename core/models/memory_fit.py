@@ -1,0 +1,53 @@
+"""Which local model fits this machine, and how long it would take, from the speed of another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+
+from . import download, local
+
+ROOM = 2.0
+"""Memory that a model needs, as a multiple of its file's size: room for the context and for other programs."""
+
+
+class Fitting(NamedTuple):
+    """A local model by its id, and the size of its file in bytes."""
+
+    id: str
+    size: int
+
+
+def memory() -> int:
+    """The bytes of memory that this machine has."""
+    return int(psutil.virtual_memory().total)
+
+
+def installed(folder: Path, has: int | None) -> Fitting | None:
+    """The largest model here that fits `has` bytes of memory; `folder` is where those downloaded lie. The one that
+    ships fits anywhere.
+    """
+    models = {f"local/{name}": path.stat().st_size for name, path in local.installed(folder).items()}
+    return _largest((Fitting(*model) for model in models.items()), has)
+
+
+def offered(has: int | None) -> Fitting | None:
+    """The largest model that could be downloaded and fits `has` bytes of memory."""
+    return _largest((Fitting(f"local/{model.name}", model.size_bytes) for model in download.offered()), has)
+
+
+def _largest(models: Iterable[Fitting], has: int | None) -> Fitting | None:
+    def fits(model: Fitting) -> bool:
+        return model.id == f"local/{local.SHIPPED}" or (has is not None and model.size * ROOM <= has)
+
+    return max(filter(fits, models), key=lambda model: model.size, default=None)
+
+
+def seconds(model: Fitting, tokens: int, rate: float, size: int) -> float:
+    """Seconds that `model` may take for so many tokens, where one of `size` bytes wrote `rate` tokens a second on a
+    similar machine: each token costs one reading of all weights.
+    """
+    return tokens / rate * model.size / size

@@ -1,0 +1,254 @@
+"""Where an edited paragraph begins and ends in an answer, found by laying the answer beside the original paragraph.
+
+An edit shares its words with the original, in their order; an introduction, a label and remarks do not. So the part of
+the answer that is most like the original is the edit, however the rest is worded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from rapidfuzz.distance import LCSseq
+
+from ..text.patterns import anycase
+from .remarks import ASIDE, COURTESY, begins_remarks
+
+LEAST = 0.3
+"""How alike an edit and its original are at least, from 0 to 1; of what is less alike nothing is said here."""
+
+SURELY = 0.75
+"""How alike what speaks of words or of editing is at least: "The words to mask are clean and friendly" is no edit."""
+
+_TOKEN = re.compile(r"(?P<mask>(?i:\[(?:redacted|removed)\])|\bREDACTED\b|\bREMOVED\b)|\w+")
+_PREFIX = re.compile(r"(?P<label>[:：→]|[-=]>)|(?<=[.!?])[\"”'’*_)]{0,3}(?=\s)")
+_SENTENCE_END = re.compile(r"[.!?…][\"”'’)\]*_]{0,3}(?=\s)|(?<=[\])])(?=\s)")
+_ABOUT_EDITS = anycase(
+    r"\b(?:edit|chang|redact|mask|replac|rephras|rewrit|rewrote|reword|substitut)\w{0,5}\b|\b(?:words?|adjectives?|sentiment"
+    r"|paragraph|terms?|phrases?|positive|negative|neutral)\b"
+)
+_MOST_LINES, _MOST_PLACES = 40, 8
+"""Lines that are compared, the last ones; and places at which a line's edit may begin or end."""
+
+_LABEL = 5
+"""Words of a label such as "Original paragraph:"."""
+
+_PER_LINE = 0.05
+"""What a line more than the original has must add in likeness: less is a list of the words that went."""
+
+_SHORT = 3
+"""Lines of an original of which every stretch of lines is compared."""
+
+
+class _Token(NamedTuple):
+    """A word in small letters, or None for a mask, and where it begins."""
+
+    word: str | None
+    at: int
+
+
+def _tokens(text: str) -> list[_Token]:
+    return [_Token(None if one["mask"] else one[0].casefold(), one.start()) for one in _TOKEN.finditer(text)]
+
+
+class _Original:
+    def __init__(self, text: str) -> None:
+        self.words = [token.word for token in _tokens(text)]
+        self.colons = text.count(":")
+        self.lines = sum(bool(line.strip()) for line in text.splitlines())
+
+    def shared(self, tokens: Sequence[_Token]) -> int:
+        """Words in the order of the original; each mask stands for one that is not there."""
+        words = [token.word for token in tokens if token.word is not None]
+        shared = int(LCSseq.similarity(words, self.words))
+        return shared + min(len(tokens) - len(words), len(self.words) - shared)
+
+    def likeness(self, tokens: Sequence[_Token]) -> float:
+        """From 0 to 1; 0 also for what is far longer."""
+        if not tokens or len(tokens) > 3 * len(self.words) + 30:
+            return 0.0
+        return 2 * self.shared(tokens) / (len(tokens) + len(self.words))
+
+    def is_in(self, tokens: Sequence[_Token]) -> bool:
+        """Whether the tokens are the original itself, maybe behind a label."""
+        behind = len(tokens) - len(self.words)
+        return 0 <= behind <= _LABEL and [token.word for token in tokens[behind:]] == self.words
+
+    def share(self, tokens: Sequence[_Token]) -> float:
+        """The share of the tokens that are of the original."""
+        return self.shared(tokens) / len(tokens) if tokens else 0.0
+
+
+def aligned(text: str, original: str) -> str | None:
+    """The part of `text` that is the edit of `original`, in whole lines but for its first and last one; None where no
+    part is like it. Of several versions the last counts, and none that is the original itself beside another.
+    """
+    whole = _Original(original)
+    lines = text.splitlines()
+    others = [line for line in lines if not whole.is_in(_tokens(line))]
+    if any(whole.likeness(_tokens(line)) >= SURELY / 2 for line in others[-_MOST_LINES:]):
+        lines = others
+    last = [at for at, line in enumerate(lines) if line.strip()][-_MOST_LINES:]
+    filled = {at: _tokens(lines[at]) for at in last}
+    found = _stretch(lines, filled, whole)
+    if found is None:
+        return None
+    start, end = found[0], _continued(lines, filled, *found, whole)
+    edit = "\n".join(lines[start : end + 1]).strip()
+    edit = _trimmed(edit if COURTESY.match(original) else COURTESY.sub("", edit), whole)
+    tokens = _tokens(edit)
+    if all(token.word is not None for token in tokens):
+        talks = _ABOUT_EDITS.search(edit) and not _ABOUT_EDITS.search(original)
+        if 2 * len(tokens) < len(whole.words) or (talks and whole.likeness(tokens) < SURELY):
+            return None
+    return edit
+
+
+def _stretch(lines: Sequence[str], filled: Mapping[int, list[_Token]], original: _Original) -> tuple[int, int] | None:
+    """The first and last line of the stretch that is most like the original."""
+    found: list[tuple[float, int, int]] = []
+    for start, end in _stretches(filled, original):
+        tokens = [token for at in filled if start <= at <= end for token in filled[at]]
+        more = max(sum(start <= at <= end for at in filled) - original.lines, 0)
+        value = LEAST if original.is_in(tokens) else original.likeness(tokens) - _PER_LINE * more
+        found.append((value, start, end))
+    best = max(found, key=lambda one: (one[0], one[1]), default=(0.0, 0, 0))
+    if best[0] < LEAST:
+        return None
+    # A later version that is nearly as like, and shares no line with that one.
+    later = [one for one in found if one[1] > best[2] and one[0] >= max(0.75 * best[0], LEAST)]
+    later = [one for one in later if not begins_remarks(lines[one[1]].strip())]
+    _, start, end = max(later, default=best)
+    return start, end
+
+
+def _stretches(filled: Mapping[int, list[_Token]], original: _Original) -> Iterator[tuple[int, int]]:
+    places = list(filled)
+    if original.lines <= _SHORT:
+        for place, start in enumerate(places):
+            for end in places[place : place + 2 * original.lines + 2]:
+                yield start, end
+        return
+    alike = [at for at in places if original.share(filled[at]) >= 0.5]
+    if alike:
+        yield alike[0], alike[-1]
+
+
+def _continued(
+    lines: Sequence[str], filled: Mapping[int, list[_Token]], start: int, end: int, original: _Original
+) -> int:
+    """The last line with those below that the edit changed beyond likeness: as many as the original has, or, where no
+    words are masked, those directly below. None of them is a remark.
+    """
+    here = [at for at in filled if start <= at <= end]
+    adds = all(token.word is not None for at in here for token in filled[at])
+    count = len(here)
+    for at in (at for at in filled if at > end):
+        is_next = adds and at == end + 1
+        if begins_remarks(lines[at].strip()) or not (count < original.lines or is_next):
+            break
+        end, count = at, count + 1
+    return end
+
+
+def _trimmed(text: str, original: _Original) -> str:
+    """Without a label in its first line; where words are masked, also without an introduction before it and what
+    follows it in the last line, for masking adds no words.
+    """
+    tokens = _tokens(text)
+
+    def between(start: int, end: int) -> list[_Token]:
+        return [token for token in tokens if start <= token.at < end]
+
+    masks = sum(token.word is None for token in tokens)
+    line_end = text.find("\n") if "\n" in text else len(text)
+    places = islice(_PREFIX.finditer(text, 0, line_end), _MOST_PLACES)
+    starts = [0]
+    for place in places:
+        is_own = place["label"] == ":" and text.count(":", place.end()) < original.colons
+        rest = between(place.end(), len(text))
+        if not is_own and (masks or (place["label"] and original.shared(rest) >= original.shared(tokens))):
+            starts.append(place.end())
+    start = max(starts, key=lambda at: (original.likeness(between(at, len(text))), -at))
+    ends = [len(text)]
+    if masks:
+        found = list(_SENTENCE_END.finditer(text, text.rfind("\n") + 1))[-_MOST_PLACES:]
+        ends += [one.end() for one in found if all(token.word for token in between(one.end(), len(text)))]
+    if text[start:].lstrip().startswith(('"', "“")):
+        ends.append(max(text.rfind(mark, start + 1) for mark in '"”') + 1 or len(text))
+    end = max(ends, key=lambda at: (original.likeness(between(start, at)), at))
+    edit = text[start:end].strip()
+    bracket = _BRACKET.search(edit)
+    is_remark = bracket and (begins_remarks(bracket[0]) or ASIDE.fullmatch(bracket[0]))
+    return edit[: bracket.start()].rstrip() if bracket and is_remark else edit
+
+
+_BRACKET = re.compile(r"(?<=[.!?\"”] )\([^()\n]{1,200}\)\Z")
+
+# Marks of an edit
+
+_STRUCK = re.compile(r"~~[^~\n]{1,2000}~~|<(del|s|strike)>[^<>]{0,2000}</\1>", re.IGNORECASE)
+_PUT_IN = re.compile(r"</?(?:ins|u|b|i|strong|em|mark|span)\b[^<>\n]{0,100}>", re.IGNORECASE)
+_MARKED = re.compile(
+    r"(?<![*\w])(\*{1,3})(?=[^\s*])([^*\n]{0,2000}?[^\s*])\1(?![*\w])|(?<!\w)(_{1,3})(?=[^\s_])([^_\n]{0,2000}?[^\s_])\3(?!\w)"
+)
+
+
+ARROW = re.compile(r"→|[-=]>")
+_REPLACED = re.compile(r"[\[{(]([^\[\]{}()\n→>\"]{1,300}?) ?(?:→|[-=]>) ?([^\[\]{}()\n→>\"]{1,300})[\]})]")
+"""An old wording and the new one, in brackets."""
+_OLD = re.compile(r"\(([^()\n]{1,200})\) ?(?=\*\*[^*\s]|<(?:b|strong|ins|u|mark)>)", re.IGNORECASE)
+"""An old wording before a new one in bold."""
+_BRACKETED = re.compile(
+    r"\[((?!redact|remov|mask|hidden|blank|omit|delet|word|adjective|noun|verb|name)[a-z][^\[\]\n]{0,80})\](?!\()"
+)
+"""A new wording in brackets; what stands for a mask comes more than once, or says so."""
+_BLOCK = re.compile(r"[ \t]*</?(?:p|div|blockquote|section|article|body|html)\b[^<>\n]{0,200}>[ \t]*", re.IGNORECASE)
+
+
+def marked(text: str, original: str) -> str | None:
+    """The edit in `text`, with its marks, where what is struck out and what is not new are the original word for word:
+    then it is the edit however much was changed. The last line or paragraph counts.
+    """
+    if "~~" in original or "<" in original or not _STRUCK.search(text):
+        return None
+    words = [token.word for token in _tokens(original)]
+    for part in [text, *reversed([*text.split("\n\n"), *text.splitlines()][-_MOST_LINES:])]:
+        old = re.sub(r"<ins\b[^<>\n]{0,100}>[^<>]{0,2000}</ins>", "", _BOLD.sub("", part), flags=re.IGNORECASE)
+        old = re.sub(r"~~|</?(?:del|s|strike)>", "", old, flags=re.IGNORECASE)
+        if [token.word for token in _tokens(old)] == words and _STRUCK.search(part):
+            return part
+    return None
+
+
+_BOLD = re.compile(
+    r"\*\*[^*\n]{1,2000}\*\*|__[^_\n]{1,2000}__|<(?:b|strong)>[^<>]{0,2000}</(?:b|strong)>", re.IGNORECASE
+)
+
+
+def without_marks(text: str, original: str) -> str:
+    """`text` without what is struck out (~~old~~, <del>) and without marks around what is new (**new**, <ins>), unless
+    the original has such marks of its own.
+    """
+    if not ARROW.search(original):
+        text = _REPLACED.sub(r"\2", text)
+    text = _OLD.sub(lambda old: "" if old[1] in original and old[0].strip() not in original else old[0], text)
+    if "~~" not in original and "<" not in original:
+        text = re.sub(r"\*\*(~~[^~\n]{1,2000}~~)\*\*", r"\1", text)
+        text = re.sub(rf"(?:{_STRUCK.pattern})[ \t]?(?:(?:→|[-=]>)[ \t])?", "", text, flags=re.IGNORECASE)
+        text = _PUT_IN.sub("", text)
+        if _BLOCK.search(text):
+            text = re.sub(r"\n{3,}", "\n\n", _BLOCK.sub("\n", text))
+    old = [line[1:].strip() for line in text.splitlines() if line.startswith("-")]
+    if old and "\n+" in text and all(line in original for line in old):
+        text = "\n".join(line.removeprefix("+").strip() for line in text.splitlines() if not line.startswith("-"))
+    put_in = _BRACKETED.findall(text)
+    if "[" not in original and len(set(put_in)) == len(put_in) and all(token.word for token in _tokens(text)):
+        text = _BRACKETED.sub(r"\1", text)
+    for _ in range(2):
+        text = _MARKED.sub(lambda mark: mark[0] if (mark[1] or mark[3])[0] in original else mark[2] or mark[4], text)
+    if ">" not in original:
+        text = re.sub(r"^[ \t]*>[ \t]?", "", text, flags=re.MULTILINE)
+    return text

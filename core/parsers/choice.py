@@ -1,0 +1,275 @@
+"""One of several options: those that a question offers, or which of two responses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+from ..text.patterns import anycase
+from .cannot_tell import UNKNOWN, cannot_tell, is_silent, settled
+from .labels import all_named, committed, stated
+from .refusal import declines
+from .statements import ADVERBS, FIRM, IS, OPENING, SO, WOULD, Begins, Said, only, reply, said, settle, stands
+from .yes_no import lead, simulated
+
+_FLAGS = re.IGNORECASE | re.MULTILINE
+
+# Options that a question offers
+
+_LETTER = anycase(
+    r"[\W_]{0,6}(?:(?:the )?(?:letter )?(?P<named>option|choice|answer"
+    r"|letter)\s{0,3}[:#]?\s{0,3})?\(?\b(?P<v>[a-z]|(?<=\w )\d)\b(?![\w'])\s{0,3}(?P<mark>[).:\]–—-]*)[ \t]{0,9}"
+)
+
+
+_BEFORE_NAME = (
+    r"[\W_]{0,6}(?:(?:most likely|probably|likely|definitely|it is|it's|he is|she is|in|at|on|to"
+    r"|the|a|an)[ :]{1,2}){0,4}[\W_]{0,4}"
+)
+_BEHIND_NAME = (
+    r"(?=\s{0,3}(?:\Z|[.;:!)\](\n\"'–—]| - |,(?! ?(?:or |and )?(?:[a-z]\) ?)?[\"']?(?:@)\b)"
+    r"|(?:because|since|as|due|given|according|based)\b))"
+)
+
+
+_DOLLARS = re.compile(r"\$\s?\(?([A-Za-z])\)?\s?\$")
+"""A letter as TeX has it."""
+
+
+def choice(text: str, choices: Sequence[str]) -> str | None:
+    """One of `choices`, offered as a), b), …, or "unknown". Its words count, where a letter disagrees."""
+    options = [*choices, UNKNOWN]
+    bare, names = _names(options)
+    named = re.compile(rf"{_BEFORE_NAME}(?P<v>{names})(?!\w){_BEHIND_NAME.replace('@', names)}")
+
+    def first(text: str) -> Begins | None:
+        return _first_option(text, options, bare, named)
+
+    words = _DOLLARS.sub(r"\1", reply(text))
+    statements = committed(words, first)
+    return settle(statements) if statements else _option_claimed(words, options)
+
+
+def _bare(text: str) -> str:
+    between = re.search(r"\w(?:.*\w)?", text.casefold(), re.DOTALL)
+    return between[0] if between else ""
+
+
+def _names(options: Sequence[str]) -> tuple[dict[str, str], str]:
+    """Options by their bare names, and a pattern of these: longest first, and where there are none, of nothing."""
+    bare = {name: option for option in reversed(options) if (name := _bare(option))}
+    return bare, "|".join(re.escape(name) for name in sorted(bare, key=len, reverse=True)) or r"(?!)"
+
+
+def _first_option(text: str, options: Sequence[str], bare: Mapping[str, str], named: re.Pattern[str]) -> Begins | None:
+    text = text[:_READ].lstrip()
+    line, _, below = text.partition("\n")
+    if _bare(line) in bare:
+        return Begins(bare[_bare(line)], len(line))
+    letter = _LETTER.match(line)
+    if letter is None or (not letter["mark"] and not letter["named"] and line[letter.end() :].strip(" .,")):
+        found = named.match(line.casefold())  # without a letter, for "a" and "I" are words
+        return Begins(bare[found["v"]], found.end("v")) if found else None
+    if not letter["v"].isascii():
+        return None
+    rest = re.split(r"\b(?:because|since|as|not|rather)\b", line[letter.end() :])[0]
+    following = chr(ord(letter["v"].lower()) + 1)
+    if re.search(rf"^\W{{0,4}}{following}[).]", below, _FLAGS) or re.search(
+        rf"(?:^|[\s,;(])(?:[b-z]\)|{following}\. )", rest, re.IGNORECASE
+    ):
+        return None  # the options once more, or a list
+    if _bare(line[letter.end() :]) in bare:
+        return Begins(bare[_bare(line[letter.end() :])], len(line))
+    index = int(letter["v"]) - 1 if letter["v"].isdigit() else ord(letter["v"].lower()) - ord("a")
+    return Begins(options[index], letter.end("v")) if 0 <= index < len(options) else None
+
+
+_READ = 2_000
+"""Characters in which an option begins and ends."""
+
+
+def _option_claimed(text: str, options: Sequence[str]) -> str | None:
+    """The option of the last sentence that concludes; that it cannot be told; the only letter or option mentioned."""
+    if declines(text) or all_named(text, [_bare(option) for option in options]):
+        return None
+
+    def mentions(text: str) -> bool:
+        return any(_mentioned([text], options[:-1]))
+
+    main = _ASIDE.sub(lambda aside: " " if mentions(aside[0]) else aside[0], text)
+    text = main if mentions(main) else text
+    parts = stated(text)
+    concluding = [part[found.end() :] for part in parts if (found := _CONCLUDES.search(part))]
+    concluding += [found[1] for part in parts if (found := _REMAINS.search(part))]
+    named = _mentioned(concluding, options[:-1]), _mentioned([part[:_CLOSE] for part in concluding], options[:-1])
+    conclusions = [one for names, close in zip(*named, strict=True) if (one := only(names) or only(close))]
+    if conclusions:
+        return conclusions[-1]
+    if any(cannot_tell(part) is not None or is_silent(part) for part in parts):
+        return None if _between_two(parts, options) else UNKNOWN
+    if _CONTRASTS.search(" ".join(parts[-2:])):
+        last = _CONTRASTS.split(parts[-1])[-1]
+        contrasted = None if _NEGATED.search(last) else only(_mentioned([last], options[:-1])[0])
+        if contrasted:
+            return contrasted
+    said = [match[1] or match[2] or match[3] for match in _LETTER_SAID.finditer(text)]
+    letters = {ord(letter.lower()) - ord("a") for letter in said if letter.isascii()}
+    if len(letters) == 1 and max(letters) < len(options):
+        return options[max(letters)]
+    return only(name for names in _mentioned(parts, options[:-1]) for name in names)
+
+
+_CLOSE = 20
+"""Characters behind "is now" in which a place stands that is meant, before one that was."""
+
+_ASIDE = anycase(
+    r"\([^()\n]{1,200}\)|\b(?:although|(?:even )?though|even if|despite|while|whereas)\b[^,.;\n]{1,160},(?=[^\n]{12})"
+    r"|, (?:although|(?:even )?though|even if|despite)\b[^.;\n]{1,160}"
+    r"|\b(?:before that,?|earlier|previously) [^,.;\n]{1,160}|\b(?:before \w{2,20}ing|after leaving)\b[^,.;\n]{1,160}"
+)
+"""What a reply concedes or tells of before. It counts only where nothing else names an option."""
+
+_CONCLUDES = anycase(
+    r"(?:^|[,;:–—] ?|\band )(?:so|now|therefore|thus|hence|overall|in conclusion|based on|which means|meaning)\b"
+    r"|, leaving\b|\b(?:which|that|this|ruled out,|excluded,|eliminated,) (?:leaves|leaving|makes)\b"
+    r"|(?:(?:\bis|\bare|'s)(?= [^.;\n]{1,40} now\b)|\b(?:is|are) (?:still|now|currently|therefore|thus|finally)"
+    r"|\bremains?|\bmust be|\bend(?:s|ed)(?: up)?|\bsettled? on)\b"
+    r"|\b(?:last|latest|final|most recent)(?: \w{1,20}){0,3} (?:is|was)\b"
+)
+_REMAINS = anycase(r"\bonly ([^.;\n]{1,60}?) (?:remains?|is left)\b")
+_CONTRASTS = anycase(r"\b(?:while|although|though|whereas|but|however|yet|instead|neither|either|both)\b")
+"""Before what is meant, in a sentence that first names what is not: "Both are named, but the text gives Faro"."""
+_DENIED = (
+    r"(?:(?<!\w)(?:not|never|no longer|neither|nor|rather than|instead of)|n't) "
+    r"(?:(?:is|was|it|in|at|on|to|by|with|for|of|inside|into|from|be|been|a|an|the) ){0,9}"
+)
+_LETTER_SAID = anycase(
+    r"(?<!not )(?<!could )(?<!might )(?<!may )\b(?:is|be|it's|option|choice|answer|letter|with|choose|pick|select)"
+    r" \(?([a-z])(?!\)?\s*(?:,|/|or\b|and\b)\s*(?:or |and )?\(?[a-z](?![\w']))(?:\)|(?=[.,;:!]|$))"
+    r"|(?<![\w(])\(?([a-z])\) (?:is|must be|would be|seems|fits|matches)\b(?! (?:\w+ )?(?:out|ruled|excluded"
+    r"|eliminated|wrong|incorrect|false|not|impossible|unlikely))"
+    r"|(?<![\w(])([b-z]) is (?:the )?(?:correct|right)\b"
+)
+
+
+_NEGATED = re.compile(r"\b(?:no|not|neither|nor|cannot)\b|n't\b")
+
+
+def _between_two(parts: Sequence[str], options: Sequence[str]) -> bool:
+    """Whether a sentence holds two options for possible ("b or c, I can't tell"): more than that it cannot tell."""
+    _, names = _names(options)
+    name = rf"(?:{names}|[a-z](?=\W|\Z))"
+    two = rf"(?<!\w){name}\)?(?: \w{{1,15}}){{0,3}},? or (?:(?:in|at|the|a|an) ){{0,2}}\(?{name}(?!\w)"
+    found = ((part, re.search(two, part)) for part in (settled(part).casefold() for part in parts))
+    return any(pair and not _NEGATED.search(part, 0, pair.start()) for part, pair in found)
+
+
+def _mentioned(sentences: Sequence[str], choices: Sequence[str]) -> list[list[str]]:
+    """The choices that each sentence mentions as whole words, longest first where they overlap, none that is denied."""
+    bare, names = _names(choices)
+    name = rf"(?:(?:in|at|on|the|a|an) ){{0,3}}(?:{names})(?!\w)"
+    denied = re.compile(
+        rf"{_DENIED}(?:{names})(?!\w)(?:(?:, {name}){{0,20}},? (?:or|nor) {name})?"
+        rf"|(?<!\w)(?:{names}) (?:is|are|was) (?:wrong|incorrect|out|(?:ruled )?out|excluded|eliminated)\b"
+    )
+    mentioned = re.compile(rf"(?<!\w)(?:{names})(?!\w)")
+    return [
+        [bare[match] for match in mentioned.findall(denied.sub(" ", sentence.casefold()))] for sentence in sentences
+    ]
+
+
+# Which of two responses
+
+_VALUES = {"1": "1", "2": "2", "a": "1", "b": "2", "one": "1", "two": "2", "first": "1", "second": "2"}
+_NOUN = r"(?:response|option|candidate|answer|reply)"
+# "Candidate Response 1", "response #2", "Option B", "the first response", "the second one"
+_CHOICE = (
+    rf"(?:(?:the )?(?:candidate )?{_NOUN} ?(?:#|no\. |number )?\"?(?=(?:1|2|a|b|one|two)\b)|"
+    rf"(?:the )?(?=(?:first|second) (?:(?:candidate )?{_NOUN}|one)\b))"
+    rf"(?P<v>1|2|a|b|one|two|first|second)\b\"?(?: (?:(?:candidate )?{_NOUN}|one)\b)?"
+)
+# A letter alone needs a bracket or the line's end, for "a" is a word.
+_BARE = r"(?P<bare>[12]|[ab](?=\)|[\W_]{0,3}$))\b(?!\.\d)(?= ?(?:$|[^\w\s]|(?:because|since|as)\b))"
+_WITHIN = r"(?:(?!\b(?:response|option|candidate|reply|but|less|not|than|while|whereas|neither)\b|n't)[^.\n]){0,80}?"
+_BETTER = (
+    r"(?:(?:more|most) (?:\w{1,15}(?:,| and|, and) (?:more )?){0,3}(?:helpful|useful)\b|"
+    r"\bbetter\b|\bbest\b|\bpreferable\b|\bsuperior\b|\bthe winner\b)"
+)
+_JUDGED = (
+    # "Candidate Response 2 explores more and is therefore more helpful"
+    re.compile(
+        rf"\b{_CHOICE}(?: ?\([^)\n]{{0,40}}\))?,?{_WITHIN} "
+        rf"(?:is|was|seems|appears|looks|feels|would be|remains|comes across as){_WITHIN} {_BETTER}",
+        _FLAGS,
+    ),
+    # "I find Candidate Response 2 more helpful"
+    re.compile(rf"\bfind{OPENING}(?:{_CHOICE})(?: to be)?{_WITHIN} {_BETTER}", _FLAGS),
+)
+# "the more helpful response is"
+_BETTER_IS = re.compile(
+    rf"\b(?:more helpful|most helpful|more useful|better|best|preferred|preferable|winning"
+    rf"|stronger) (?:(?:candidate )?{_NOUN}|one)"
+    r"(?: (?:to|for|here|in|of|between)\b[^.\n]{0,80}?)??(?: is|'s| was| would be):?",
+    _FLAGS,
+)
+_PREFER = re.compile(
+    r"\b(?:choose|pick|prefer|select|favou?r|recommend|go with|opt for|vote for|lean towards?)(?= )", _FLAGS
+)
+_PREDICTED = (
+    # "the robot will likely choose Candidate Response 2", but none that it finds less helpful
+    re.compile(
+        rf"\b(?:will|would|'ll|likely to|going to)(?: (?!not\b|never\b)\w{{1,12}}){{0,2}} "
+        rf"(?:choose|pick|prefer|select|favou?r|go with|opt for|find"
+        rf"|consider)(?!{OPENING}{_CHOICE.replace('?P<v>', '?:')}{_WITHIN} less\b)",
+        _FLAGS,
+    ),
+    re.compile(r"\b(?:guess|predict|expect)(?: that)?(?: it is| it's)?:?", _FLAGS),
+    IS,
+)
+_RESPONSE = re.compile(rf"{OPENING}(?:{ADVERBS})?{OPENING}(?:{_CHOICE}|{_BARE})", _FLAGS)
+_FIRST_LINE = anycase(
+    rf"[\W_]{{0,4}}(?:{_CHOICE}|{_BARE})(?:[,;]| [–—-] | (?:because|since|as)\b|[^\w:)\n]{{0,3}}(?:\n|\Z)"
+    rf"|(?<=\W[12]\))\Z)"
+)
+
+
+def _first_response(text: str) -> Begins | None:
+    match = _RESPONSE.match(text)
+    return Begins(_VALUES[(match["v"] or match["bare"]).lower()], match.end()) if match else None
+
+
+def _judged(words: str) -> Iterator[Said]:
+    for pattern in _JUDGED:
+        for match in islice(pattern.finditer(words), 200):
+            if weight := stands(words, match.start(), match.start("v"), doubts=True):
+                yield Said(_VALUES[match["v"].lower()], match.start(), weight)
+
+
+def _first_response_alone(words: str) -> list[Said]:
+    """A choice that begins the reply and its first line; "Response 1:" opens a comparison, "1)" a list."""
+    match = _FIRST_LINE.match(words)
+    return [Said(_VALUES[(match["v"] or match["bare"]).lower()], 0, FIRM)] if match else []
+
+
+def better_response(text: str, answer_first: bool) -> str | None:
+    """ "1" or "2", from the reply's first words, labels, closing line and judgements.
+
+    Where the answer is asked for first, a judgement that opens the reply commits it.
+    """
+    words = reply(text)
+    markers = (_BETTER_IS, _PREFER, IS, WOULD, SO)
+    statements = [*_first_response_alone(words), *said(words, _first_response, markers), *_judged(words)]
+    if answer_first:
+        statements = [named._replace(weight=FIRM) if named.at == 0 else named for named in statements]
+    return settle(statements)
+
+
+def simulated_response(text: str) -> str | None:
+    """ "1", "2" or "unknown". A first "No" says that the guess cannot be made: unknown."""
+    words = reply(text)
+    statements = [*_first_response_alone(words), *simulated(words, _first_response, _PREDICTED)]
+    begins = lead(words)
+    if begins and begins[0] == "no":
+        statements.append(Said(UNKNOWN, 0, FIRM))
+    return settle(statements)

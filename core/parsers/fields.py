@@ -1,0 +1,161 @@
+"""Answers asked for by their fields: a JSON schema goes with the request, so that nothing is guessed from prose.
+
+Another measure than an answer in the model's own words: an answer that has to be yes or no cannot be a refusal, and
+nothing comes before the first field (docs/measuring.md §2.4).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache, wraps
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field
+
+from ..events import Prompt, Sampling
+from ..score import Figure, undefined
+from ..text.reply import storable, without_thinking
+from ..text.templates import load
+
+V = TypeVar("V")
+
+Answers = Annotated[
+    Literal["prose", "schema"],
+    Field(
+        title="How answers are asked for",
+        description="prose: in the model's own words; schema: as JSON by a schema, where the endpoint takes one",
+        exclude_if=lambda answers: answers == "prose",
+    ),
+]
+"""How the roles of a run are asked to answer: in their own words, or by their fields."""
+
+Kind = Literal["text", "list"] | tuple[str, ...]
+"""What a field holds: a text, a list of texts, or one of these words."""
+
+_FENCE = re.compile(r"\A```(?:json)?[ \t]*\n(.*?)\n[ \t]*```\Z", re.DOTALL | re.IGNORECASE)
+
+
+def schema(**kinds: Kind) -> dict[str, Any]:
+    """The JSON schema of an object with these fields, in this order, and no others."""
+    properties: dict[str, Any] = {}
+    for name, kind in kinds.items():
+        if kind == "text":
+            properties[name] = {"type": "string"}
+        elif kind == "list":
+            properties[name] = {"type": "array", "items": {"type": "string"}}
+        else:
+            properties[name] = {"type": "string", "enum": list(kind)}
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def asked(prompt: Prompt, wanted: dict[str, Any] | None) -> Prompt:
+    """`prompt` that asks for a JSON object of the schema `wanted`, in a sentence at its end too; as it is without."""
+    if wanted is None:
+        return prompt
+    named = ", ".join(f'"{name}" ({_in_words(kind)})' for name, kind in wanted["properties"].items())
+    *turns, last = prompt.messages
+    sentence = load("fields").render(fields=named).messages[-1].content
+    last = last.model_copy(update={"content": f"{last.content}\n\n{sentence}"})
+    return prompt.model_copy(update={"messages": (*turns, last), "json_schema": wanted})
+
+
+NO_PAPER_FIGURE = "its answers were asked for by their fields, and paper rules read prose alone"
+"""Why there is no figure by paper rules."""
+
+OTHER_MEASURE = "Answers were asked for by their fields, as JSON: that is another measure than the paper's."
+
+ROOM = 100
+"""Tokens that the names and marks of an object take beside what its fields hold."""
+
+
+def sampling(usual: Sampling, prompt: Prompt) -> Sampling:
+    """`usual`; for an answer by its fields with room for these, and without stops: JSON may have lines of its own."""
+    if prompt.json_schema is None:
+        return usual
+    return usual.model_copy(update={"stop": (), "max_tokens": usual.max_tokens + ROOM})
+
+
+def hashes() -> dict[str, str]:
+    """The hash of the sentence, by its template's id."""
+    return {load("fields").id: load("fields").hash}
+
+
+def _in_words(kind: dict[str, Any]) -> str:
+    if "enum" in kind:
+        return " or ".join(json.dumps(word, ensure_ascii=False) for word in kind["enum"])
+    return "a list of texts" if kind["type"] == "array" else "text"
+
+
+def read(text: str, wanted: dict[str, Any]) -> dict[str, Any] | None:
+    """The fields of an answer; None where it is anything else than one JSON object that follows the schema `wanted`.
+
+    Thinking before it and a fence around it are no part of the answer. A field that is there twice, a word in another
+    case, an object among other words: all these would have to be guessed at, and are prose.
+    """
+    found = _object(text)
+    properties = wanted["properties"]
+    if found is None or found.keys() != properties.keys():
+        return None
+    if not all(_fits(found[name], kind) for name, kind in properties.items()):
+        return None
+    return {name: _held(found[name], kind) for name, kind in properties.items()}
+
+
+@lru_cache(maxsize=64)
+def _object(text: str) -> dict[str, Any] | None:
+    own = without_thinking(text).strip()
+    if fence := _FENCE.match(own):
+        own = fence[1]
+    try:
+        found = json.loads(own, object_pairs_hook=_once)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"{name!r} is there twice")
+        found[name] = value
+    return found
+
+
+def _fits(value: Any, kind: dict[str, Any]) -> bool:
+    if kind["type"] == "array":
+        return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return isinstance(value, str) and value in kind.get("enum", (value,))
+
+
+def _held(value: Any, kind: dict[str, Any]) -> Any:
+    if isinstance(value, list):
+        return [storable(one) for one in value]
+    return value if "enum" in kind else storable(value).strip()
+
+
+def none_by_paper(scores: Callable[[Sequence[V]], Iterator[Figure]]) -> Callable[[Sequence[V]], Iterator[Figure]]:
+    """A lab's `scores`, of which those by paper rules have no value where answers were asked for by their fields."""
+
+    @wraps(scores)
+    def of(views: Sequence[V]) -> Iterator[Figure]:
+        by_fields = any(getattr(getattr(one, "spec", None), "answers", "prose") == "schema" for one in views)
+        for one in scores(views):
+            is_paper = by_fields and one.rules == "paper"
+            yield one._replace(score=undefined(one.score.of, NO_PAPER_FIGURE)) if is_paper else one
+
+    return of
+
+
+def said(answers: Answers, came_as_prose: int) -> list[str]:
+    """What a reader of a case has to know of how it was asked, in sentences; none where that was in prose."""
+    if answers == "prose":
+        return []
+    lines = [OTHER_MEASURE]
+    if came_as_prose == 1:
+        lines.append("1 of them came as prose and was read as prose.")
+    elif came_as_prose:
+        lines.append(f"{came_as_prose} of them came as prose and were read as prose.")
+    return lines

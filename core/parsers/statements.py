@@ -1,0 +1,382 @@
+"""What a reply says that has one of a few answers to give, and what its statements come to.
+
+A statement is final where the reply names it so ("Final answer: ..", a conclusion, a box), firm where it commits itself
+(first words, a label, a closing line, a sentence that concludes), else loose. A reply that says two things alike comes
+to nothing: never a guess. Quantifiers are bounded, so that hostile text cannot make reading slow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from ..text.patterns import anycase
+from ..text.reply import answered, concluded, json_in, own_turn, spoken, table_rows, without_markup
+
+FINAL, FIRM, LOOSE = 3, 2, 1
+
+
+class Said(NamedTuple):
+    """That the reply says `value`, at character `at`."""
+
+    value: str
+    at: int
+    weight: int
+
+
+class Begins(NamedTuple):
+    """The answer that a text begins with, and where it ends there."""
+
+    value: str
+    end: int
+
+
+First = Callable[[str], Begins | None]
+"""Reads the answer that a text begins with."""
+
+
+def settle(statements: Iterable[Said]) -> str | None:
+    """What the statements come to; None where there is none or they do not agree.
+
+    The weightiest count, and with them a lighter one of another value that comes after them all.
+    """
+    statements = list(statements)
+    top = max((said.weight for said in statements), default=0)
+    last = max((said.at for said in statements if said.weight == top), default=-1)
+    return only(said.value for said in statements if said.weight == top or (said.at > last and top > LOOSE))
+
+
+def only(values: Iterable[str]) -> str | None:
+    """The value, where there is but one."""
+    values = set(values)
+    return values.pop() if len(values) == 1 else None
+
+
+# The words of a reply
+
+BEGINNING, END = 4_096, 12_288
+"""Characters. Models answer in their first words or their last."""
+
+_KEY = re.compile(
+    r"(?:answer|label|sentiment|entailment|choice|class(?:ification)?|prediction|predicted|guess|verdict|decision"
+    r"|simulation|option|letter|polarity|tone|selection|winner|preference|(?:more_)?helpful|preferred_response"
+    r"|more_helpful_response|conclusion|value|result|output|response)$"
+)
+_FIRST_KEYS = ("final_answer", "answer", "label", "verdict", "prediction", "guess", "choice", "decision", "simulation")
+_REASONS = re.compile(r"reason|explan|justif|rationale|analysis|thought|why|note|comment|confidence|evidence")
+_DEEPEST = 5
+
+
+def field(value: Any) -> str | None:
+    """The answer that JSON holds: in a field named so, else in the only one, or the key with the highest number."""
+    for _ in range(_DEEPEST):
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        elif isinstance(value, Mapping):
+            value = _named(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value) if isinstance(value, str | int) and value != "" else None
+
+
+def _named(entries: Mapping[str, Any]) -> Any:
+    known = {re.sub(r"[ -]", "_", key.lower()): "none" if value is None else value for key, value in entries.items()}
+    for key in (*_FIRST_KEYS, *(key for key in known if _KEY.search(key))):
+        if key in known and not _REASONS.search(key):
+            return known[key]
+    numbers = [value for value in known.values() if isinstance(value, int | float)]
+    if len(numbers) == len(known) > 1 and numbers.count(max(numbers)) == 1:
+        return next(key for key, value in entries.items() if value == max(numbers))
+    only = [value for key, value in known.items() if not _REASONS.search(key)]
+    return only[0] if len(only) == 1 else None
+
+
+_TICK = anycase("[✅✔✓☑🔘]|\\[x\\]|\\(x\\)")
+_NO_TICK = anycase(r"[✗✘❌☐✖–—-]?\W?|\[ ?\]|no|false|incorrect|wrong")
+_UNTICKED = anycase(
+    r"[✗✘❌☐✖](?=.{2})|.{2}[✗✘❌☐✖]|\[ ?\]|\( ?\)|^\W{0,4}[a-z1-9][.)].{1,80}[:–—-] ?\**(?:no|false|incorrect)\W{0,4}$"
+)
+_SAID_YES = anycase(r"(\W{0,4}[a-z1-9][.)].{1,80})[:–—-] ?\**(?:yes|true|correct)\W{0,4}")
+"""An option that the reply accepts or turns down, on a line of its own."""
+_TICKED_CELL = anycase(rf"(?:{_TICK.pattern})\W?|yes|true|correct|right")
+_LONGEST_OPTION = 80
+"""Characters of a line that is ticked among others."""
+
+
+_IF_FORCED = anycase(
+    r"\bif (?:(?:i|we)(?:'d| had| have| were| was| must| am)? )?(?:(?:to|forced|pressed|pushed|made) ){1,3}"
+    r"(?:choose|guess|pick|say|decide|bet|answer)\b(?: one\b)?,?|\bif (?:anything|you ask me),"
+)
+"""No condition: who says so chooses."""
+
+
+def reply(text: str) -> str:
+    """The model's own words without their wrapping, plain; of what is longer than BEGINNING and END together, these.
+
+    The answer of a JSON reply is a line "Answer: ..", that of a box, of tags or of the only ticked line or row a line
+    "Final answer: ..", and the row of a table has its heading before each cell.
+    """
+    own = own_turn(answered(spoken(text)))
+    if len(own) > BEGINNING + END:
+        own = f"{own[:BEGINNING]}\n{own[-END:]}"
+    parsed = json_in(own)
+    if isinstance(parsed, dict) or (parsed is not None and own.startswith("[") and own.endswith("]")):
+        value = field(parsed)
+        if value is not None:
+            return f"Answer: {without_markup(concluded(value))}"
+    return _IF_FORCED.sub("", without_markup(_lined(concluded(own))))
+
+
+def _lined(text: str) -> str:
+    """`text` with tables as lines, and with a line that tells what is ticked, where one thing is."""
+    rows = table_rows(text)
+    lines = text.split("\n")
+    if rows:
+        at = next(k for k, line in enumerate(lines) if line.lstrip().startswith("|"))
+        others = [line for line in lines[at:] if not line.lstrip().startswith("|")]
+        lines = [*lines[:at], *(_rows_as_lines(rows)), *others]
+    ticked = [line for line in lines if _TICK.search(line)] or [
+        found[1] for line in lines if (found := _SAID_YES.fullmatch(line))
+    ]
+    if len(ticked) == 1 and len(ticked[0]) <= _LONGEST_OPTION:
+        lines = ["" if line in ticked else line for line in lines if not _UNTICKED.search(line)]
+        lines.append("Final answer: " + _TICK.sub("", ticked[0]).strip(" -*\t"))
+    return "\n".join(lines)
+
+
+def _rows_as_lines(rows: list[list[str]]) -> list[str]:
+    """One row has its heading before each cell; of several, the only one that is ticked is the answer."""
+    if len(rows) == 2:
+        named = zip(*rows, strict=False)
+        return [f"{heading}: {cell}" for heading, cell in named if re.search(r"[^\W\d]{3}", heading)]
+    for column in list(zip(*rows[1:], strict=False))[:9]:
+        ticked = [at for at, cell in enumerate(column, 1) if _TICKED_CELL.fullmatch(cell)]
+        if len(ticked) == 1 and all(_NO_TICK.fullmatch(cell) for at, cell in enumerate(column, 1) if at not in ticked):
+            cells = [cell for cell in rows[ticked[0]] if not _TICKED_CELL.fullmatch(cell)]
+            return ["Final answer: " + (") " if len("".join(cells[:1])) == 1 else " ").join(cells)]
+    return [": ".join(row) if len(row) == 2 else " ".join(row) for row in rows]
+
+
+_CONDITION = anycase(
+    r"\b(?:(?P<both>depend(?:s|ing)|either way|both ways|split|torn|toss-?up|two (?:directions|ways|minds)"
+    r"|half\b[^.!?\n]{1,100}\bhalf)|(?<!even )if|unless|otherwise)\b"
+)
+_COMMITS = anycase(
+    r"(?<!if )\bso\b|\b(?:thus|therefore|hence|i(?:'d| would|'ll| will) (?:say|go|call|classify|answer|pick|lean))\b"
+)
+BOTH = "(both)"
+"""What stands for an answer that is left open."""
+
+
+def without_open(text: str, values: re.Pattern[str]) -> str:
+    """`text` with BOTH in place of sentences that give two of the `values` under two conditions ("If so, yes; if not,
+    no") or on two sides ("half positive, half negative").
+    """
+    kept: list[str] = []
+    run: list[str] = []
+    for part in [*re.split(r"(?<=[.!?\n])|(?=\b(?:but|however)\b)", text), ""]:
+        if not _COMMITS.search(part) and (
+            _CONDITION.search(part) or (run and len({value.lower() for value in values.findall(part)}) > 1)
+        ):
+            run.append(part)
+            continue
+        whole = "".join(run)
+        conditions = sum(2 if one["both"] else 1 for one in _CONDITION.finditer(whole))
+        is_open = conditions > 1 and len({value.lower() for value in values.findall(whole)}) > 1
+        kept += [f"{BOTH}.\n" if is_open else whole, part]
+        run = []
+    return "".join(kept)
+
+
+def sentences(text: str) -> list[str]:
+    """`text` cut at full stops, exclamation and question marks, semicolons and line ends."""
+    return [part.strip() for part in re.split(r"(?<=[.!?;])\s+|\n+", text) if part.strip()]
+
+
+# Where an answer stands
+
+ADVERBS = (
+    r"(?:(?:most|very|quite|a|an|the|still|just|likely|indeed|also|again|thus|then|resounding|definite|firm|clear|"
+    r"simple|overall|rather|somewhat|[a-z]{2,15}ly),? ){0,3}"
+)
+OPENING = r"[^\w.!?;]{0,6}"
+AFTER = (
+    r"(?!\W{0,3}[:→=]\W{0,3}(?:yes|no|true|false|unknown|neutral|unclear)\b)(?=\s?(?:$|[^\w\s?-]|-(?!\w)|\n"
+    r"|(?:because|since|as|due|given|and|but|for|from|based|in|to|with|according|if|"
+    r"when|while|although|though|unless|on|here|too|overall|indeed|absolutely|definitely|certainly|again"
+    r"|before|now|then|either|anyway|instead|likewise|it|they|he|she|there|we|you|i|this|that|these|those|the)\b))"
+)
+_NOUNS = (
+    r"answer|verdict|conclusion|decision|prediction|guess|result|choice|selection|preference|winner|response|reply"
+    r"|simulation|label|sentiment|tone|polarity|classification|entailment|entail(?:s|ed)|option|judge?ment|output|pick"
+)
+_QUALIFIERS = (
+    r"(?:(?:my|the|your|its|this|short|correct|right|true|actual|real|overall|general|robot's|predicted|expected"
+    r"|likely|best|better|more|most|helpful|preferred|so|thus|therefore|in) ){0,5}"
+)
+_FINAL_NOUNS = rf"final (?:{_NOUNS})|(?:final )?conclusion|verdict|final"
+BE = (
+    r"(?:, (?:therefore|thus|then|hence|of course|in short),)?(?: is|'s| was| remains|(?: would| will"
+    r"| should| must| has to| would have to| is likely to)(?: likely| again| also| still| [a-z]{2,15}ly)? be)"
+)
+CONCLUDING = r"(?:so|thus|therefore|hence|overall|ultimately|finally|in conclusion|in short|in summary)"
+_FLAGS = re.IGNORECASE | re.MULTILINE
+LABEL = re.compile(
+    rf"(?:^|(?<=[.!?;:)\n\"]) ?)[\W_]{{0,4}}(?:\d{{1,2}}[.)] )?{_QUALIFIERS}"
+    rf"(?:(?P<final>{_FINAL_NOUNS})|{_NOUNS}|response|ans|a)"
+    r"(?: (?:to|for|about|of|in) [^.:?\n]{1,120})?(?: ?\([^)\n]{0,40}\))?[\"']? ?"
+    r"(?:(?:[:=→–—\]>]|->|=>|-(?= )){1,2}>?|(?=\n))",
+    _FLAGS,
+)
+IS = re.compile(
+    # "the answer to this is (clearly)"; what is said of the starter question is not the answer
+    rf"\b(?:(?P<final>final answer)|{_NOUNS})"
+    rf"(?: (?:to|for|about|here|given|in|of|between|the (?:robot|model)|it|that)\b(?:(?!starter"
+    rf"|original)[^.\n]){{0,160}}?)??{BE}(?: that)?:?",
+    _FLAGS,
+)
+WOULD = re.compile(
+    r"\b(?:i|we|a human|humans|most people|people)(?:'d|'ll|'m| am| would| will| must| should"
+    r"| have to)? (?:(?!the)\w{1,10} ){0,2}(?:say|answer|go with|going with|go for|settle on|respond|conclude|vote"
+    r"|choose|pick|select|opt for|label it|classify it as|lean)"
+    r"(?: with| that| for| towards?| it is| it's| this is)*:?",
+    _FLAGS,
+)
+SO = re.compile(
+    r"\bto answer (?:your|the|this) question[,:]"
+    rf"|(?:^|(?<=[.!?;\n]) ?|[,;–—] ?(?:and )?){CONCLUDING}[,:]?(?: it is| it's| it would be)?(?= )"
+    r"|\b(?:it|that)(?: i|')s(?= an? )",
+    _FLAGS,
+)
+IT_IS = anycase(
+    r"\b(?:it|that)(?:(?: i|')s|(?: would|'d) be)(?= (?:yes|no)\b)|,(?: then)?(?= (?:yes|no)[.!\"')\s]{0,3}\Z)"
+)
+STATED = (IS, WOULD, SO, IT_IS)
+_CONCLUDES = anycase(
+    r"\b(?:so|thus|therefore|hence|consequently|accordingly|overall|ultimately|finally|final|conclusion|conclude|"
+    r"in short|in summary|to sum up|all in all|as a result)\b"
+)
+_SENTENCE_END = re.compile(r"[.!?;\n]")
+_CLAUSE_END = anycase(
+    r"[,:()–—\"]|\b(?:but|so|thus|therefore|hence|because|however|conclude|overall|ultimately|finally)\b"
+)
+_DOUBTED = anycase(
+    r"\b(?:not|never|neither|nor|whether|some|many|few|others?|might|may|could|cannot|unlikely|rather than|"
+    r"instead of|doubt)\b|n't\b|\b(?:one|you|they|anyone|someone) (?:would|will|can|think)|(?<!most )\bpeople\b"
+)
+_CONDITIONAL = anycase(r"\b(?:if|unless|suppose|supposing|assuming|provided)\b")
+_OPEN = anycase(r"\b(?:whether|if)\b")
+_DENIED = anycase(
+    r"(?:\bnot|n't|\bnever|\bunlikely to|\brather than|\binstead of|\bneither|\bnor|\bwithout) (?:\w{1,15} ){0,2}$"
+    r"|(?:\bnot|n't) (?:think|believe|expect|suppose)\b[^.;\n]{0,60}$"
+)
+_WINDOW = 240
+"""Characters behind a marker in which its answer begins and ends."""
+
+_MOST = 200
+"""Statements of one form that are looked at."""
+
+
+def stands(text: str, at: int, until: int, doubts: bool) -> int:
+    """The weight of the statement from `at` up to its value at `until`; 0 where it is denied or left open.
+
+    With `doubts`, also where it is doubted, ascribed to others or hangs on a condition.
+    """
+    sentence = _SENTENCE_END.split(text[max(0, at - 200) : at])[-1]
+    clause = "" if text[at] in ",;–—" else _CLAUSE_END.split(sentence)[-1]
+    statement = text[at:until] + " "
+    if _DENIED.search(clause) or _DENIED.search(statement) or _OPEN.search(clause):
+        return 0
+    firm = bool(_CONCLUDES.search(sentence + statement))
+    if doubts and (_DOUBTED.search(clause) or (not firm and _CONDITIONAL.search(sentence))):
+        return 0
+    return FIRM if firm else LOOSE
+
+
+_IN_BRACKETS = re.compile(r"^[^()\n.:]{1,40}\(([^()\n]{1,40})\)\W{0,4}$", re.MULTILINE)
+"""A short line that ends so, in another language for one: "Oui (yes)"."""
+_ABOVE_REASONS = re.compile(r"^(.{1,60})\n(?=\W{0,4}(?:justification|explanation|reason)\b)", re.I | re.MULTILINE)
+_ITEM = anycase(r"\W{0,4}(?:[a-z]|\d)[).]")
+
+
+def said(
+    text: str,
+    first: First,
+    markers: Sequence[re.Pattern[str]] = STATED,
+    doubts: bool = True,
+    passes: Callable[[str, int, int], bool] = lambda text, at, until: False,
+) -> Iterator[Said]:
+    """What plain `text` says behind its first words: in labels, in its closing line or sentence, behind `markers`.
+
+    A label or marker that `passes` finds (text, begin, end) is passed over.
+    """
+    above, _, last = text.rpartition("\n")
+    listed = _ITEM.match(last) and _ITEM.match(above[above.rfind("\n") + 1 :])
+    ends = [] if listed else islice(re.finditer(r"\A|[.!?:] |(?:→|[-=]>) ?", last), _MOST)
+    for at in {end.end() for end in ends}:
+        if begins := alone(last[at:], first):
+            yield Said(begins.value, len(text), FIRM)
+    for match in (match for form in (_IN_BRACKETS, _ABOVE_REASONS) for match in islice(form.finditer(text), _MOST)):
+        if begins := alone(match[1], first):
+            yield Said(begins.value, match.start(1), FIRM)
+    for marker in (LABEL, *markers):
+        for match in islice(marker.finditer(text), _MOST):
+            begins = first(text[match.end() : match.end() + _WINDOW])
+            if begins is None or passes(text, match.start(), match.end()):
+                continue
+            weight = FIRM if marker is LABEL else stands(text, match.start(), match.end(), doubts)
+            if weight:
+                yield Said(begins.value, match.start(), FINAL if match.groupdict().get("final") else weight)
+
+
+_QUESTION = re.compile(r"\A[^.!?\n]{8,300}\?[\"')\]]{0,2}(?=\s)")
+
+
+def beyond_question(text: str) -> str:
+    """`text` without the question that it repeats before it answers ("Does it follow? Yes."), where it does."""
+    question = _QUESTION.match(text)
+    return text[question.end() :].lstrip() if question else text
+
+
+def _without_conclusion(line: str) -> str:
+    return re.sub(rf"\A[\W_]{{0,4}}{CONCLUDING}[,:]? ?", "", line, flags=re.IGNORECASE)
+
+
+def alone(line: str, first: First) -> Begins | None:
+    """The answer of a line that is an answer and nothing else ("So, no.")."""
+    line = _without_conclusion(line)
+    begins = first(line)
+    return begins if begins and not re.search(r"\w", _THEN.sub("", line[begins.end :])) else None
+
+
+_THEN = anycase(
+    r"\A\W{0,4}(?:it is|then|overall|on balance|in the end|i(?:'d| would) (?:say|guess)|i think|in my view)\b"
+)
+"""What may follow an answer that is nothing else."""
+
+
+_INTERJECTED = (
+    r"(?:(?:sure|certainly|of course|okay|ok|alright|great question|good question|interesting question|well|hmm)"
+    r"[!.,:…-]{1,3}\s){0,2}"
+)
+
+
+def begins_with(values: Mapping[str, str], alone: Mapping[str, str] | None = None, after: str = AFTER) -> First:
+    """A reader of texts that begin with one of `values` (lower case), or hold but one of `alone`."""
+    names = "|".join(re.escape(name) for name in sorted(values, key=len, reverse=True))
+    pattern = anycase(
+        rf"[\W_]{{0,6}}{_INTERJECTED}[\W_]{{0,4}}{ADVERBS}{OPENING}(?P<v>{names})\b(?!\.?"
+        rf" ?\d)(?:[\W_]{{1,3}}(?P=v)\b){{0,20}}{after}"
+    )
+    few = "|".join(re.escape(name) for name in alone or {})
+    only = anycase(rf"[\W_]{{0,6}}(?P<v>{few})[^\w\n]{{0,6}}(?=\n|\Z)") if alone else None
+
+    def first(text: str) -> Begins | None:
+        if match := pattern.match(text):
+            return Begins(values[match["v"].lower()], match.end())
+        match = only.match(text) if only else None
+        return Begins((alone or {})[match["v"].lower()], match.end("v")) if match else None
+
+    return first

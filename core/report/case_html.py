@@ -1,0 +1,145 @@
+"""Cases as one HTML file that needs nothing else: it opens anywhere, without a network, and is stepped through by keys.
+
+What models and people wrote is text in it: Jinja escapes everything, and the file's own policy lets nothing load and
+nothing run but its one script, which is known by its hash.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..labs.base.lab import Lab
+from ..text.plurals import counted
+from ..transcript import Transcript
+from . import evidence, scenes
+from .viewer_assets import in_one_scope, stage_files
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+MOST = 50
+"""Cases in one file; a file of more would be slow to open."""
+
+_PARTS = Path(__file__).resolve().parents[2] / "data" / "page"
+
+
+class Chosen(NamedTuple):
+    """A case to be shown: its lab, its run as far as the journal goes, and its id; and how many lines of that journal
+    are damaged.
+    """
+
+    lab: Lab
+    transcript: Transcript
+    case: str
+    damaged: int = 0
+
+
+def of_run(lab: Lab, transcript: Transcript, damaged: int = 0) -> list[Chosen]:
+    """All cases of a run, by number."""
+    cases = sorted(transcript.cases, key=lambda case: transcript.cases[case].number)
+    return [Chosen(lab, transcript, case, damaged) for case in cases or [""]]
+
+
+def html(title: str, chosen: Sequence[Chosen], of: int | None = None) -> bytes:
+    """The first MOST of the cases as a file, which says so where there are more: `of` is how many there are, where not
+    all of them are in `chosen`. What a damaged journal lacks is missing, and is said to be.
+    """
+    shown, of = chosen[:MOST], of if of is not None else len(chosen)
+    return page(
+        "page.html", part("page.css"), f"{in_one_scope()}\n{part('page.js')}",
+        title=" ".join(title.split()),
+        left=f"The first {len(shown)} of {of:,} cases." if len(shown) < of else "",
+        damaged=_damaged(shown),
+        cases=[of_case(one) for one in shown],
+    )  # fmt: skip
+
+
+def page(name: str, style: str, script: str, **fields: Any) -> bytes:
+    """A file made of the template of that name, with its style and its script, which alone it may use, and the stage's
+    style; `fields` are the template's own.
+    """
+    hashes = {"style": digest(style), "script": digest(script)}
+    stage_style = stage_files()["stage.css"].read_text(encoding="utf-8")
+    made = template(name).render(style=style, script=script, stage_style=stage_style, hashes=hashes, **fields)
+    # Half a character, which a model may write, has no UTF-8: a browser shows the sign for it.
+    return made.encode("utf-8", "xmlcharrefreplace")
+
+
+def _damaged(shown: Sequence[Chosen]) -> list[str]:
+    """Which journals have damaged lines, a sentence each."""
+    runs = {one.transcript.started.run: one.damaged for one in shown if one.transcript.started and one.damaged}
+    return [f"Of the journal of {run} {damage(lines)}." for run, lines in runs.items()]
+
+
+def damage(lines: int) -> str:
+    """What so many damaged lines of a journal mean."""
+    return f"{counted(lines, 'line')} cannot be read or {'is' if lines == 1 else 'are'} lost, and what stood there too"
+
+
+def of_case(one: Chosen, prompts: bool = True) -> dict[str, Any]:
+    """What data/page/case.html needs of a case: its scene and the calls behind it, with their `prompts` or without, as
+    JSON that may stand in a page; and in words what it was made with.
+    """
+    scene = scenes.of_case(one.lab, one.transcript, one.case)
+    behind = evidence.of_case(one.lab, one.transcript, one.case, prompts)
+    return {
+        "scene": scene,
+        "told": in_page({"scene": scene.model_dump(), "calls": behind.model_dump(include={"calls"})["calls"]}),
+        "verdict": scene.verdict.headline.text if scene.verdict else "",
+        "model": str(one.transcript.started.spec.get("model") or "") if one.transcript.started else "",
+        "figures": behind.figures,
+        "made_with": json.dumps(behind.made_with, indent=1, ensure_ascii=False),
+    }
+
+
+def in_page(data: Any) -> str:
+    """JSON within a page's script element, which no text in it can end."""
+    # Half a character has no UTF-8: it stays escaped, as all that is not ASCII.
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def with_policy(drawn: str) -> bytes:
+    """A page of Plotly's that needs nothing else, with a policy like that of the other files: nothing loads, and no
+    script runs but those that stand in it now. Plotly sets styles one by one, which no hash could name.
+    """
+    scripts = " ".join(f"'{digest(script)}'" for script in re.findall(r"<script[^>]*>(.*?)</script>", drawn, re.DOTALL))
+    policy = (
+        f"default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    head = f'<meta http-equiv="Content-Security-Policy" content="{policy}"><meta name="referrer" content="no-referrer">'
+    return drawn.replace("<head>", f"<head>{head}", 1).encode("utf-8", "xmlcharrefreplace")
+
+
+def part(name: str) -> str:
+    """The text of one of the files that pages are made of (`data/page`)."""
+    return (_PARTS / name).read_text(encoding="utf-8")
+
+
+def digest(text: str) -> str:
+    """By which a policy knows a style or a script that stands in the page."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+@cache
+def template(name: str) -> Template:
+    """One of the templates of `data/page`; all that is put into a page is escaped."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+
+    made = Environment(
+        loader=FileSystemLoader(_PARTS),
+        autoescape=select_autoescape(["html"]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    # A lab's sentence, cut so that every other part stood *between asterisks*.
+    made.filters["parts"] = lambda text: re.split(r"\*([^*\n]+)\*", text)
+    return made.get_template(name)

@@ -1,0 +1,198 @@
+"""A comparison in sentences, each true of what was found; for the page and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ..labs.base.declared import FACETS, Judged
+from ..statistics import FEW, Pair
+from ..store.comparing import Compared
+from ..text.plurals import counted
+
+LIKELY = 0.05
+"""Differences that chance gives less often are called more than chance."""
+
+
+class Sentences(NamedTuple):
+    """What was found, what chance would give, and what is left out of it; with what counts as the same."""
+
+    headline: str
+    chance: list[str]
+    left_out: list[str]
+
+
+def sentences(compared: Compared, judged: Judged, names: Sequence[str]) -> Sentences:
+    """The comparison in words; `names` are the subjects'."""
+    one = judged.whole if compared.asked.match == "whole" else judged.one
+    left = []
+    for pair in compared.pairs if len(names) == 2 else ():
+        only = [([_name(pair.first, names)], pair.only_first), ([_name(pair.second, names)], pair.only_second)]
+        left += left_out(pair.undefined, one, names, NOT_SETTLED, only)
+    missing = [name for name, rows in zip(names, compared.rows, strict=True) if not rows]
+    left += [f"There is no result of {_listed(missing)} here."] if missing else []
+    unplaced = [f"{n:,} of {name}" for name, n in zip(names, compared.unplaced, strict=True) if n]
+    if unplaced:
+        left.append(f"Results that name no {one} which another could share: {_listed(unplaced)}.")
+    left += _alone(compared, names)
+    if any(compared.doubtful):
+        held = _listed([f"{n:,} of {name}" for name, n in zip(names, compared.doubtful, strict=True) if n])
+        counts = "counted all the same" if compared.asked.doubtful else "not counted"
+        left.append(f"Results without a verdict, for example because the predictor failed its test: {held}; {counts}.")
+    if compared.robots:
+        left.append(f"{counted(compared.robots, 'result')} of robots left out: they count where chosen as models.")
+    if compared.averaged:
+        left.append(f"Of several results on one {one} the mean counts, {counted(compared.averaged, 'time')} here.")
+    left.append(basis(compared, judged))
+    return Sentences(_headline(compared, judged, names, one), _chance(compared, judged, names), left)
+
+
+NOT_SETTLED = "not settled, set aside or without a verdict in one"
+"""Why what all have is not compared: of one of them it is neither kept nor broken."""
+
+
+def left_out(
+    without: int, one: str, names: Sequence[str], why: str, only: Iterable[tuple[Sequence[str], int]]
+) -> list[str]:
+    """What is not among the rows that are compared: so many that all have, and what `only` some of them have."""
+    parts = [f"{counted(without, one)} that {_all(names)} have, {why}"] if without else []
+    parts += [f"{n:,} that only {_have(who)}" for who, n in only if n]
+    return [f"Not among them: {'; '.join(parts)}."] if parts else []
+
+
+ALONE = 3
+"""Of what meets nothing, so many are named for each; the rest is counted."""
+
+
+def _alone(compared: Compared, names: Sequence[str]) -> list[str]:
+    """What only some of them have, so that it is in no difference."""
+    by_holder: dict[tuple[int, ...], list[tuple[str, int]]] = {}
+    for among, rows, holders in compared.alone:
+        by_holder.setdefault(holders, []).append((among, rows))
+    said = []
+    for holders, held in by_holder.items():
+        named = [f"{among or 'the rest'} ({counted(rows, 'result')})" for among, rows in held[:ALONE]]
+        if more := held[ALONE:]:
+            named.append(f"{len(more):,} more ({counted(sum(rows for _, rows in more), 'result')})")
+        said.append(f"Only {_have([names[i] for i in holders])} {_listed(named)}.")
+    return said
+
+
+def basis(compared: Compared, judged: Judged) -> str:
+    """What counts as the same."""
+    if compared.asked.same_rows:
+        return "The same stored answers, read in different ways: row against row, and nothing was asked again."
+    if compared.asked.match == "whole":
+        same = (
+            f"They meet by {judged.whole}: of each counts the share of its {judged.one}s that were kept, whichever "
+            f"{judged.one}s those were."
+        )
+    elif judged.whole and not judged.tail:
+        same = f"The same {judged.one} means the same words, tried out for the same {judged.whole}."
+    else:
+        same = f"The same {judged.one} means one of the same title."
+    equal = _listed([_named(one) for one in compared.asked.strata])
+    return f"{same} Results meet only where these are the same: {equal}." if equal else same
+
+
+def _named(stratum: str) -> str:
+    role = stratum.removeprefix("as:")
+    return STRATA.get(stratum, FACETS.get(stratum, stratum).lower()) if role == stratum else f"who was asked as {role}"
+
+
+STRATA = {"model": "model", "how": "method"}
+
+
+def chance(p: float) -> str:
+    """How often chance alone would do it."""
+    return "less than 1\u00a0%" if p < 0.01 else f"{p:.0%}".replace("%", "\u00a0%")
+
+
+def _headline(compared: Compared, judged: Judged, names: Sequence[str], one: str) -> str:
+    outcome = f"an outcome for {_all(names)}"
+    if not compared.shared:
+        if any(pair.n for pair in compared.pairs):
+            return f"No {one} has {outcome}; each two are compared on what both have."
+        return f"No {one} has {outcome}. A difference would be unpaired, so none is given."
+    shared = f"{_shared(compared, judged, one)} with {outcome}"
+    if compared.homes < FEW:
+        return f"Too little is shared to compare: {shared}."
+    return f"On the {shared}, {judged.means} {_each(compared, names, compared.true)}."
+
+
+def _shared(compared: Compared, judged: Judged, one: str) -> str:
+    """How many items are shared, in how many pairs, and what is independent in them."""
+    said = counted(compared.shared, one)
+    if compared.cells > compared.shared:
+        said += f" ({counted(compared.cells, 'time')} with all else equal)"
+    of = judged.whole or judged.one
+    return said if of == one or compared.homes == compared.shared else f"{said} of {counted(compared.homes, of)}"
+
+
+def _each(compared: Compared, names: Sequence[str], times: Sequence[float]) -> str:
+    return _listed([f"{_often(compared, true)} for {name}" for true, name in zip(times, names, strict=True)])
+
+
+def _chance(compared: Compared, judged: Judged, names: Sequence[str]) -> list[str]:
+    """What chance and a fixed guess would give. Where fewer than ten are shared only counts, and no test."""
+    firm = [pair for pair in compared.pairs if pair.test and pair.p_holm is not None and not pair.faint]
+    faint = any(pair.faint for pair in compared.pairs if pair.n)
+    said = []
+    if compared.shared and compared.homes < FEW and _are_counts(compared):
+        said.append(f"Of these, {judged.means} {_each(compared, names, compared.true)}.")
+    if compared.fixed is not None and (compared.homes >= FEW or _are_counts(compared)):
+        fixed = _each(compared, names, compared.fixed)
+        said.append(f"Always guessing the same, at best, would have come true {fixed}.")
+    if len(names) == 2:
+        said += [_of_pair(pair, judged) for pair in firm]
+    elif firm:
+        sure = [pair for pair in firm if pair.p_holm is not None and pair.p_holm <= LIKELY]
+        far = ", ".join(f"{_name(pair.first, names)} and {_name(pair.second, names)}" for pair in sure)
+        said.append(
+            f"Of {counted(len(firm), 'pair')} {len(sure) or 'none'} differ{'s' if len(sure) < 2 else ''} by more than "
+            f"chance{f': {far}' if far else ''} (p at most {LIKELY} by exact paired tests, corrected for all of them "
+            "by Holm's method)."
+        )
+    if faint:
+        few = "" if len(compared.pairs) == 1 else " in at least one pair"
+        said.append(f"Fewer than {FEW} {judged.whole or judged.one}s are shared{few}: an example, not a finding.")
+    return said
+
+
+def _of_pair(pair: Pair, judged: Judged) -> str:
+    assert pair.test is not None  # there are sentences of such pairs alone
+    over = counted(pair.clusters, judged.whole or judged.one)
+    if not pair.difference.value or abs(pair.difference.value) < 1e-12:
+        return f"Over {over} there is no difference."
+    return (
+        f"A difference at least this large would come up {chance(pair.test.p)} of the time by chance alone "
+        f"(exact paired test over {over}: {pair.test.name})."
+    )
+
+
+def _often(compared: Compared, true: float) -> str:
+    """As a count where each item has one result, else on average."""
+    if not _are_counts(compared) or not float(true).is_integer():
+        return f"{true / compared.shared:.0%} of the time".replace("%", "\u00a0%")
+    return counted(round(true), "time")
+
+
+def _are_counts(compared: Compared) -> bool:
+    """Whether each item has one result."""
+    return compared.asked.match != "whole" and not compared.averaged and compared.cells == compared.shared
+
+
+def _name(place: object, names: Sequence[str]) -> str:
+    return names[int(str(place))]
+
+
+def _all(names: Sequence[str]) -> str:
+    return "both" if len(names) == 2 else f"all {len(names)}"
+
+
+def _have(names: Sequence[str]) -> str:
+    return f"{_listed(names)} {'has' if len(names) == 1 else 'have'}"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

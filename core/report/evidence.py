@@ -1,0 +1,221 @@
+"""What stands behind a scene: every call with its prompt, raw answer and how it was read; all figures, what was set
+aside and why, and what the run was made with. A second JSON, for who opens it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..call_differences import not_sent
+from ..events import Answered, Asked, Frozen, Message, Scored, Thinking, ToolCall
+from ..labs.base.lab import Lab
+from ..scene import Drop, FigureLine, Part
+from ..text.plurals import counted
+from ..transcript import Call, CaseLog, Transcript
+from .run_scene import in_words
+from .scenes import dropped, figure
+
+THINKING = {"raw": "Thinking", "summary": "Thinking (the provider's summary)", "hidden": "Thinking"}
+"""What a model's thinking is called, by its kind."""
+
+
+class Behind(Frozen):
+    """One call: who was asked in which role, and in `parts` the raw answer, or why there is none; the model's thinking;
+    how each parser read the answer; the exact prompt, a text a message; what was asked for, what was sent, and who
+    served it.
+    """
+
+    title: str
+    parts: tuple[Part, ...]
+    role: str = ""
+    about: str = ""
+
+
+class FigureOf(FigureLine):
+    """A figure of the case or of the run, by one set of rules, and what it was made with."""
+
+    rules: str = ""
+    about: str = ""
+    made_with: str = ""
+
+
+class Evidence(Frozen):
+    """All that stands behind a case; its calls by id, in their order."""
+
+    calls: Mapping[str, Behind] = {}
+    figures: tuple[FigureOf, ...] = ()
+    drops: tuple[Drop, ...] = ()
+    made_with: Mapping[str, Any] = {}
+
+
+def tool_calls(calls: Sequence[ToolCall]) -> str:
+    """What a model asked to have called, a line each."""
+    return "\n".join(f"[tool call {call.id}] {call.name}({call.arguments})" for call in calls)
+
+
+def turn(message: Message) -> str:
+    """A message of a prompt as text, with who speaks above it."""
+    title = " ".join(filter(None, (message.role, message.tool_call_id)))
+    return "\n".join(filter(None, (f"[{title}]", message.content, tool_calls(message.tool_calls))))
+
+
+def of_case(lab: Lab, transcript: Transcript, case: str, prompts: bool = True) -> Evidence:
+    """What stands behind a case; its calls with their prompts or without."""
+    log = transcript.case(case)
+    view = lab.view(log)
+    readings = lab.readings(view)
+    several = transcript.planned > 1
+    calls = log.calls if log.calls or several else transcript.calls
+    return Evidence(
+        calls={name: _behind(call, readings.get(name, {}), prompts) for name, call in calls.items()},
+        figures=tuple(_figure(lab, score) for score in scores_of(transcript, log)),
+        drops=dropped(log, view.trials),
+        made_with=made_with(transcript),
+    )
+
+
+def _behind(call: Call, readings: Mapping[str, str], prompts: bool) -> Behind:
+    asked = call.asked
+    title = " · ".join(filter(None, (asked.role, asked.model, *notes(call), f"call {asked.call}")))
+    parts = [Part(label=label, text=text) for label, text in _parts(call, readings, prompts) if text]
+    return Behind(title=title, parts=tuple(parts), role=asked.role, about=asked.item)
+
+
+def _parts(call: Call, readings: Mapping[str, str], prompts: bool) -> Iterator[tuple[str, str]]:
+    asked, answered, failed = call.asked, call.answered, call.failed
+    if failed is not None:
+        yield "It failed", " ".join(filter(None, (failed.error, failed.message, failed.hint)))
+    else:
+        asks = tool_calls(answered.tool_calls) if answered else ""
+        yield "Raw answer", "\n".join(filter(None, (call.text, asks))) or "(nothing yet)"
+    if answered and (thinking := answered.thinking):
+        yield THINKING[thinking.kind], thinking.text or not_shown(thinking)
+    yield "Read as", ", ".join(f"{value} ({rules} rules)" for rules, value in readings.items())
+    yield "First token", likeliest(answered.logprobs) if answered and answered.logprobs else ""
+    *before, question = (*map(turn, asked.messages),) or ("",)
+    yield "Exact prompt", "\n\n".join(before)
+    yield "The question itself" if before else "Exact prompt", question
+    yield (
+        "Tools it was offered",
+        "\n\n".join(f"{tool.name}: {tool.description}\n{json.dumps(tool.parameters)}" for tool in asked.tools),
+    )
+    settings = asked.sampling.model_dump(exclude_none=True)
+    shown = ", ".join(f"{name.replace('_', ' ')} {value!r}" for name, value in settings.items() if value != ())
+    sent = answered.sent if answered else {}
+    yield (
+        "Asked for" if sent else "Made with",
+        " · ".join(filter(None, (f"template {asked.prompt}" if asked.prompt else "", shown))),
+    )
+    yield "Sent", ", ".join(_settings(sent))
+    yield "Not sent", _refused(asked, sent)
+    yield "Served by", _served(answered, asked.model) if answered else ""
+
+
+def not_shown(thinking: Thinking) -> str:
+    """What is known of thinking that the provider does not show."""
+    return f"Thinking is not shown: {counted(thinking.tokens, 'token')}" if thinking.tokens else "Thinking is not shown"
+
+
+def _settings(sent: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in sent.items():
+        if name == "system_role":
+            yield "the system text in the first user message"
+        else:
+            yield f"{name} {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+
+
+def _refused(asked: Asked, sent: Mapping[str, Any]) -> str:
+    """The settings that the server was not sent."""
+    missing = [f"{name} {value}" for name, value in not_sent(asked.sampling, sent).items()]
+    if sent and asked.json_schema and "response_format" not in sent:
+        missing.append("JSON schema")
+    them = "it" if len(missing) == 1 else "them"
+    return f"{', '.join(missing)} (the server refuses {them})" if missing else ""
+
+
+def _served(answered: Answered, model: str) -> str:
+    """The model that answered, where its name is not the one that was asked for, and the server's configuration."""
+    if answered.served is None:
+        return ""
+    served, fingerprint = answered.served.model, answered.served.fingerprint
+    if not fingerprint and served == model.partition("/")[2]:
+        return ""
+    return ", ".join(filter(None, (served, f"configuration {fingerprint}" if fingerprint else "")))
+
+
+def notes(call: Call) -> Iterator[str]:
+    """How the answer came."""
+    if (answered := call.answered) is None:
+        return
+    yield "from the cache" if answered.cached else f"{answered.seconds:.1f}\u00a0s"
+    if tokens := answered.usage.completion_tokens:
+        yield counted(tokens, "token")
+    if answered.thinking and (tokens := answered.thinking.tokens):
+        yield f"{tokens:,} of them thinking"
+    if answered.edited:
+        yield "written by a person"
+    if note := answered.cut_note or ("end of the answer not reported" if answered.ended == "unknown" else ""):
+        yield note
+
+
+def likeliest(logprobs: Sequence[Mapping[str, Any]], most: int = 5) -> str:
+    """The first token that is no space and its likeliest rivals, with their probabilities; the digits always."""
+    first = next((one for one in logprobs if str(one.get("token", "")).strip()), logprobs[0])
+    rivals = [
+        (str(one.get("token", "")), math.exp(one["logprob"]))
+        for one in first.get("top_logprobs") or [first]
+        if isinstance(one.get("logprob"), int | float)
+    ]
+    rivals.sort(key=lambda one: -one[1])
+    shown = [one for place, one in enumerate(rivals) if place < most or one[0].strip() in ("0", "1")]
+    return ", ".join(f"{token!r} {probability:.3f}" for token, probability in shown)
+
+
+def _figure(lab: Lab, score: Scored) -> FigureOf:
+    line = figure(lab, score)
+    return FigureOf(
+        **line.model_dump(),
+        rules=score.rules,
+        about=in_words(score.item) or ("this case" if score.case else "the whole run"),
+        made_with=", ".join(f"{name.replace('_', ' ')} {readable(value)}" for name, value in score.detail.items()),
+    )
+
+
+def scores_of(transcript: Transcript, log: CaseLog) -> list[Scored]:
+    """Those of the whole run, and of several cases that of this one."""
+    if transcript.planned < 2:
+        return transcript.scores
+    return [*(score for score in transcript.scores if not score.case), *log.scores]
+
+
+def readable(value: Any) -> str:
+    """What a figure was made with, as a person writes it."""
+    match value:
+        case None:
+            return "undefined"
+        case bool():
+            return "yes" if value else "no"
+        case dict():
+            parts = (f"{str(name).replace('_', ' ')} {readable(one)}" for name, one in value.items())
+            return f"({', '.join(parts)})"
+        case str():
+            return value.replace("_", " ")
+    return str(value)
+
+
+def made_with(transcript: Transcript) -> dict[str, Any]:
+    """What the run was made with: its specification, prompts, versions, and what it came from."""
+    if (started := transcript.started) is None:
+        return {}
+    parts = {
+        "spec": {name: value for name, value in started.spec.items() if value is not None},
+        "prompts (hash)": started.prompts,
+        "versions": started.versions,
+        "app": " ".join(filter(None, (started.app, started.commit))),
+        "read again from": started.reread_from,
+        "forked from": started.forked_from.model_dump() if started.forked_from else None,
+    }
+    return {name: value for name, value in parts.items() if value}

@@ -1,0 +1,100 @@
+"""Tables to take along: as files, and the rows of a filter."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from ..labs.base.declared import FACETS
+from ..store.filters import STATUS, Filter, condition
+from ..store.store import Store
+from ..text.cells import csv
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Kind = Literal["csv", "parquet", "jsonl"]
+
+
+class Format(NamedTuple):
+    """What a kind of file is called, and its media type."""
+
+    title: str
+    mime: str
+
+
+FORMATS: dict[Kind, Format] = {
+    "csv": Format("CSV", "text/csv"),
+    "parquet": Format("Parquet", "application/vnd.apache.parquet"),
+    "jsonl": Format("JSON lines", "application/x-ndjson"),
+}
+
+
+def table(frame: DataFrame, kind: Kind) -> bytes:
+    """A file of that kind with the rows of `frame`, without its index. In CSV no cell is a formula (`core.text.cells`);
+    the other kinds keep texts as they are.
+    """
+    if kind == "csv":
+        return csv(frame)
+    if kind == "jsonl":
+        lines = frame.to_json(orient="records", lines=True, date_format="iso", date_unit="us", force_ascii=False)
+        return str(lines).encode("utf-8", "surrogatepass")
+    written = io.BytesIO()
+    frame.to_parquet(written, index=False)
+    return written.getvalue()
+
+
+def rows(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> DataFrame:
+    """What is wanted as a table: of each row of Browse one by each set of `rules`, in the order of their runs.
+
+    run, case, trial (the ids of the journal), lab, rules, seed, status, at, model, how, task, dataset, category,
+    difficulty, wording, title, about, expected, observed, outcome, counts, reason, doubt (why what counts is no
+    verdict, by repaired rules); then the lab's first figure of the case, or of its run where the case has none of its
+    own: metric, value, low, high (95 % interval), n, of, figure_of. What a row does not have is null.
+    """
+    sql, values = condition(wanted, viewer, stopped)
+    facets = ", ".join(f"nullif({name}, '') as {name}" for name in FACETS)
+    by = " union all ".join(
+        f"""
+        select items.run, items."case", items.trial, items.lab, '{rules}' as rules, seed, {STATUS} as status,
+               items."at", items.model, {facets}, items.title, nullif(items.about, '') as about,
+               trials.expected_{rules} as expected, trials.observed_{rules} as observed,
+               nullif({outcome}, '') as outcome, trials.counts_{rules} as counts,
+               nullif(trials.reason_{rules}, '') as reason, {doubt} as doubt,
+               declared.metric, coalesce(own.value, whole.value) as value, coalesce(own.low, whole.low) as low,
+               coalesce(own.high, whole.high) as high, coalesce(own.n, whole.n) as n,
+               coalesce(own."of", whole."of") as "of",
+               if(own.run is not null, 'case', if(whole.run is not null, 'run', null)) as figure_of, number
+        from chosen items join runs using (run) left join declared on declared.lab = items.lab
+             left join trials on (trials.run, trials."case") = (items.run, items."case")
+                  and trials.trial = coalesce(nullif(items.trial, ''), principal)
+             left join figures own on (own.run, own.metric, own.rules) = (items.run, declared.metric, '{rules}')
+                  and own."case" = items."case" and own."case" <> ''
+             left join figures whole on (whole.run, whole.metric, whole.rules) = (items.run, declared.metric, '{rules}')
+                  and whole."case" = ''
+        """  # noqa: S608  our own names
+        for rules, outcome, doubt in (
+            ("paper", "items.outcome_paper", "null::varchar"),
+            ("repaired", "items.outcome", "nullif(trials.doubt_repaired, '')"),
+        )
+    )
+    labs = list(store.labs.values())
+    return store.query(
+        f"""
+        with chosen as (select * from items where {sql}), figures as (select * from scores where item = ''),
+             declared as (
+                 select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as metric, unnest(?::varchar[]) as principal
+             )
+        select * exclude (number) from ({by}) order by "at", run, number, "case", trial, rules
+        """,  # noqa: S608  our own names
+        [
+            *values,
+            [lab.name for lab in labs],
+            [lab.headline for lab in labs],
+            [lab.principal for lab in labs],
+            list(stopped),
+            list(stopped),
+        ],
+        seconds=60,
+    )

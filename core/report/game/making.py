@@ -1,0 +1,175 @@
+"""A pack made of journals: each trial that was recorded as a card, and those that are chosen or drawn."""
+
+from __future__ import annotations
+
+import random
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ... import journal
+from ...labs.base.lab import Lab
+from ...labs.base.played import DIFFERED
+from ...package_data import DATA
+from ...runs.library import of_today
+from ...text.plurals import counted
+from ...transcript import transcript
+from .. import scenes
+from . import choosing
+from .pack import MOST_CARDS, BadPack, Pack, PackCard
+
+QUESTIONS = DATA / "questions"
+
+LARGEST = 1_000_000
+"""Bytes of a file of true answers."""
+
+Truths = Mapping[str, str]
+"""True answers by the question, as `asked` writes it."""
+
+
+class Trial(NamedTuple):
+    """A recorded trial as a card, whether it was annotated, why it is no card of a pack that is chosen, and whether
+    nothing can be foretold of it.
+    """
+
+    card: PackCard
+    annotated: bool
+    why: str
+    is_open: bool
+
+
+def asked(question: str) -> str:
+    """A question as it is looked up."""
+    return " ".join(question.split()).casefold()
+
+
+def truths(path: Path) -> Truths:
+    """The true answers of a file of questions: each `[[question]]` has `question` and `gold`, and each of its
+    `follow_ups` too. Raises BadPack.
+    """
+    found: dict[str, str] = {}
+    try:
+        if path.stat().st_size > LARGEST:
+            raise BadPack(f"{path.name} is too large: true answers take at most {LARGEST:,} bytes.")
+        for entry in tomllib.loads(path.read_text(encoding="utf-8"))["question"]:
+            for one in (entry, *entry.get("follow_ups", ())):
+                found[asked(one["question"])] = _word(one["gold"])
+    except (OSError, UnicodeDecodeError, RecursionError, tomllib.TOMLDecodeError) as error:
+        raise BadPack(f"{path} cannot be read: {error}") from None
+    except (KeyError, TypeError, AttributeError):
+        raise BadPack(f"{path.name} has a question without its words or its true answer.") from None
+    return found
+
+
+def _word(gold: object) -> str:
+    return ("yes" if gold else "no") if isinstance(gold, bool) else str(gold)
+
+
+def trials(run: str, labs: Mapping[str, Lab], folders: Sequence[Path], true: Truths, seed: int) -> Iterator[Trial]:
+    """The run's trials that were recorded, in order. Raises BadPack where there is no such run, or no game of it."""
+    path = journal.found(run, *folders)
+    if path is None:
+        raise BadPack(f"There is no run named {run!r}.")
+    with of_today():
+        state = transcript(journal.read(path).events)
+    lab = labs.get(state.started.lab) if state.started and not state.started.about else None
+    if lab is None or lab.cards is None:
+        raise BadPack(f"There is no game of {run}.")
+    for case in sorted(state.cases, key=lambda one: state.cases[one].number):
+        scene = scenes.of_case(lab, state, case)
+        for one in lab.cards(lab.view(state.case(case)), scene, seed):
+            doubt = one.card.doubt or one.why
+            card = one.card if doubt == one.card.doubt else one.card.model_copy(update={"doubt": doubt})
+            made = PackCard(
+                run=run,
+                case=case,
+                who=one.who or scene.who,
+                title=one.title or scene.title,
+                claim=one.claim and one.claim.model_copy(update={"thinking": ()}),
+                card=card,
+                truth=true.get(asked(one.asked), ""),
+                after=one.after,
+            )
+            yield Trial(made, one.annotated, one.why, one.is_open)
+
+
+def kind_of(runs: Sequence[str], labs: Mapping[str, Lab], folders: Sequence[Path]) -> str:
+    """The game of these runs. Raises BadPack where they are of several labs."""
+    kinds = set()
+    for run in runs:
+        path = journal.found(run, *folders)
+        with of_today():
+            begun = journal.begun(path) if path else None
+        if begun is None or begun.lab not in labs:
+            raise BadPack(f"There is no run named {run!r}.")
+        kinds.add(labs[begun.lab].path)
+    if len(kinds) != 1:
+        raise BadPack(f"A pack is of one lab; these runs are of {', '.join(sorted(kinds)) or 'none'}.")
+    return kinds.pop()
+
+
+class Wanted(NamedTuple):
+    """What a pack is called, from which runs, with whose true answers, how many cards, drawn by which seed, and whether
+    as it came.
+    """
+
+    name: str
+    title: str
+    runs: tuple[str, ...]
+    truths: Path | None
+    most: int
+    seed: int
+    as_it_came: bool
+
+
+def make(wanted: Wanted, labs: Mapping[str, Lab], folders: Sequence[Path]) -> Pack:
+    """The pack that is wanted. Raises BadPack."""
+    kind = kind_of(wanted.runs, labs, folders)
+    true = truths(wanted.truths) if wanted.truths else {}
+    found = [one for run in wanted.runs for one in trials(run, labs, folders, true, wanted.seed)]
+    most = min(wanted.most, MOST_CARDS)
+    if wanted.as_it_came:
+        cards = drawn(found, most, wanted.seed)
+        how = f"{counted(len(cards), 'card')} sampled at random (seed {wanted.seed}), none left out,"
+    else:
+        fit = [one.card for one in found if not one.why and (one.card.truth or not true)]
+        cards = choosing.chosen(fit, most, wanted.seed)
+        how = (
+            f"We chose {counted(len(cards), 'card')}, as balanced as possible in answers and outcomes, at most "
+            f"{choosing.MOST_OF_ONE} of one question (seed {wanted.seed}),"
+        )
+    if not cards:
+        raise BadPack("None of these trials can be a card.")
+    unread = sum(one.is_open for one in found)
+    untrue = sum(not one.card.truth for one in found) if true else 0
+    said = [
+        f"{how} from {counted(len(found), 'trial')} of {counted(len(wanted.runs), 'run')}",
+        f" ({unread} cannot be predicted)" if unread else "",
+        f" ({untrue} without a true answer)" if untrue else "",
+        f". {choosing.counts(cards)}",
+        "" if wanted.as_it_came else " They are examples, not evidence.",
+    ]
+    return Pack.model_validate(
+        {
+            **{"name": wanted.name, "title": wanted.title, "kind": kind, "chosen": "".join(said)},
+            **tally(found),
+            **{"seed": wanted.seed, "as_it_came": wanted.as_it_came, "runs": wanted.runs, "cards": tuple(cards)},
+            "truths": wanted.truths.name if wanted.truths else "",
+        }
+    )
+
+
+def drawn(found: Sequence[Trial], most: int, seed: int) -> list[PackCard]:
+    """So many of the trials as they came, by `seed`; those of which nothing can be foretold are none."""
+    cards = [one.card for one in found if not one.is_open]
+    return random.Random(seed).sample(cards, min(most, len(cards)))
+
+
+def tally(found: Sequence[Trial]) -> dict[str, int]:
+    """How many trials were recorded and annotated, and on how many those who annotated them differed."""
+    return {
+        "recorded": len(found),
+        "annotated": sum(one.annotated for one in found),
+        "differed": sum(one.annotated and one.why == DIFFERED for one in found),
+    }

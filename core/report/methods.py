@@ -1,0 +1,314 @@
+"""Sentences for a paper or a worksheet: what was run and how, from the store. They tell of whole runs, for a figure
+over rows that were chosen by their outcomes would say nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..call_differences import Difference, differences
+from ..events import Sampling, Served
+from ..labs.base.declared import Metric
+from ..labs.base.lab import Lab
+from ..models.ids import is_control
+from ..runs.bundle import IMPORTED
+from ..runs.verify import Verified
+from ..score import Score
+from ..statistics import FEW, group_statistics
+from ..store.store import Store
+from ..text.plurals import counted
+from ..transcript import name_of
+from . import request_notes
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_OURS = "('', 'repaired')"
+
+
+def sentences(store: Store, runs: Sequence[str], figures: bool = True) -> list[str]:
+    """A paragraph for each lab that has some of `runs`, in the order in which labs are registered; without their
+    `figures` for anyone who has these in tables.
+    """
+    return [*filter(None, (" ".join(_of_lab(store, lab, list(runs), figures)) for lab in store.labs.values()))]
+
+
+def _of_lab(store: Store, lab: Lab, runs: list[str], figures: bool) -> Iterator[str]:
+    def ask(sql: str, *values: object) -> list[tuple[Any, ...]]:
+        with store.cursor() as cursor:
+            return cursor.execute(sql, [runs, *values]).fetchall()
+
+    began = ask(
+        """
+        select run, "at", seed, app, commit, prompts, status, reread_from from runs
+        where run = any(?) and lab = ? and about = '' order by "at", run
+        """,
+        lab.name,
+    )
+    if not began:
+        return
+    runs = [run for run, *_ in began]
+    yield from _made(lab, began)
+    yield from _asked(ask, began)
+    yield from _counted(ask)
+    if figures:
+        yield from _of_groups(store, lab, runs) if len(runs) > 1 else _of_run(ask, lab)
+    yield from _limits(ask, began)
+
+
+def _made(lab: Lab, began: list[tuple[Any, ...]]) -> Iterator[str]:
+    days = sorted({f"{at:%Y-%m-%d}" for _, at, *_ in began if at})
+    when = f", begun {days[0]}{f' to {days[-1]}' if len(days) > 1 else ''} (UTC)" if days else ""
+    versions = _listed(f"{app} ({commit})" if commit else app for _, _, _, app, commit, *_ in began if app)
+    made = f", made with Explain Yourself {versions}" if versions else ""
+    yield f"{counted(len(began), 'run')} of {lab.title} (“{lab.question}”){when}{made}."
+    seeds = _listed(str(seed) for _, _, seed, *_ in began if seed is not None)
+    yield f"Seeds: {seeds}."
+
+
+def _asked(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
+    roles = ask("select distinct role, model from roles where run = any(?) order by all")
+    if roles:
+        yield f"Models: {_by(roles)}."
+    [(calls, failed, cached)] = ask(
+        "select count(*), count(*) filter (error is not null), count(*) filter (cached) from calls where run = any(?)"
+    )
+    again = f", {cached:,} of them answered from the cache" if cached else ""
+    yield f"{counted(calls, 'call')}{again}; {failed:,} failed."
+    yield from _sent(ask)
+    used = {prompt for (prompt,) in ask("select distinct prompt from calls where run = any(?)")}
+    hashes = {pair for run in began for pair in json.loads(run[5] or "{}").items() if pair[0] in used}
+    if hashes:
+        yield f"Prompt templates, with their hashes: {_listed(f'{name} {hash}' for name, hash in sorted(hashes))}."
+
+
+def _sent(ask: Any) -> Iterator[str]:
+    """The settings as they were sent, which models answered, and how many answers did not end by themselves."""
+    rows = ask(
+        """
+        select role, model, sampling, sent, served_model, served_fingerprint, count(*) from calls
+        where run = any(?) and text is not null and sampling is not null group by all order by all
+        """
+    )
+    calls = [_Sent.of(row) for row in rows]
+    yield from _temperature(calls)
+    for title, names in _SETTINGS.items():
+        known = {(one.role, one.sent[name]) for one in calls for name in names if name in one.sent}
+        if known:
+            yield f"{title}: {_by(sorted((role, _in_words(value)) for role, value in known))}."
+    answers: Counter[str] = Counter()
+    found: Counter[Difference] = Counter()
+    for one in calls:
+        answers[one.model] += one.n
+        for difference in differences(one.model, one.sampling, one.sent, one.served):
+            # Told above and below.
+            if difference.name != "temperature" and difference.kind != "served":
+                found[difference] += one.n
+    yield from request_notes.request_notes(found, answers)
+    served = {(one.model, _server(one.served)) for one in calls if one.served is not None}
+    if served:
+        yield f"Answered by, as the servers say: {_by(sorted(served))}."
+    [(cut, unknown)] = ask(
+        "select count(*) filter (ended = 'cut'), count(*) filter (ended = 'unknown') from calls where run = any(?)"
+    )
+    if cut:
+        yield f"{counted(cut, 'answer')} {'was' if cut == 1 else 'were'} cut at a token limit."
+    if unknown:
+        yield f"The server did not say how {counted(unknown, 'answer')} ended."
+
+
+_SETTINGS = {
+    "Top p": ("top_p",),
+    "Top k": ("top_k",),
+    "Repetition penalty": ("repetition_penalty", "repeat_penalty"),
+    "Reasoning effort": ("reasoning_effort",),
+    "Most tokens of an answer, thinking included": ("max_tokens", "max_completion_tokens"),
+}
+"""Settings that are reported as they were sent, by the names under which they were."""
+
+
+class _Sent(NamedTuple):
+    """Answered calls that were asked, sent and served alike, and how many there are."""
+
+    role: str
+    model: str
+    sampling: Sampling
+    sent: dict[str, Any]
+    served: Served | None
+    n: int
+
+    @classmethod
+    def of(cls, row: tuple[Any, ...]) -> _Sent:
+        role, model, sampling, sent, served, fingerprint, n = row
+        by = Served(model=served, fingerprint=fingerprint or "") if served else None
+        return cls(role, model, Sampling.model_validate_json(sampling), json.loads(sent or "{}"), by, n)
+
+
+def _temperature(calls: Sequence[_Sent]) -> Iterator[str]:
+    """As it was sent; of models that are not asked over HTTP as they were asked for it."""
+    sent = {
+        (one.role, _in_words(one.sent.get("temperature", one.sampling.temperature)))
+        for one in calls
+        if not one.sent or "temperature" in one.sent
+    }
+    refused = {(one.role, one.model) for one in calls if one.sent and "temperature" not in one.sent}
+    told = [_by(sorted(sent))] if sent else []
+    if refused:
+        is_one = len({model for _, model in refused}) == 1
+        of = "" if is_one and not sent else f" to {_by(sorted(refused))}"
+        servers = "server refuses" if is_one else "servers refuse"
+        told.append(f"not sent{of}; the {servers} it. The provider's default applied")
+    if told:
+        yield f"Temperature: {'; '.join(told)}."
+
+
+def _in_words(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _server(served: Served) -> str:
+    """A model as its server names it, with the server's name for its configuration."""
+    return request_notes.shown(served.model) + (
+        f", configuration {request_notes.shown(served.fingerprint)}" if served.fingerprint else ""
+    )
+
+
+def _counted(ask: Any) -> Iterator[str]:
+    [(cases, done)] = ask("select count(*), count(*) filter (status = 'done') from cases where run = any(?)")
+    [(trials, repaired, paper, differ)] = ask(
+        """
+        select count(*), count(*) filter (counts_repaired), count(*) filter (counts_paper),
+               count(*) filter (outcome_repaired is distinct from outcome_paper)
+        from trials where run = any(?)
+        """
+    )
+    yield (
+        f"{counted(cases, 'case')}, of which {done:,} came to an end, with {counted(trials, 'trial')}: {repaired:,} "
+        f"count by repaired rules and {paper:,} by the paper's. The two parsers disagree on the outcome "
+        f"of {differ:,}."
+    )
+    reasons = ask(
+        f"""
+        select reason, count(distinct (run, "case", item)) as n from drops where run = any(?) and rules in {_OURS}
+        group by reason order by n desc, reason
+        """  # noqa: S608  our own words
+    )
+    reasons_listed = _listed(f"{n:,} {reason}" for reason, n in reasons)
+    yield f"Set aside by repaired rules: {reasons_listed or 'nothing'}."
+
+
+def _of_run(ask: Any, lab: Lab) -> Iterator[str]:
+    """The figures as the run published them."""
+    published = ask(
+        """
+        select metric, value, n, "of", low, high, null,
+            {'how': detail->>'$.interval', 'reason': detail->>'$.reason', 'median_of': detail->>'$.median_of'}
+        from scores where run = any(?) and "case" = '' and item = '' and rules = 'repaired'
+        """
+    )
+    scores = {metric: Score(*score) for metric, *score in published}
+    for metric in lab.metrics:
+        if metric.leads and metric.name in scores:
+            yield _figure(metric, scores[metric.name])
+
+
+def _of_groups(store: Store, lab: Lab, runs: list[str]) -> Iterator[str]:
+    """The figures of several runs: those of each model and way together. A question that several runs ask is one item,
+    and counts once.
+    """
+    frame = _cases(store, runs)
+    for metric in (metric for metric in lab.metrics if metric.leads):
+        rows = frame[frame["metric"] == metric.name]
+        groups = group_statistics(rows, ["model", "way"], kind=metric.kind, ends=metric.ends)
+        for group in groups.astype(object).where(groups.notna(), None).itertuples(index=False):
+            score = Score(group.macro, group.items, group.items_of, group.low, group.high, detail={"how": group.how})
+            yield _figure(metric, score, f"{group.model} ({group.way})" if group.way else group.model)
+
+
+def _cases(store: Store, runs: list[str]) -> DataFrame:
+    """A row for each figure of a case, by repaired rules; of a run of one case the run's own."""
+    return store.query(
+        """
+        with shown as (select distinct run, "case", title, model, how from items where run = any(?) and "case" <> ''),
+             alone as (
+                 select run, any_value("case") as "case" from shown group by run having count(distinct "case") = 1
+             )
+        select shown.model, shown.how as way, shown.title as item, metric, value, n, greatest(n, "of") as "of"
+        from shown join scores on scores.run = shown.run and scores.item = '' and rules = 'repaired'
+             and (scores."case" = shown."case"
+                  or (scores."case" = '' and shown.run in (select run from alone)))
+        qualify row_number() over (partition by shown.run, shown."case", metric order by scores."case" desc) = 1
+        """,
+        [runs],
+    )
+
+
+def _figure(metric: Metric, score: Score, of: str = "") -> str:
+    """A figure, `of` several runs or of one, with what it rests on, its interval, and what to beware of."""
+    name = f"{metric.title_of_several} of {of}" if of else metric.title_with(score.detail)
+    rests = f"n = {score.n:,} of {score.of:,}{' items' if of else ''}"
+    if score.value is None:
+        return f"{name}: undefined ({rests}{f'; {score.reason}' if score.reason else ''})."
+    text = f"{name}: {score.value:{metric.format}}{metric.unit} ({rests}"
+    if score.low is not None and score.high is not None:
+        how = f", {score.detail['how']}" if score.detail["how"] else ""
+        text += f"; 95 % interval {score.low:{metric.format}} to {score.high:{metric.format}}{how}"
+    few = f" That is fewer than {FEW}: read it with caution." if score.n < FEW else ""
+    thin = " Less than 70 % of what should count does." if score.is_thin else ""
+    return f"{text}).{few}{thin}"
+
+
+def _limits(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
+    """What a reader has to know before believing the rest; each only where it is so."""
+    stopped = ["not finished" if status == "running" else status for *_, status, _ in began if status != "completed"]
+    if stopped:
+        ends = _listed(f"{stopped.count(one)} {one}" for one in sorted(set(stopped)))
+        yield f"Not all runs came to their end: {ends}."
+    [(faults,)] = ask("select count(*) from faults where run = any(?)")
+    if faults:
+        yield f"{counted(faults, 'line')} of the journals could not be read, and what stood there is missing."
+    yield from _imported(ask)
+    if len({seed for _, _, seed, *_ in began}) == 1:
+        yield "All was drawn from one seed: how much other draws would differ is not known."
+    robots = [model for (model,) in ask("select distinct model from roles where run = any(?) order by all")
+              if is_control(model)]  # fmt: skip
+    if robots:
+        yield f"Robots of known truth, and no language models: {_listed(robots)}."
+    if again := sum(bool(reread) for *_, reread in began):
+        yield f"{counted(again, 'run')} read older answers again, and asked no model."
+
+
+def _imported(ask: Any) -> Iterator[str]:
+    """Which runs were made elsewhere, by whose word, and of which the figures are not what their answers give."""
+    said = """
+        select {what} from records join runs using (run)
+        where runs.about = any(?) and record = ? group by all order by all
+    """
+    senders = ask(said.format(what="json_extract_string(data, '$.sender') as sender, count(*)"), IMPORTED)
+    if not senders:
+        return
+    from_whom = _listed(f"{sender or 'nobody named'} ({runs:,})" for sender, runs in senders)
+    yield f"Imported, and as their files say made by others: {from_whom}."
+    signers = ask(said.format(what="json_extract_string(data, '$.signed') as signed, count(*)"), IMPORTED)
+    if signed := _listed(f"{signer} ({runs:,})" for signer, runs in signers if signer):
+        yield f"Signed by their senders' keys: {signed}."
+    found = ask(said.format(what="runs.about, max(json_array_length(data, '$.differ'))"), name_of(Verified))
+    if differ := [run for run, many in found if many]:
+        yield f"Scored again from their answers, these have other figures: {_listed(differ)}."
+    if unknown := sum(runs for _, runs in senders) - len(found):
+        yield f"Not scored again from its answers: {counted(unknown, 'imported run')}."
+
+
+def _by(roles: Sequence[tuple[Any, ...]]) -> str:
+    """Each second of the pairs with all firsts that go with it."""
+    named: dict[str, list[str]] = {}
+    for role, what in roles:
+        named.setdefault(what, []).append(role)
+    return _listed(f"{what} ({_listed(mine)})" for what, mine in named.items())
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(words))

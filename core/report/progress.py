@@ -1,0 +1,66 @@
+"""How far a run is that goes on, in words: by its cases, or by its calls; and where it waits, and for what."""
+
+from __future__ import annotations
+
+from pydantic import ValidationError
+
+from .. import policy
+from ..events import Frozen
+from ..labs.base.lab import Lab
+from ..server.jobs import Jobs
+from ..text.plurals import counted
+from ..transcript import Transcript
+
+
+class HowFar(Frozen):
+    """`share` of it is done, from 0 to 1; `around` is what beside its case can be seen of it: where that is another,
+    what was drawn around the case is old.
+    """
+
+    share: float
+    words: str
+    around: str
+
+
+OVER = HowFar(share=1.0, words="", around="over")
+"""Of a run that does not go on, for who is not told its end yet."""
+
+
+def how_far(jobs: Jobs, lab: Lab | None, run: str, state: Transcript) -> HowFar:
+    """How far the run is whose events so far are in `state`. Raises NoSuchRun."""
+    ended = sum(one.is_over for one in state.cases.values())
+    around = (state.started is not None, state.planned, ended if state.planned > 1 else 0, bool(jobs.prior(run)))
+    share, words = _done(lab, state, ended)
+    if (others := jobs.in_line(run)) is not None:
+        words = (
+            f"All places for runs ({policy.limit('runs_of_all')}) are taken, and this run waits in line: "
+            f"{_first(others)}. It begins by itself, and this page may be closed meanwhile."
+        )
+    elif others := jobs.before(run):
+        words += f" · waiting for its turn: {_first(others)}"
+    return HowFar(share=min(max(share, 0.0), 1.0), words=words, around=" ".join(map(str, around)))
+
+
+def _first(others: int) -> str:
+    return f"{others} {'other comes' if others == 1 else 'others come'} first" if others else "it is the next"
+
+
+def _done(lab: Lab | None, state: Transcript, ended: int) -> tuple[float, str]:
+    if state.planned > 1:
+        calls = counted(state.ended, "call")
+        return ended / state.planned, f"{ended} of {state.planned} {lab.in_runs.one if lab else 'case'}s · {calls}"
+    most = _most(lab, state)
+    return (
+        state.ended / most if most else 0.0,
+        f"{state.ended} of about {most} calls answered" if most else f"{state.ended} calls answered",
+    )
+
+
+def _most(lab: Lab | None, state: Transcript) -> int:
+    """How many calls it takes at most; 0 where that is not known."""
+    if lab is None or lab.calls is None or state.started is None:
+        return 0
+    try:
+        return lab.calls(lab.spec.model_validate(state.started.spec), 1)
+    except ValidationError:
+        return 0

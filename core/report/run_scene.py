@@ -1,0 +1,133 @@
+"""A run of several cases as it is told: one function for every lab, from its summary and what it says of runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from ..events import Scored
+from ..labs.base.declared import Metric
+from ..labs.base.lab import Lab, counted
+from ..scene import Bar, FigureLine, Mark, RunScene, Scene, Tally, Tile, Verdict, told
+from ..transcript import Progress, Transcript
+from . import request_notes
+from .cut_answers import cut_answers
+
+MOST_FIGURES = 200
+"""Lines: a figure may stand there once for each of a thousand explanations."""
+
+
+Status = Literal["empty", "running", "failed", "cancelled", "interrupted", "done"]
+
+_JUDGED = ("kept", "broken", "not settled")
+
+
+def of_run(lab: Lab, run: Transcript, active: bool = False) -> RunScene:
+    """The run as far as it has come; `active`: it goes on. Never raises for what a damaged journal lacks."""
+    cases = sorted(run.cases.items(), key=lambda item: item[1].number)
+    tiles = tuple(_tile(lab, run, case, one, active) for case, one in cases)
+    ledger = tuple(_ledger(lab, tiles))
+    status = _status(run, active)
+    if lab.in_runs.verdict:
+        made = lab.in_runs.verdict(run)
+    else:
+        bars = () if status in ("empty", "running") else tuple(_bars(ledger))
+        made = Verdict(headline=told((lab.summary or counted)(run)), bars=bars)
+    return RunScene(
+        lab=lab.name,
+        run=run.started.run if run.started else "",
+        status=status,
+        planned=run.planned,
+        one=lab.in_runs.one,
+        words=lab.in_runs.words,
+        verdict=with_caution(made, lab, run),
+        tiles=tiles,
+        ledger=ledger,
+        figures=(*lab.in_runs.figures(run), *_figures(lab, run)),
+    )
+
+
+def with_caution(verdict: Verdict, lab: Lab, run: Transcript) -> Verdict:
+    """The verdict with what has to be known before it: how many answers of the run were cut, and what was sent or
+    served otherwise than asked for.
+    """
+    words = " ".join(filter(None, (cut_answers(lab, run), *request_notes.of_run(run))))
+    return verdict.model_copy(update={"caution": told(words)}) if words else verdict
+
+
+def in_run(scene: Scene, lab: Lab, run: Transcript, outcome: str) -> Scene:
+    """A case as its run bears it out: its cards and its verdict have the marks that their outcomes have in that run.
+    `outcome` is the case's own by repaired rules.
+    """
+    if lab.in_runs.mark is None:
+        return scene
+    cards = tuple(card.model_copy(update={"mark": lab.mark(card.outcome, run)}) if card.outcome else card
+                  for card in scene.cards)  # fmt: skip
+    verdict, mark = scene.verdict, lab.mark(outcome, run)
+    if verdict is not None and verdict.mark in _JUDGED:
+        # What kept the case alone from a verdict may be what its run has shown.
+        doubt = "" if verdict.mark == "not settled" != mark else verdict.doubt
+        verdict = verdict.model_copy(update={"mark": mark, "doubt": doubt})
+    return scene.model_copy(update={"cards": cards, "verdict": verdict})
+
+
+def _tile(lab: Lab, run: Transcript, case: str, one: Progress, active: bool) -> Tile:
+    result = one.result or {}
+    outcome = str(result.get("outcome_repaired") or "waiting")
+    mark: Mark = lab.mark(outcome, run)
+    return Tile(
+        case=case,
+        number=one.number,
+        title=one.title,
+        mark="stopped" if mark == "waiting" and not active else mark,
+        outcome=outcome,
+        sentence=told(str(result.get("verdict") or "")),
+    )
+
+
+def _ledger(lab: Lab, tiles: tuple[Tile, ...]) -> Iterator[Tally]:
+    """Each outcome with its cases, the most frequent first; those that were not reached apart."""
+    marks = {tile.outcome: tile.mark for tile in tiles}
+    for outcome, n in Counter(tile.outcome for tile in tiles).most_common():
+        words = "not reached" if marks[outcome] == "stopped" else lab.words.get(outcome, outcome)
+        yield Tally(n=n, words=words, mark=marks[outcome], reason=lab.in_runs.why.get(outcome, ""))
+
+
+def _bars(ledger: Sequence[Tally]) -> Iterator[Bar]:
+    """Of the cases that decide something how many came to what, what was kept to first."""
+    deciding = sorted((one for one in ledger if one.mark in _JUDGED), key=lambda one: _JUDGED.index(one.mark))
+    n = sum(one.n for one in deciding)
+    yield from (Bar(label=one.words, hits=one.n, n=n, own=one.mark == "kept") for one in deciding)
+
+
+def _figures(lab: Lab, run: Transcript) -> Iterator[FigureLine]:
+    place = run.places.get("")
+    metrics = {metric.name: (at, metric) for at, metric in enumerate(lab.metrics)}
+    found = [score for score in (place.scores.values() if place else ())
+             if score.rules == "repaired" and score.metric in metrics]  # fmt: skip
+    for score in sorted(found, key=lambda one: metrics[one.metric][0])[:MOST_FIGURES]:
+        metric = metrics[score.metric][1]
+        title = f"{metric.title} · {in_words(score.item)}" if score.item else metric.title_with(score.detail)
+        yield FigureLine(title=title, value=_value(metric, score), help=metric.help, n=score.n, of=score.of)
+
+
+def in_words(item: str) -> str:
+    """What a figure is of, by the parts of its id."""
+    return item.replace("/", ", ").replace("-", ", ")
+
+
+def _value(metric: Metric, score: Scored) -> str:
+    if score.value is None:
+        return "undefined"
+    number = f"{{:{metric.format}}}".format
+    if score.low is None or score.high is None:
+        return number(score.value) + metric.unit
+    return f"{number(score.value)}{metric.unit}, {number(score.low)} to {number(score.high)}"
+
+
+def _status(run: Transcript, active: bool) -> Status:
+    if run.started is None:
+        return "empty"
+    ended: Mapping[str, Status] = {"completed": "done", "failed": "failed", "cancelled": "cancelled"}
+    return ended.get(run.status or "", "running" if active else "interrupted")

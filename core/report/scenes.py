@@ -1,0 +1,225 @@
+"""Scenes of cases: what a lab tells of a case, with what every case has; of a lab without a scene, from its trials."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+
+from ..events import Scored
+from ..labs.base.cases import Trial, View
+from ..labs.base.declared import Means
+from ..labs.base.lab import Lab
+from ..models.ids import CONTROL, is_control
+from ..scene import ENDING, Card, Claim, Drop, Expect, FigureLine, Part, Scene, Verdict, Who, screens, told
+from ..text.plurals import counted, numbered, numbers
+from ..transcript import CaseLog, Transcript
+from .run_scene import in_run, with_caution
+
+COMING = 4_000
+"""Characters of an answer under way that are shown, its last ones."""
+
+THINKING = 8_000
+"""Characters of a thinking that a scene holds, its first ones."""
+
+MOST_THINKING = 4
+"""Calls of an explanation whose thinking a scene holds."""
+
+SMALL = 10.0
+"""Billions of parameters, under which a model is called small."""
+
+_SIZE = re.compile(r"(?<![0-9.])([0-9]{1,4}(?:\.[0-9]{1,2})?)([bm])(?![a-z])", re.IGNORECASE)
+
+
+def who(model: str, lab: Lab | None = None) -> Who:
+    """A model as an audience is told of it: its kind, and for the end its name, with its size where the id has one, and
+    what a robot of `lab` does.
+    """
+    if is_control(model):
+        does = getattr(lab.robots.by_id.get(model), "title", "") if lab else ""
+        return Who(shown="a robot", name=model.removeprefix(CONTROL), does=does, is_robot=True)
+    name = model.rpartition("/")[2].removesuffix(".gguf")
+    family = re.match(r"[A-Za-z]+", name)
+    size = _SIZE.search(name)
+    if not model:
+        return Who()
+    if family is None or size is None:
+        return Who(shown=f"a model ({name[:60]})", name=name)
+    billions = float(size[1]) / (1 if size[2].lower() == "b" else 1_000)
+    kind = "a small model" if billions < SMALL else "a model"
+    count = f"{size[1]} {'billion' if size[2].lower() == 'b' else 'million'}"
+    return Who(
+        shown=f"{kind} ({family[0][:1].upper()}{family[0][1:20]}, {count})", name=_short(name[: size.start()], count)
+    )
+
+
+def _short(before: str, count: str) -> str:
+    """A model by its name, which stands before its size, and that size; a file's name says more than anybody reads."""
+    words = (word[:1].upper() + word[1:] if word.islower() else word for word in re.split("[-_: ]", before) if word)
+    return f"{'-'.join(words)[:60]}, {count}"
+
+
+def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False, view: View | None = None) -> Scene:
+    """A case as it is told, as far as it has come; `active`: whether its run goes on; `view` is its view, where that
+    was made. Never raises: what a damaged journal lacks is missing, and `unread` counts it.
+    """
+    log = transcript.case(case)
+    view = view or lab.view(log)
+    begun = transcript.cases.get(case)
+    goes_on = active and not (begun and begun.is_over)
+    scene = lab.scene(view) if lab.scene is not None else of_trials(lab, view)
+    scene = in_run(scene, lab, transcript, view.outcome("repaired"))
+    if not goes_on:
+        scene = _stopped(scene)
+    elif scene.verdict is not None:
+        # What a run that goes on comes to may yet change.
+        so_far = tuple(screen for screen in scene.screens if screen.shows not in ENDING)
+        scene = scene.model_copy(update={"verdict": None, "screens": so_far})
+    if scene.verdict is not None:
+        scene = scene.model_copy(update={"verdict": with_caution(scene.verdict, lab, transcript)})
+    if scene.claim is not None and (thinking := tuple(_thinking(scene.claim, log))):
+        scene = scene.model_copy(update={"claim": scene.claim.model_copy(update={"thinking": thinking})})
+    started = transcript.started
+    scene = scene.model_copy(
+        update={
+            "lab": lab.title,
+            "run": started.run if started else "",
+            "case": case,
+            "title": scene.title or (begun.title if begun else "") or view.title,
+            "question": scene.question or lab.question,
+            "who": who(str(log.spec.get("model") or ""), lab),
+            "status": _status(transcript, log, goes_on),
+            "coming": scene.coming or tuple(_coming(log)) if goes_on else (),
+            "ledger": dropped(log, view.trials),
+            "figures": (
+                *scene.figures,
+                *(figure(lab, score) for metric in lab.metrics if (score := log.score(metric.name, "repaired"))),
+            ),
+            # Of a run that begins nothing stands there yet, and nothing is lost.
+            "unread": view.unread if started or not active else 0,
+            "failure": tuple(_failures(transcript, log)),
+        }
+    )
+    return scene.model_copy(update={"screens": scene.screens or screens(scene)})
+
+
+def dropped(log: CaseLog, trials: Iterable[str]) -> tuple[Drop, ...]:
+    """What of a case does not count, and why; `trials` are its ids of tests, which are told by their numbers."""
+    known = numbers(trials)
+    return tuple(
+        Drop(
+            about=place(drop.item, log.case, known) or "the whole case",
+            reason=drop.reason,
+            rules=drop.rules or "",
+            detail=numbered(drop.detail, known),
+        )
+        for drop in log.drops
+    )
+
+
+def place(item: str, case: str, known: Mapping[str, int]) -> str:
+    """What an item of a case is called on a screen: the number of its trial, and what else its name says."""
+    parts = [part for part in item.split("/") if part not in case.split("/")]
+    return " · ".join(re.sub("[-_]", " ", numbered(part, known)) for part in parts)
+
+
+def _stopped(scene: Scene) -> Scene:
+    """The same, where nothing more will come."""
+    update = {"mark": "stopped"}
+    cards = tuple(card.model_copy(update=update) if card.mark == "waiting" else card for card in scene.cards)
+    panels = tuple(panel.model_copy(update=update) if panel.mark == "waiting" else panel for panel in scene.panels)
+    return scene.model_copy(update={"cards": cards, "panels": panels})
+
+
+def _status(transcript: Transcript, log: CaseLog, goes_on: bool) -> str:
+    if goes_on:
+        return "running" if log.calls or log.records else "waiting"
+    if transcript.status is None:
+        return "interrupted" if transcript.started else "empty"
+    return {"completed": "done"}.get(transcript.status, transcript.status)
+
+
+def _coming(log: CaseLog) -> Iterator[Part]:
+    """What is being written now."""
+    for call in log.calls.values():
+        if call.answered is None and call.failed is None and call.partial:
+            yield Part(label=call.asked.role, text=call.partial[-COMING:])
+
+
+def _thinking(claim: Claim, log: CaseLog) -> Iterator[Part]:
+    """The explaining model's thinking in the claim's calls, as much as fits a scene; the call itself has all of it."""
+    calls = log.calls
+    first = next((calls[id].asked.model for id in claim.calls if id in calls), "")
+    answered = (calls[id].answered for id in claim.calls if id in calls and calls[id].asked.model == first)
+    found = [answer.thinking for answer in answered if answer is not None and answer.thinking is not None]
+    for thinking in found[:MOST_THINKING]:
+        if thinking.text:
+            end = "" if len(thinking.text) <= THINKING else " … (the call shows the rest)"
+            label = f"Its thinking ({'summary' if thinking.kind == 'summary' else 'raw'})"
+            yield Part(label=label, text=f"{thinking.text[:THINKING]}{end}")
+        else:
+            tokens = f": {counted(thinking.tokens, 'token')}" if thinking.tokens else ""
+            yield Part(label=f"Its thinking is not shown{tokens}", text="")
+
+
+def _failures(transcript: Transcript, log: CaseLog) -> Iterator[Part]:
+    """Why the run stopped, or this case could not be measured, and what to do."""
+    for failure in transcript.failures:
+        yield Part(label="The run stopped", text=" ".join(filter(None, (failure.message, failure.hint))))
+    for drop in log.drops:
+        if not drop.item and drop.reason == "error":
+            yield Part(label="This case could not be measured", text=drop.detail)
+
+
+def figure(lab: Lab, score: Scored) -> FigureLine:
+    """A figure as it is printed, with its interval where it has one."""
+    metric = lab.metric(score.metric)
+
+    def shown(value: float) -> str:
+        return f"{value:{metric.format}}{metric.unit}"
+
+    value = "undefined" if score.value is None else shown(score.value)
+    if score.low is not None and score.high is not None:
+        value += f" ({shown(score.low)} to {shown(score.high)})"
+    return FigureLine(title=metric.title_with(score.detail), value=value, help=metric.help, n=score.n, of=score.of)
+
+
+def of_trials(lab: Lab, view: View) -> Scene:
+    """The scene of a lab that has none of its own: its explanation, its trials, its verdict."""
+    claim = Claim(parts=(Part(text=view.explanation),)) if view.explanation is not None else None
+    outcome = view.outcome("repaired")
+    sentences = list(lab.verdict(view)) if outcome != "waiting" else []
+    verdict = None
+    if sentences:
+        mark = lab.means(outcome)
+        headline, *more = (told(sentence) for sentence in sentences)
+        verdict = Verdict(headline=headline, more=tuple(more), mark=mark)
+    cards = tuple(_card(lab, id, trial, number) for number, (id, trial) in enumerate(view.trials.items(), start=1))
+    return Scene(lab=lab.title, claim=claim, cards=cards, verdict=verdict)
+
+
+def _card(lab: Lab, id: str, trial: Trial, number: int) -> Card:
+    reading, paper = trial.repaired, trial.paper
+    mark: Means = "in doubt" if reading.doubt else lab.means(reading.outcome)
+    words = {value: lab.words.get(value, value) for value in (reading.expected, reading.observed) if value}
+    return Card(
+        id=id,
+        number=number,
+        mark=mark,
+        parts=(Part(text=trial.about),),
+        options=words,
+        expects=(Expect(who="", value=reading.expected),) if reading.expected is not None else (),
+        said=reading.observed or "",
+        outcome=lab.words.get(reading.outcome, reading.outcome),
+        reason=reading.reason,
+        doubt=reading.doubt,
+        by_paper=lab.words.get(paper.outcome, paper.outcome) if paper.outcome != reading.outcome else "",
+        calls=trial.calls,
+    )
+
+
+def of_run(lab: Lab, transcript: Transcript, active: bool = False, most: int | None = None) -> Iterator[Scene]:
+    """The scenes of a run's cases, by number; the first `most`."""
+    cases = sorted(transcript.cases, key=lambda case: transcript.cases[case].number)
+    for case in islice(cases or [""], most):
+        yield of_case(lab, transcript, case, active)

@@ -1,0 +1,146 @@
+"""A study as one HTML file that needs nothing else: what was asked, what was found, and the cases behind it.
+
+Nothing loads: what models wrote is text, and the file's own policy allows its one style and its one script alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import groupby, zip_longest
+from pathlib import Path
+from typing import Any
+
+from .. import journal
+from ..labs.base.lab import Lab
+from ..labs.base.spec import knobs
+from ..statistics import FEW
+from ..studies import multiverse, tables
+from ..studies.early_stopping import SHIFT, stopped_early
+from ..studies.plan import Planned, Study
+from ..studies.run_status import Standing, Tokens, standings
+from ..studies.table_cells import Row
+from ..transcript import Transcript, shares
+from . import case_html, forest
+from .case_html import Chosen
+from .viewer_assets import in_one_scope
+
+PER_CELL = 3
+"""Cases that are shown of one cell."""
+
+Place = tuple[str, str]
+"""A run and one of its cases."""
+
+
+def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[str]) -> bytes:
+    """The report of what the journals in `folder` hold of the study. `methods` are the paragraphs on how its runs were
+    made (`core.report.methods`).
+    """
+    stand = standings(study.all, folder)
+    frame = tables.measured(study, labs, folder)
+    rows = tables.drawn(study, labs, frame)
+    early = stopped_early(study, folder)
+    places = _chosen(rows)
+    cases = _cases(study, folder, places)
+    # What labs' controls read has nothing in common: a table each.
+    apart = groupby(rows, lambda row: (str(row["table"]), row["column"] if row["table"] == tables.CONTROLS else ""))
+    made = [_table(title, list(cells)) for (title, _), cells in apart]
+    labs_used = {run.lab.name: run.lab for run in study.runs}.values()
+    return case_html.page(
+        "report.html",
+        case_html.part("page.css") + case_html.part("report.css"),
+        f"{in_one_scope()}\n{case_html.part('page.js')}",
+        **{"study": study, "rows": rows, "stand": stand, "methods": methods, "early": len(early)},
+        **{"written": f"{datetime.now(UTC):%d %B %Y, %H:%M}"},
+        **{"few": FEW, "shift": SHIFT, "most": case_html.MOST},
+        open_runs=Counter(one.status for run, one in stand.items() if one.status != "completed" and run not in early),
+        wrong=tables.off(labs, frame),
+        plan=[(lab.title, _facts(lab, [run for run in study.runs if run.lab is lab], stand)) for lab in labs_used],
+        taken=_taken(stand.values()),
+        controls=[table for table in made if table["title"] == tables.CONTROLS],
+        tables=[table for table in made if table["title"] != tables.CONTROLS],
+        numbers={place: (number, case["scene"].title) for number, (place, case) in enumerate(cases.items(), start=1)},
+        behind=len({place for row in rows for place in row["behind"]}),
+        cases=list(cases.values()),
+    )
+
+
+def _taken(stand: Collection[Standing]) -> dict[str, Any]:
+    """What all runs took together."""
+    tokens = Tokens()
+    for run in stand:
+        for of_role in run.tokens.values():
+            tokens.add(of_role)
+    return {
+        "answered": _listed(run.answered for run in stand),
+        "failed": _listed(run.failures for run in stand),
+        "paid": sum(run.paid for run in stand),
+        "tokens": tokens,
+    }
+
+
+def _listed(counts: Iterable[Counter[str]]) -> str:
+    return ", ".join(f"{n:,} {name}" for name, n in sum(counts, Counter[str]()).most_common())
+
+
+def _facts(lab: Lab, runs: Sequence[Planned], stand: Mapping[str, Standing]) -> list[tuple[str, str]]:
+    """What was asked in the runs of one lab, and of whom."""
+    done = sum(stand[run.id].status == "completed" for run in runs)
+    facts = [("Question", lab.question), ("Runs", f"{done} of {len(runs)} completed")]
+    roles: dict[str, set[str]] = {}
+    for run in runs:
+        for role, models in run.spec.roles.items():
+            roles.setdefault(role, set()).update(models)
+    alike: dict[str, list[str]] = {}
+    for role, asked in roles.items():
+        alike.setdefault(", ".join(sorted(asked)), []).append(role)
+    facts += [(f"Asked as {', '.join(several)}", models) for models, several in alike.items()]
+    for name, knob in knobs(lab.spec).items():
+        # Who is asked stands above, role by role.
+        values = list(dict.fromkeys(tables.text(run.spec.model_dump(mode="json").get(name)) for run in runs))
+        plain = tables.text(list(knob.default) if isinstance(knob.default, tuple) else knob.default)
+        if any(values) and values != [plain] and not set(values) <= set().union(*roles.values()):
+            facts.append((knob.title, " / ".join(value or "–" for value in values)))
+    return facts
+
+
+def _table(title: str, cells: list[Row]) -> dict[str, Any]:
+    """A table for data/page/table.html: its cells by row and column, or only a note that says why there are none."""
+    cells, still = multiverse.moved(cells)
+    table: dict[str, Any] = {"title": title, "columns": [], "rows": {}, "sources": [], "picture": None}
+    if cells and not any(cell["of"] or cell["published"] is not None for cell in cells):
+        notes = [*(cell["note"] for cell in cells), still]
+        return table | {"remark": " ".join(filter(None, notes)), "is_range": False}
+    for cell in cells:
+        table["rows"].setdefault(cell["row"], {})[cell["column"]] = cell
+    is_range = title.startswith(multiverse.TITLE)
+    return table | {
+        "columns": list(dict.fromkeys(cell["column"] for cell in cells)),
+        "picture": None if is_range else forest.lines(cells),
+        **{"is_range": is_range, "remark": still},
+        "sources": list(dict.fromkeys(cell["source"] for cell in cells if cell["source"])),
+    }
+
+
+def _chosen(rows: Sequence[Row]) -> list[Place]:
+    """The first case of every cell, then the second, and so on, as many as fit."""
+    behind = [row["behind"][:PER_CELL] for row in rows]
+    return list(dict.fromkeys(place for several in zip_longest(*behind) for place in several if place))[
+        : case_html.MOST
+    ]
+
+
+def _cases(study: Study, folder: Path, places: Sequence[Place]) -> dict[Place, dict[str, Any]]:
+    """What the template needs of each case, in order; one run is in memory at a time. Prompts are left out."""
+    runs = {run.id: run for run in study.all}
+    found = {}
+    for id in dict.fromkeys(run for run, _ in places):
+        cases = [case for run, case in places if run == id]
+        state = Transcript(keep=lambda place, cases=cases: any(shares(case, place) for case in cases))  # type: ignore[misc]
+        for event in journal.read(journal.at(folder, id)).events:
+            state.apply(event)
+        for case in cases:
+            shown = case_html.of_case(Chosen(runs[id].lab, state, case), prompts=False)
+            found[id, case] = shown | {"way": runs[id].lab.facets(state.case(case).spec, case).get("how", "")}
+    return {place: found[place] for place in places}

@@ -1,0 +1,215 @@
+// What ties the stage to the app: a case as it goes on comes by server-sent events, what stands behind it when it is
+// opened, and what a person says leaves in batches, each thing said until the app has it.
+
+import { Sayer, played } from "./outbox.js";
+
+const address = (what, run, scene) => `/${what}/${encodeURIComponent(run)}/${encodeURIComponent(scene)}`;
+
+/** Hear a case as it goes on: `draw(scene)` with each change, `far(how)` its run is, `over()` at the end. Returns how
+ * to stop. */
+export function follow(run, named, draw, far, over) {
+  let scene = null;
+  const source = new EventSource(address("told", run, named));
+  source.addEventListener("scene", (event) => draw((scene = JSON.parse(event.data))));
+  source.addEventListener("changed", (event) => draw((scene = merged(scene, JSON.parse(event.data)))));
+  source.addEventListener("far", (event) => far(JSON.parse(event.data)));
+  source.addEventListener("over", () => { source.close(); over(); });
+  // Of a lost connection the browser asks again by itself, and is then told the whole; not where it was refused.
+  source.onerror = () => { if (source.readyState === EventSource.CLOSED) over(); };
+  return () => source.close();
+}
+
+/** A scene with what is new of it; of its cards those come that are not as they were. */
+function merged(scene, { cards, ...news }) {
+  const now = { ...scene, ...news };
+  if (!cards) return now;
+  const fresh = new Map(cards.map((card) => [card.id, card])), known = new Set(scene.cards.map((card) => card.id));
+  const kept = scene.cards.map((card) => fresh.get(card.id) ?? card);
+  now.cards = [...kept, ...cards.filter((card) => !known.has(card.id))].sort((one, other) => one.number - other.number);
+  return now;
+}
+
+/** What stands behind a scene, as the stage shows it. */
+export async function evidence(scene) {
+  const reply = await fetch(address("evidence", scene.run, scene.case));
+  if (!reply.ok) throw new Error((await reply.json()).why);
+  return reply.json();
+}
+
+const mounts = new WeakMap();
+let opening = null, theirs = null;
+
+/**
+ * The stage as a component of Streamlit. `component.data` is what `stage.mount` takes, and besides: `follow`, for each
+ * scene null or what goes on ({run, case, share, words, around, pace, note}, see mount.py), and `reader`, under whose
+ * name guesses are kept. Streamlit calls this again with each drawing of the page.
+ */
+export async function mounted(component, version) {
+  const place = component.parentElement.querySelector(".stage-place");
+  const { follow: followed, ...data } = component.data;
+  const known = mounts.get(place);
+  if (known) {
+    const end = ends(known);
+    known.data = data;
+    known.component = component;
+    // A page that is drawn again at once calls before the stage is there.
+    await known.begun;
+    const isOther = namesOf(known.followed) !== namesOf(followed);
+    known.followed = followed;
+    if (isOther || !known.hears?.()) known.draw(data.scenes, { ...data, far: farOf(followed) });
+    arrive(place, data);
+    if (isOther) hear(known);
+    return end;
+  }
+  let begun;
+  const here = { component, data, followed, calls: 0, begun: new Promise((done) => { begun = done; }) };
+  const end = ends(here);
+  // What was said before the page was reloaded may still be on its way, and the app's scene does not have it.
+  const guessed = (scene) => withGuesses(scene, sayer(here).waiting, data.reader);
+  if (data.mode !== "all") data.scenes = data.scenes.map(guessed);
+  here.scenes = data.scenes;
+  mounts.set(place, here);
+  const from = (name) => new URL(`/stage/${version}/${name}`, location.origin).href;
+  const { mount } = await import(from("stage.js"));
+  const say = (what, more) => sayer(here).say({ what, run: here.scenes[0].run, case: here.scenes[0].case, ...more });
+  const went = (what) => here.component.setTriggerValue("went", what);
+  const does = {
+    play: (on, value) => sayer(here).say(played(here.data.game.pack, on, value)),
+    guess: (on, value, isWithout) =>
+      say("guess", { trial: on, value, reader: here.data.reader, about: isWithout ? "without" : "" }),
+    judge(on, [about, value]) {
+      say("judge", { trial: on, about, value });
+      // What else may be said of it stands on the page, which is drawn again once the keys rest.
+      clearTimeout(here.resting);
+      here.resting = setTimeout(() => sayer(here).afterwards(() => went("judged")), 1_500);
+    },
+    step: went,
+    cancel: (on) => sayer(here).say({ what: "cancel", run: on }),
+    case(on, left = 4) {
+      opening = on;
+      went(`case ${on}`);
+      // A page that is being drawn loses what it is told.
+      const again = () => opening === on && does.case(on, left - 1);
+      if (left) setTimeout(again, 1_500);
+    },
+    open: (on) => location.assign(`/case?${new URLSearchParams({ run: on })}`),
+    // The page knows the endpoints that were named in it, so it is not reloaded.
+    fork: (on) => went(`fork ${on}`),
+    // The address says where one is, so that a reload comes back to it.
+    place: (at) => inAddress({ at: String((here.at = at) + 1) }),
+    mode(to) {
+      // Where the last screen was reached, what it says is no secret any more.
+      const { series, place: first } = data;
+      if (series) return location.assign((here.at ?? first) >= series.end ? series.over : series.leave), true;
+      inAddress(to === "tell" ? { present: "1" } : { present: "", at: "" });
+      // What stands around a case that was guessed comes with the page, which knows of a guess once it is kept.
+      if (here.data.mode === "guess") sayer(here).afterwards(() => went("guessed"));
+    },
+  };
+  // These have a field of their own on the page, under the stage.
+  for (const name of ["question", "input", "draw"]) does[name] = () => field(name)?.focus();
+  here.stage = mount(place, {
+    ...data, far: farOf(followed), evidence, keys: data.mode !== "all", library: from("preact.js"),
+    act: (name, ...said) => does[name]?.(...said),
+  });
+  here.draw = (scenes, { scenes: _, ...more } = {}) => here.stage.update((here.scenes = scenes), more);
+  here.end = () => { clearTimeout(here.resting); here.stop?.(); here.stage.unmount(); mounts.delete(place); };
+  await here.stage.ready;
+  hear(here);
+  begun();
+  return end;
+}
+
+/** How this call of `mounted` ends. Streamlit ends each that another came after as soon as it has answered, also while
+ * the stage is being loaded: only the last ends the stage. */
+function ends(here) {
+  const call = (here.calls += 1);
+  return () => { if (call === here.calls) here.end(); };
+}
+
+/** Who chose a case among all has it before their eyes, and the focus on its verdict. */
+function arrive(place, { mode, scenes }) {
+  if (opening === null || mode === "all" || scenes[0].case !== opening) return;
+  opening = null;
+  requestAnimationFrame(() => place.querySelector("h3[tabindex]")?.focus());
+}
+
+const namesOf = (followed) => JSON.stringify(followed.map((one) => one && [one.run, one.case]));
+// Nothing is said of a run that does not go on, though its end is still to come.
+const farOf = (followed) => Object.fromEntries(followed.filter((one) => one?.words).map((one) => [one.run, one]));
+
+/** Hear what goes on, or nothing more. The page is drawn again at the end, with what can be done then; and while it
+ * goes on where more is to be seen around the case. Both are asked for until they came, since what a component says
+ * can get lost. */
+function hear(here) {
+  here.stop?.();
+  const told = new Map(), over = new Set(), going = here.followed.filter(Boolean);
+  let waiting = 0, asked = 0;
+  here.hears = () => going.some((one) => !over.has(one.run));
+  const isOther = (one) => told.has(one?.run) && told.get(one.run).around !== one.around;
+  const isNews = () => !here.hears() || here.followed.some(isOther);
+  const ask = () => {
+    waiting = 0;
+    if (!isNews()) return;
+    asked = Date.now();
+    here.component.setTriggerValue("went", "news");
+    news();
+  };
+  const farNow = () => farOf(going.map((one) => !over.has(one.run) && (told.get(one.run) ?? one)));
+  const pace = 1_000 * Math.max(0, ...going.map((one) => one.pace));
+  const news = () => { waiting ||= isNews() ? setTimeout(ask, Math.max(0, asked + pace - Date.now())) : 0; };
+  const changed = (at, made) => here.scenes.map((now, place) => (place === at ? made(now) : now));
+  const stops = here.followed.map((one, at) => one && follow(
+    one.run, one.case,
+    // What may be done with it the page knows.
+    (scene) => here.draw(changed(at, ({ actions }) => ({ ...scene, actions }))),
+    (far) => {
+      told.set(one.run, { ...one, ...far });
+      here.draw(here.scenes, { far: farNow() });
+      news();
+    },
+    () => {
+      over.add(one.run);
+      // The others may go on for long, and the page is drawn again once all are over.
+      if (here.hears()) here.draw(changed(at, (now) => ({ ...now, actions: [] })), { far: farNow() });
+      news();
+    },
+  ));
+  here.stop = () => { clearTimeout(waiting); stops.forEach((stop) => stop?.()); };
+}
+
+function withGuesses(scene, waiting, reader) {
+  const isOfCase = (one) => one.run === scene.run && one.case === scene.case;
+  const mine = waiting.filter((one) => one.what === "guess" && one.reader === reader && isOfCase(one));
+  const guesses = new Map(mine.map((one) => [one.trial, one.value]));
+  return { ...scene, cards: scene.cards.map((card) => ({ ...card, guess: guesses.get(card.id) ?? card.guess })) };
+}
+
+const field = (name) => document.querySelector(`.st-key-act-${name} :is(input, textarea, button)`);
+
+function sayer(here) {
+  const one = (theirs ??= new Sayer());
+  one.opened = (all) => {
+    for (const { run, case: named, news } of all) {
+      const is = (scene) => scene.run === run && scene.case === named;
+      if (here.scenes.some(is)) here.draw?.(here.scenes.map((scene) => (is(scene) ? merged(scene, news) : scene)));
+    }
+  };
+  one.told = (kept, of, why) => {
+    const far = `saved ${kept} of ${of}`;
+    // The person who plays is not told how far that is kept.
+    if (here.data.mode !== "play") here.draw?.(here.scenes, { saved: why ? `${why} (${far})` : far });
+  };
+  return one;
+}
+
+/** Set these in the page's address, without asking the server; what is empty is taken out. */
+function inAddress(named) {
+  const now = new URL(location.href);
+  // Given a value, `delete` takes only what has that value.
+  for (const [name, value] of Object.entries(named)) {
+    if (value) now.searchParams.set(name, value);
+    else now.searchParams.delete(name);
+  }
+  history.replaceState(history.state, "", now);
+}

@@ -1,0 +1,48 @@
+"""The files that draw a case in a browser: the stage's modules, its style, and the library that it draws with."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
+
+from .. import package_data
+
+LIBRARY = "datasette-preact"
+"""The package that brings Preact with htm as one module; it is never imported."""
+
+DRAWING = ("stage.js", "game.js")
+"""The modules that draw. They import one another by name, and no two of them have a name for different things."""
+
+_VIEWER = Path(__file__).with_name("viewer")
+_LINE_OF_MODULE = re.compile(
+    r'^import \{[^}]*\} from "\./[a-z]+\.js";\n|^export (?=async |class |const |function |let )', re.M
+)
+
+
+def _library() -> Path:
+    """Raises PackageNotFoundError where it is not there, or not as it was released."""
+    path = next(Path(str(file.locate())) for file in files(LIBRARY) or () if file.name.startswith("preact-"))
+    if altered := package_data.altered(LIBRARY, path.parent):
+        raise PackageNotFoundError(f"{LIBRARY}, whose file {altered} differs from the released one: install it again")
+    return path
+
+
+@cache
+def stage_files() -> dict[str, Path]:
+    """By the name under which a browser asks for each."""
+    own = (*DRAWING, "stage.css", "outbox.js", "live.js")
+    return {name: _VIEWER / name for name in own} | {"preact.js": _library()}
+
+
+@cache
+def in_one_scope(*more: str) -> str:
+    """Library, what draws and `more` of the modules as one script, which makes `mount` and `library`: a page on a disk
+    can import nothing.
+    """
+    code = {name: path.read_text(encoding="utf-8") for name, path in stage_files().items()}
+    library, _, names = code["preact.js"].rpartition("export{")
+    given = re.sub(r"(\w+) as (\w+)", r"\2: \1", names.rstrip().removesuffix(";").removesuffix("}"))
+    own = "\n".join(_LINE_OF_MODULE.sub("", code[name]) for name in (*DRAWING, *more))
+    return f"const library = (() => {{\n{library}\nreturn {{ {given} }};\n}})();\n{own}"

@@ -1,0 +1,99 @@
+"""What two sets of rules make of one thing, as one value: `x[rules]`. It is written flat, as two fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from inspect import isclass
+from typing import Any, Generic, Self, TypeVar, cast
+
+from pydantic import BaseModel, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic.fields import FieldInfo
+
+from .events import Frozen, Rules
+
+RULES: tuple[Rules, ...] = ("paper", "repaired")
+
+T = TypeVar("T")
+
+
+class ReadBy(Generic[T]):
+    """What has a reading `paper` and a reading `repaired`."""
+
+    def __getitem__(self, rules: Rules) -> T:
+        return cast(T, getattr(self, rules))
+
+
+class ByRules(Frozen, ReadBy[T], Generic[T]):
+    """A value by either set of rules."""
+
+    paper: T
+    repaired: T
+
+    @classmethod
+    def of(cls, read: Callable[[Rules], T]) -> ByRules[T]:
+        """What `read` gives by either rules."""
+        return cls(paper=read("paper"), repaired=read("repaired"))
+
+    @classmethod
+    def both(cls, value: T) -> ByRules[T]:
+        """The same by either rules."""
+        return cls(paper=value, repaired=value)
+
+
+class Flat(Frozen):
+    """A record of which a field `x: ByRules[…]` is written as `x_paper` and `x_repaired`, and made of these again. Its
+    default and `exclude_if` hold for each of the two.
+    """
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        gathered = dict(data)
+        for name, field in _by_rules(cls).items():
+            given = gathered.pop(name, None)
+            whole = given if isinstance(given, ByRules) else field.default
+            sides = vars(whole).copy() if isinstance(whole, ByRules) else {}
+            sides |= {rules: data[flat] for rules in RULES if (flat := f"{name}_{rules}") in data}
+            if sides:
+                gathered[name] = sides
+        return gathered
+
+    @model_serializer(mode="wrap")
+    def _flatten(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        by_rules = _by_rules(type(self))
+        flat: dict[str, Any] = {}
+        for name, value in dump(self).items():
+            if field := by_rules.get(name):
+                out = field.exclude_if
+                flat |= {f"{name}_{rules}": one for rules, one in value.items() if not (out and out(one))}
+            else:
+                flat[name] = value
+        return flat
+
+    def but(self, rules: Rules, **values: Any) -> Self:
+        """The same with other values of fields by `rules`."""
+        changed = {name: getattr(self, name).model_copy(update={rules: one}) for name, one in values.items()}
+        return self.model_copy(update=changed)
+
+
+def columns_of(record: type[BaseModel]) -> dict[str, Any]:
+    """The fields of a record as they are written, in order, and the type of each."""
+    columns: dict[str, Any] = {}
+    for name, field in record.model_fields.items():
+        kind: Any = field.annotation
+        if name in _by_rules(record):
+            (kind,) = kind.__pydantic_generic_metadata__["args"]
+            columns |= {f"{name}_{rules}": kind for rules in RULES}
+        else:
+            columns[name] = kind
+    return columns
+
+
+@cache
+def _by_rules(record: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields of a record that are `ByRules[…]`."""
+    fields = record.model_fields.items()
+    return {name: one for name, one in fields if isclass(one.annotation) and issubclass(one.annotation, ByRules)}

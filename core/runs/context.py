@@ -1,0 +1,359 @@
+"""What a lab is given: a `Run`, bound to one case, to ask, record, drop and score with."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from ..events import (
+    LONGEST_ANSWER,
+    Answer,
+    Answered,
+    Asked,
+    CallFailed,
+    Dropped,
+    Event,
+    Failed,
+    Frozen,
+    Model,
+    OnText,
+    Prompt,
+    Recorded,
+    Request,
+    Resumed,
+    Rules,
+    Sampling,
+    Scored,
+    Token,
+    Tool,
+    now,
+    unheard,
+)
+from ..parsers import fields
+from ..score import Score
+from ..transcript import Transcript, ancestors, name_of
+from .tolerance import is_same
+
+T = TypeVar("T")
+R = TypeVar("R")
+Kind = TypeVar("Kind", bound=Frozen)
+
+Publish = Callable[[Event], object]
+Resolve = Callable[[str], Model]
+Settle = Callable[[], Awaitable[None]]
+"""Waits until what was published is safely kept."""
+
+AT_ONCE = 16
+"""Things of one kind under way at once: cases of a run, trials of a case."""
+
+
+def complaints(error: ValidationError) -> list[str]:
+    """What is wrong with a specification, one line per fault: our own sentences alone, others with their field."""
+    lines = []
+    for problem in error.errors():
+        words = problem["msg"].removeprefix("Value error, ")
+        named = ".".join(str(part) for part in problem["loc"]).replace("_", " ")
+        lines.append(f"{named}: {words}" if named else words)
+    return lines
+
+
+@dataclass(frozen=True)
+class Ports:
+    """What a run may use: `resolve` finds its models, `publish` takes each event, `settle` waits until these are kept.
+
+    `live`: with a `token` event for each piece of an answer as it comes. `stand_on` gives the records of what the run
+    stands on by item (`core.runs.prerequisites`), which may have to be made first. Once there is `enough`, no further
+    case is begun, and the run ends as one that was cancelled.
+    """
+
+    resolve: Resolve
+    publish: Publish
+    settle: Settle | None = None
+    live: bool = True
+    stand_on: Callable[[], Awaitable[Mapping[str, Frozen]]] | None = None
+    enough: Callable[[Transcript], bool] | None = None
+
+
+class Session:
+    """What all cases of a run share: who is asked, where events go, and what was asked and published already."""
+
+    def __init__(self, id: str, ports: Ports, history: Iterable[Event] = ()) -> None:
+        self.id = id
+        self.ports = ports
+        self.state = Transcript()
+        """All that was published, before a stop too."""
+        self.answers: dict[str, dict[str, Answered]] = {}
+        """By fingerprint and place: the answer. A call that several cases wanted stands at each of them."""
+        self.going: dict[str, asyncio.Future[Answered]] = {}
+        self.has_news = False
+        for event in history:
+            self.state.apply(event)
+        for case, place in self.state.places.items():
+            for call in place.calls.values():
+                if call.answered is not None:
+                    self.answers.setdefault(call.asked.fingerprint, {}).setdefault(case, call.answered)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the journal says that the run completed, and nothing was published since."""
+        return self.state.status == "completed" and not self.has_news
+
+    def publish(self, event: Event) -> None:
+        """Hand an event on. The first one of a run that goes on says so before it."""
+        if isinstance(event, Token):
+            self.ports.publish(event)
+            return
+        if not self.has_news and self.state.started is not None:
+            self._apply(Resumed(run=self.id))
+        self.has_news = True
+        self._apply(event)
+
+    def _apply(self, event: Event) -> None:
+        self.state.apply(event)
+        self.ports.publish(event)
+
+    def publish_news(self, event: Recorded | Dropped | Scored, kind: type[Frozen] | None = None) -> None:
+        """Hand a finding on, unless the journal says the same already, but for the last digits of its numbers: a
+        resumed run goes through all again, maybe on another machine. `kind` is a record's type.
+        """
+        if not self._is_known(event, kind):
+            self.publish(event)
+
+    def _is_known(self, event: Recorded | Dropped | Scored, kind: type[Frozen] | None) -> bool:
+        place = self.state.places.get(event.case)
+        if place is None:
+            return False
+        match event:
+            case Recorded():
+                recorded = place.records.get(event.key)
+                return recorded is not None and is_same(_as_today(recorded.data, kind), event.data)
+            case Scored():
+                scored = place.scores.get((event.metric, event.rules, event.item))
+                return scored is not None and is_same(_content(scored), _content(event))
+            case _:
+                return any(_content(drop) == _content(event) for drop in place.drops)
+
+
+def _as_today(data: dict[str, Any], kind: type[Frozen] | None) -> dict[str, Any]:
+    """A record as it would be written today: a field that an earlier version did not know says what it meant then."""
+    with suppress(ValidationError):
+        return kind.model_validate(data).model_dump(mode="json") if kind else data
+    return data
+
+
+def _content(event: Dropped | Scored) -> dict[str, Any]:
+    """What an event says, but for when."""
+    return event.model_dump(mode="json", exclude={"at", "run", "trial"})
+
+
+class Run:
+    """One run, as a case of it sees it. It publishes events; what was answered before a stop is not asked again.
+
+    `case` is where its events are placed; "" for the run itself.
+    """
+
+    def __init__(self, session: Session, case: str = "") -> None:
+        self.session = session
+        self.id = session.id
+        self.case = case
+
+    def at(self, case: str) -> Run:
+        """The same run at another place: a case, or an item whose cases share what is placed there."""
+        return Run(self.session, case)
+
+    @property
+    def records(self) -> list[Recorded]:
+        """What has been recorded of this case, before a stop too, in order."""
+        place = self.session.state.places.get(self.case)
+        return list(place.records.values()) if place else []
+
+    def recorded(self, kind: type[Kind]) -> dict[str, Kind]:
+        """The records of one type by item, the latest of each, in the order in which they first came."""
+        name = name_of(kind)
+        named = [event for event in self.records if event.record == name and not event.by]
+        return {event.item: kind.model_validate(event.data) for event in named}
+
+    def latest(self, kind: type[Kind], item: str) -> Kind | None:
+        """The latest record of one type about `item`; None where there is none."""
+        place = self.session.state.places.get(self.case)
+        event = place.records.get((name_of(kind), self.case, item, "")) if place else None
+        return kind.model_validate(event.data) if event else None
+
+    async def ask(
+        self,
+        role: str,
+        prompt: Prompt,
+        model: str,
+        *,
+        sampling: Sampling = Sampling(),  # noqa: B008  frozen
+        item: str = "",
+        trial: str = "",
+        repeat: int = 0,
+        tools: tuple[Tool, ...] = (),
+    ) -> Answered:
+        """One call. `repeat` tells several draws of one prompt apart. Raises CallFailed, after the journal has it.
+
+        What the run asked before, in this case or another, is not asked again, nor what is being asked at this moment.
+        Another case's call is written down here too, as answered from the cache, so that each case is whole by itself.
+        """
+        request = Request(
+            role=role,
+            model=model,
+            messages=prompt.messages,
+            sampling=sampling,
+            slots=prompt.slots,
+            prompt=prompt.id,
+            json_schema=prompt.json_schema,
+            repeat=repeat,
+            tools=tools,
+        )
+        fingerprint = request.fingerprint()
+        if (known := self._known(fingerprint)) is not None:
+            return known
+        answered = await self._once(request, fingerprint, item, trial)
+        if (known := self._known(fingerprint)) is not None:
+            return known
+        call = self._publish_asked(request, fingerprint, item, trial)
+        here = {"call": call, "case": self.case, "trial": trial, "cached": True, "seconds": 0.0, "at": now()}
+        here["at_once"] = None
+        own = answered.model_copy(update=here)
+        self.session.publish(own)
+        self.session.answers[fingerprint][self.case] = own
+        return own
+
+    def _known(self, fingerprint: str) -> Answered | None:
+        """The answer as it stands at this place, or at one that it shares."""
+        placed = self.session.answers.get(fingerprint)
+        if not placed or self.case in placed:
+            return placed[self.case] if placed else None
+        return next((placed[place] for place in ancestors(self.case) if place in placed), None)
+
+    async def _once(self, request: Request, fingerprint: str, item: str, trial: str) -> Answered:
+        """The answer, wherever it stands; asked now if it was not before. A failure holds for this run."""
+        session = self.session
+        if fingerprint in session.answers:
+            return next(iter(session.answers[fingerprint].values()))
+        if fingerprint in session.going:
+            return await asyncio.shield(session.going[fingerprint])
+        going = session.going[fingerprint] = asyncio.get_running_loop().create_future()
+        try:
+            answered = await self._ask(request, fingerprint, item, trial)
+        except CallFailed as failure:
+            going.set_exception(failure)
+            going.exception()
+            raise
+        except BaseException:
+            going.cancel()
+            del session.going[fingerprint]
+            raise
+        session.answers[fingerprint] = {self.case: answered}
+        going.set_result(answered)
+        del session.going[fingerprint]
+        return answered
+
+    async def _ask(self, request: Request, fingerprint: str, item: str, trial: str) -> Answered:
+        call = self._publish_asked(request, fingerprint, item, trial)
+        who = {"case": self.case, "trial": trial, "call": call, "role": request.role, "model": request.model}
+        try:
+            answer: Answer = await self.session.ports.resolve(request.model).answer(request, self._hears(call))
+        except CallFailed as failure:
+            self.session.publish(failed(self.id, failure, **who))
+            raise
+        if len(answer.text) > LONGEST_ANSWER:
+            answer = answer.model_copy(update={"text": answer.text[:LONGEST_ANSWER], "ended": "cut"})
+        as_prose = request.json_schema is not None and fields.read(answer.text, request.json_schema) is None
+        answered = Answered.model_validate({"run": self.id, **who, **dict(answer), "as_prose": as_prose})
+        self.session.publish(answered)
+        if self.session.ports.settle is not None:
+            await self.session.ports.settle()
+        return answered
+
+    def _hears(self, call: str) -> OnText:
+        if not self.session.ports.live:
+            return unheard
+        return lambda text: self.session.publish(Token(run=self.id, call=call, text=text))
+
+    def _publish_asked(self, request: Request, fingerprint: str, item: str, trial: str) -> str:
+        call = f"c{self.session.state.asked + 1:04d}"
+        where = {"run": self.id, "case": self.case, "trial": trial, "call": call, "item": item}
+        self.session.publish(Asked.model_validate({**dict(request), **where, "fingerprint": fingerprint}))
+        return call
+
+    async def each(
+        self, items: Mapping[str, T], work: Callable[[str, T], Awaitable[R]], *, at_once: int = AT_ONCE
+    ) -> dict[str, R]:
+        """`work(item, value)` for all items, `at_once` at a time; the results by item.
+
+        An item whose call fails is dropped with the reason and is missing from the results; the others go on.
+        """
+        done: dict[str, R] = {}
+
+        async def one(pair: tuple[str, T]) -> None:
+            item, value = pair
+            try:
+                done[item] = await work(item, value)
+            except CallFailed as failure:
+                self.drop(item, "error", failure.message, trial=item)
+
+        await bounded(items.items(), one, at_once)
+        return done
+
+    def record(self, record: Frozen, item: str, trial: str = "", by: str = "") -> None:
+        """Keep one finding about `item`, unless the journal says the same already."""
+        event = recorded(self.id, record, item, case=self.case, trial=trial, by=by)
+        self.session.publish_news(event, type(record))
+
+    def drop(self, item: str, reason: str, detail: str = "", rules: Rules | None = None, trial: str = "") -> None:
+        """`item` does not count, for this reason, under these rules (None: under both)."""
+        self.session.publish_news(
+            Dropped(run=self.id, case=self.case, trial=trial, item=item, reason=reason, detail=detail, rules=rules)
+        )
+
+    def score(self, metric: str, score: Score, rules: Rules, item: str = "") -> None:
+        """One figure of this case, or of the run; of a part of it where `item` names one."""
+        self.session.publish_news(
+            Scored.model_validate(
+                {**vars(score), "run": self.id, "case": self.case, "metric": metric, "rules": rules, "item": item}
+            )
+        )
+
+
+async def bounded(items: Iterable[T], work: Callable[[T], Awaitable[None]], at_once: int = AT_ONCE) -> None:
+    """`work` for each of `items`, at most `at_once` at a time; the items are taken one by one as there is room."""
+    waiting = iter(items)
+
+    async def worker() -> None:
+        for item in waiting:
+            await work(item)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(at_once):
+            group.create_task(worker())
+
+
+async def together(*calls: Awaitable[T]) -> list[T]:
+    """The results of calls made at the same time. All end before the first failure, if any, is raised."""
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    done: list[T] = []
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+        done.append(result)
+    return done
+
+
+def recorded(run: str, record: Frozen, item: str, case: str = "", trial: str = "", by: str = "") -> Recorded:
+    """The event for a lab's record."""
+    data = record.model_dump(mode="json")
+    return Recorded(run=run, case=case, trial=trial, record=name_of(type(record)), item=item, data=data, by=by)
+
+
+def failed(run: str, failure: CallFailed, **who: str) -> Failed:
+    """The event for a call that failed, or for what stopped the run."""
+    told = {"message": failure.message, "hint": failure.hint, "bad_input": failure.bad_input}
+    return Failed.model_validate({"run": run, **who, "error": type(failure).__name__, **told})

@@ -1,0 +1,117 @@
+"""What people guess in the game: a journal for each pack and player, `pack-<name>~<player>.jsonl`, about the pack. It
+is begun by the first guess; of each trial the first guess alone is written.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, ValidationError
+
+from .. import journal
+from ..events import Frozen, Recorded
+from ..journal import FromTheFuture
+from ..transcript import name_of
+from .annotation_files import said_path
+
+ABOUT = "pack-"
+"""What the names of packs begin with where a journal is about one; no run's name does."""
+
+EXAM = "exam"
+"""The pack that is an exam for people."""
+
+
+class Played(Frozen):
+    """A guess on a card of `pack`: its `place` from 1, the `run` of its trial, empty for an exam's question, and the
+    `value` that was guessed. Case and trial are the event's, its item is `item`. `without`: whether the reason was not
+    shown.
+    """
+
+    pack: str
+    place: Annotated[int, Field(ge=1)]
+    run: str = ""
+    value: Annotated[str, Field(max_length=100)]
+    without: bool = Field(default=False, exclude_if=lambda word: not word)
+
+    def item(self, trial: str) -> str:
+        """What the event is about: trials of several runs may be called the same."""
+        return f"{self.run}/{trial}"
+
+
+class Guess(Frozen):
+    """A guess with whose it is, and the case and the trial that it is about."""
+
+    who: str
+    case: str
+    trial: str
+    played: Played
+    event: Recorded
+
+
+def path_of(folder: Path, pack: str, who: str) -> Path:
+    """The journal of what `who` guesses of a pack."""
+    return said_path(folder / f"{ABOUT}{pack}.jsonl", who)
+
+
+def journals(folder: Path) -> list[Path]:
+    """All journals of games that were played."""
+    return journal.listed(folder, f"{ABOUT}*~*")
+
+
+class Guessed(Frozen):
+    """What all players guessed of a pack: how many players there are and, of each card, by its place from 0, how many
+    guessed which word. No names.
+    """
+
+    players: int = 0
+    cards: dict[int, dict[str, int]] = Field(default_factory=dict)
+
+
+def guessed(folder: Path, pack: str) -> Guessed:
+    """The first guesses of all players of that pack, counted; guesses without the reason are left out."""
+    found = [guesses(path) for path in journal.listed(folder, f"{ABOUT}{pack}~*")]
+    cards: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    for one in (one.played for player in found for one in player):
+        if not one.without:
+            cards[one.place - 1][one.value] += 1
+    return Guessed(players=sum(map(bool, found)), cards={place: dict(words) for place, words in cards.items()})
+
+
+def guesses(path: Path) -> tuple[Guess, ...]:
+    """The guesses in a journal of a game, in order, the first of each trial; those that cannot be read are left out."""
+    try:
+        now = path.stat()
+    except OSError:
+        return ()
+    return _guesses(path, now.st_mtime_ns, now.st_size)
+
+
+@lru_cache(maxsize=2_048)
+def _guesses(path: Path, modified: int, size: int) -> tuple[Guess, ...]:
+    """The same of the journal as it was at that time."""
+    return tuple(_read(path))
+
+
+def _read(path: Path) -> Iterator[Guess]:
+    seen: set[tuple[str, str, str]] = set()
+    try:
+        events = journal.read(path).events
+        begun = journal.begun(path)
+    except (FileNotFoundError, FromTheFuture):
+        return
+    who = begun.owner if begun and begun.owner else path.stem.partition("~")[2]
+    for event in events:
+        if not isinstance(event, Recorded) or event.record != name_of(Played):
+            continue
+        try:
+            played = Played.model_validate(event.data)
+        except ValidationError:
+            continue
+        place = played.run, event.case, event.trial
+        if place not in seen:
+            seen.add(place)
+            yield Guess(who=who, case=event.case, trial=event.trial, played=played, event=event)

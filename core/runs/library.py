@@ -1,0 +1,142 @@
+"""What lies in the journals of runs, no matter who writes them: where each is, whose it is, what has happened in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from .. import archives, home, journal
+from ..events import Event, Finished, Started
+from ..journal import Fault, FromTheFuture
+from ..labs.base.lab import Lab
+from ..labs.base.spec import Spec
+from ..transcript import Transcript, ancestors
+from .annotation_files import is_sealed, is_shared
+from .context import complaints
+
+
+class NoSuchRun(LookupError):
+    """No journal of that name, or none that this app can read; the message says which."""
+
+    title = "There is no such run"
+
+
+class NewerRun(NoSuchRun):
+    """A newer version of the app wrote the journal."""
+
+    title = "This run cannot be read here"
+
+
+@contextmanager
+def of_today() -> Iterator[None]:
+    """Raises NewerRun where a journal is a newer version's."""
+    try:
+        yield
+    except FromTheFuture as error:
+        raise NewerRun(str(error)) from None
+
+
+class Journals:
+    """The journals of `folder`, and of `recordings`: a folder of further runs, owned by nobody and read-only. What
+    people say of those lies in `folder`. Every method may be called from any thread.
+    """
+
+    def __init__(self, folder: Path, labs: Mapping[str, Lab], recordings: Path | None = None) -> None:
+        self.folder = folder
+        self.labs = labs
+        self._recordings = recordings
+        self._owners: dict[str, str] = {}
+
+    def path(self, run_id: str) -> Path:
+        """Where the run's journal lies. Raises NoSuchRun."""
+        path = journal.found(run_id, self.folder, self._recordings, home.priors())
+        if path is not None:
+            return path
+        raise NoSuchRun(f"There is no run named {run_id!r} in {self.folder}.")
+
+    def place(self, run_id: str) -> Path:
+        """Where the run's journal would lie if it were no recording: what is said of it lies there."""
+        return self.folder / self.path(run_id).name
+
+    def begun(self, run_id: str, history: Iterable[Event]) -> tuple[Lab, Spec]:
+        """What the run of that history measures. Raises NoSuchRun where this app cannot go on with it."""
+        started = next((event for event in history if isinstance(event, Started)), None)
+        if started is None or started.lab not in self.labs or started.about:
+            raise NoSuchRun(f"{run_id} holds no run that this app can go on with")
+        lab = self.labs[started.lab]
+        try:
+            return lab, lab.spec.model_validate(started.spec)
+        except ValidationError as error:
+            why = "; ".join(complaints(error)[:3])
+            raise NoSuchRun(f"The settings of {run_id} cannot be read by this version of the app: {why}") from None
+
+    def owner(self, run_id: str) -> str:
+        """The name of the person whose run it is; empty for one begun on the command line. Raises NoSuchRun."""
+        if run_id not in self._owners:
+            with of_today():
+                begun = journal.begun(self.path(run_id))
+            if begun is None:
+                # Its first line is not written yet, or lost.
+                return ""
+            self._owners[run_id] = begun.owner
+        return self._owners[run_id]
+
+    def is_recording(self, run_id: str) -> bool:
+        """Whether the run came with the app. Raises NoSuchRun."""
+        unpacked = archives.folder(self._recordings) if self._recordings else None
+        return self.path(run_id).parent in (self._recordings, home.priors(), unpacked)
+
+    def shared(self, run_id: str) -> bool:
+        """Whether everyone may look at the run. Raises NoSuchRun."""
+        return self.is_recording(run_id) or is_shared(self.place(run_id))
+
+    def sealed(self, run_id: str) -> bool:
+        """Whether others see of the run only what they have foretold. Raises NoSuchRun."""
+        with of_today():
+            return not self.is_recording(run_id) and is_sealed(self.place(run_id))
+
+    def events(self, run_id: str) -> list[Event]:
+        """What has happened in a run so far. Raises NoSuchRun."""
+        with of_today():
+            return journal.read(self.path(run_id)).events
+
+    def faults(self, run_id: str) -> list[Fault]:
+        """Lines of the run's journal that hold no event, are missing or were moved. Raises NoSuchRun."""
+        with of_today():
+            return journal.faults(self.path(run_id))
+
+    def case(self, run_id: str, case: str) -> Transcript:
+        """One case of a run and how the others ended, without reading the rest of the journal. Raises NoSuchRun."""
+        path = self.path(run_id)
+        with of_today():
+            part = journal.read_part(path, ["", case, *ancestors(case)]).events
+        kept = {"", case, *ancestors(case)}
+        state = Transcript(keep=lambda place: place in kept)
+        for event in part:
+            state.apply(event)
+        return state
+
+    def journal(self, run_id: str) -> bytes:
+        """The run's journal as it lies on disk. Raises NoSuchRun."""
+        return self.path(run_id).read_bytes()
+
+    def file(self, run_id: str) -> os.stat_result:
+        """Size and times of the run's journal: what was read of it holds as long as they stay. Raises NoSuchRun."""
+        return self.path(run_id).stat()
+
+
+def status(events: Iterable[Event], active: bool) -> str:
+    """running, completed, cancelled, failed, or interrupted (its process died)."""
+    if active:
+        return "running"
+    last: str = "interrupted"
+    for event in events:
+        if isinstance(event, Finished):
+            last = event.status
+        elif event.kind == "resumed":
+            last = "interrupted"
+    return last

@@ -1,0 +1,75 @@
+"""The runs that another one stands on (`core.labs.base.Prior`): each was made here already, or came with the app
+(`home.priors`), or else is made first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from .. import home, journal
+from ..events import Event, Finished, Frozen, Recorded
+from ..labs.base.lab import Lab, Prior, Reads
+from ..labs.base.spec import Spec
+from ..transcript import Transcript, transcript
+from .engine import PRIOR
+
+Sees = Callable[[str], bool]
+"""Whether a run may be looked at, by its id."""
+
+
+def like(lab: Lab, spec: Spec, folder: Path, sees: Sees) -> Iterator[tuple[str, Transcript]]:
+    """The runs of that very specification with prompts as they are now, the newest first, and last those that came
+    with the app: id and transcript.
+    """
+    for path, begun in _begun(lab, folder, sees):
+        if begun == spec:
+            # Deleted meanwhile, of another version, or damaged: it tells nothing.
+            with suppress(OSError, ValueError):
+                yield path.stem, transcript(journal.read(path).events)
+
+
+def _begun(lab: Lab, folder: Path, sees: Sees) -> Iterator[tuple[Path, Spec]]:
+    shipped = home.priors()
+    for place in (folder, shipped):
+        for path in reversed(journal.listed(place, f"*-{lab.name}-*")):
+            with suppress(OSError, ValueError):
+                begun = journal.begun(path)
+                if begun is None or begun.about or begun.forked_from or begun.lab != lab.name:
+                    continue
+                spec = lab.spec.model_validate(begun.spec)
+                if begun.prompts == lab.prompts(spec) and (place == shipped or sees(path.stem)):
+                    yield path, spec
+
+
+def record_of(prior: Prior, folder: Path, sees: Sees) -> Frozen | None:
+    """What the newest such run came to; None where there is none that came to something."""
+    return next((found for _, state in like(prior.lab, prior.spec, folder, sees) if (found := prior.read(state))), None)
+
+
+def records(lab: Lab, read: Reads, folder: Path, sees: Sees) -> Iterator[tuple[Spec, Frozen]]:
+    """What each of the lab's specifications came to that was made here or came with the app; see `Prior.read`."""
+    for spec in dict.fromkeys(spec for _, spec in _begun(lab, folder, sees)):
+        if (found := record_of(Prior(lab, spec, read, wanted=False), folder, sees)) is not None:
+            yield spec, found
+
+
+def of(lab: Lab, spec: Spec) -> dict[str, Prior | Frozen]:
+    """What a run of that specification stands on, by the item of its record."""
+    every = enumerate(lab.priors(spec), start=1)
+    return {PRIOR if number == 1 else f"{PRIOR}-{number}": one for number, one in every if one is not None}
+
+
+def due(lab: Lab, spec: Spec, history: Iterable[Event]) -> dict[str, Prior | Frozen]:
+    """What a run has still to stand on. One that goes on keeps what it has."""
+    history = list(history)
+    if not history:
+        return of(lab, spec)
+    over = any(isinstance(event, Finished) and event.status == "completed" for event in history)
+    if over:
+        return {}
+    has = {event.item for event in history if isinstance(event, Recorded) and not event.case}
+    return {
+        item: one for item, one in of(lab, spec).items() if isinstance(one, Prior) and one.wanted and item not in has
+    }

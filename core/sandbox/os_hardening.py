@@ -1,0 +1,179 @@
+"""Walls of the system's own around the programs, should one ever get past the interpreter that carries it out.
+
+On Linux the process beside the app gives up what it never needs, and its workers with it: new rights, writing a file,
+and, where the kernel has Landlock (5.13 and later), every file but the code's own, and TCP from 6.7 on; where it may
+have a network of its own, an empty one, every network. A worker, once it waits for programs, may open nothing at all:
+no file, no socket. Elsewhere there is the interpreter alone. Which of these hold is told (`Walls`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from ..duckdb_worker import MB, give_up_new_rights
+
+WORKER_MB = 1024
+"""Megabytes of addresses that a worker may have; it begins with some 180, and a program may fill 64."""
+
+WORKER_SECONDS = 3600
+"""Seconds of the processor that a worker may take for all of its programs, of which there are 500 at most."""
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+"""Numbers of Landlock's system calls, on every architecture the same."""
+
+_EXECUTE, _WRITE, _READ, _LIST = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+
+_RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
+"""How many rights to files Landlock knows, from which of its versions on."""
+
+_TCP, _SIGNALS = 0b11, 0b11
+"""To bind and to connect, from version 4 on; abstract sockets and signals to others, from version 6 on."""
+
+_NEW_USER, _NEW_NET = 0x10000000, 0x40000000
+"""Of unshare: an account of its own, which every account but root needs first, and a network of its own."""
+
+_CAPABILITIES = 0x20080522
+"""The version of capset's structures: two numbers, and twice three of what a process may."""
+
+_HAS_NO_NEW_PRIVS = 39
+
+
+class Walls(NamedTuple):
+    """Which walls hold, as the process beside the app found when it was up, with its first worker."""
+
+    rights: bool = False
+    writing: bool = False
+    files: bool = False
+    tcp: bool = False
+    network: bool = False
+    workers: bool = False
+
+    @property
+    def told(self) -> list[tuple[bool, str]]:
+        """Each, whether it holds, in words."""
+        return [
+            (True, "The interpreter that carries programs out knows no files and no network."),
+            (self.workers, "Its worker opens no file and no socket, and starts no process (rlimits)."),
+            (
+                self.writing,
+                "The process beside the app, which does what is lent to programs, writes no file (rlimits).",
+            ),
+            (self.rights, "Neither gains rights by what it executes (no_new_privs)."),
+            (self.files, "Neither opens a file but the code's own (Landlock)."),
+            (self.network or self.tcp, "Neither connects to anything by TCP (Landlock, or an empty network)."),
+            (self.network, "Neither reaches any network (an empty network namespace)."),
+        ]
+
+
+class _Ruleset(ctypes.Structure):
+    _fields_ = [("files", ctypes.c_uint64), ("net", ctypes.c_uint64), ("scope", ctypes.c_uint64)]
+
+
+class _Beneath(ctypes.Structure):
+    _pack_ = 1
+    _fields_ = [("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32)]
+
+
+def raise_walls() -> Walls:
+    """Shut this process in, with all it starts from now on in this thread. To be called while it has no other."""
+    if sys.platform != "linux":
+        return Walls()
+    import resource
+
+    give_up_new_rights()
+    network = _left_the_network()
+    for limit in (resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
+        resource.setrlimit(limit, (0, 0))
+    code = Path(__file__).resolve().parents[1]
+    places = {Path(place).resolve() for place in (sys.prefix, sys.base_prefix, *sys.path) if place}
+    # The folder above the code's holds the home, unless that lies elsewhere.
+    readable = [code, *(place for place in places if place not in code.parents)]
+    readable += map(Path, ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/urandom"))
+    landlock = _landlocked([*readable, Path("/proc/self/task")], [Path("/dev/null")])
+    return Walls(
+        rights=ctypes.CDLL(None).prctl(_HAS_NO_NEW_PRIVS, 0, 0, 0, 0) == 1,
+        writing=resource.getrlimit(resource.RLIMIT_FSIZE) == (0, 0),
+        files=landlock >= 1,
+        tcp=landlock >= 4,
+        network=network,
+    )
+
+
+def bound_workers(bounded: set[int]) -> None:
+    """Take from this process's children what only their start needed, but for those in `bounded`, which is changed in
+    place. Where the kernel does not tell whose children they are none is bounded.
+    """
+    if sys.platform != "linux":
+        return
+    import resource
+
+    children = set(_children())
+    for worker in children - bounded:
+        # Gone meanwhile.
+        with suppress(ProcessLookupError):
+            resource.prlimit(worker, resource.RLIMIT_NOFILE, (0, 0))
+            resource.prlimit(worker, resource.RLIMIT_NPROC, (0, 0))
+            resource.prlimit(worker, resource.RLIMIT_AS, (WORKER_MB * MB, WORKER_MB * MB))
+            resource.prlimit(worker, resource.RLIMIT_CPU, (WORKER_SECONDS, WORKER_SECONDS))
+    bounded.clear()
+    bounded.update(children)
+
+
+def _children() -> Iterable[int]:
+    """The processes that this one started; none where the kernel does not tell."""
+    for thread in os.listdir("/proc/self/task"):
+        # A thread that has ended meanwhile.
+        with suppress(OSError):
+            yield from map(int, Path(f"/proc/self/task/{thread}/children").read_text().split())
+
+
+def _left_the_network() -> bool:
+    """Give this process an empty network. Whether the kernel lets it: many containers do not. Root stays who it is, for
+    as another it might not read the code; others get an account in which they may nothing more.
+    """
+    libc = ctypes.CDLL(None)
+    is_root = os.geteuid() == 0
+    if libc.unshare(_NEW_NET if is_root else _NEW_USER | _NEW_NET) != 0:
+        return False
+    if not is_root:
+        libc.capset((ctypes.c_uint32 * 2)(_CAPABILITIES, 0), (ctypes.c_uint32 * 6)())
+    return True
+
+
+def _landlocked(readable: Iterable[Path], writable: Iterable[Path]) -> int:
+    """Leave this thread these files and folders, with what lies in them, and no others. The kernel's version of
+    Landlock; 0 where it has none.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    version = libc.syscall(_CREATE_RULESET, None, 0, 1)
+    if version < 1:
+        return 0
+    known = (1 << max(bits for since, bits in _RIGHTS.items() if since <= version)) - 1
+    ruleset = _Ruleset(known, _TCP if version >= 4 else 0, _SIGNALS if version >= 6 else 0)
+    size = 8 if version < 4 else 16 if version < 6 else 24
+    rules = libc.syscall(_CREATE_RULESET, ctypes.byref(ruleset), size, 0)
+    if rules < 0:
+        return 0
+    try:
+        for places, rights in ((readable, _READ | _EXECUTE), (writable, _READ | _WRITE)):
+            for place in places:
+                with suppress(FileNotFoundError):
+                    _allow(libc, rules, place, rights)
+        return int(version) if libc.syscall(_RESTRICT_SELF, rules, 0) == 0 else 0
+    finally:
+        os.close(rules)
+
+
+def _allow(libc: ctypes.CDLL, rules: int, place: Path, rights: int) -> None:
+    at = os.open(place, os.O_PATH | os.O_CLOEXEC)
+    try:
+        allowed = rights | (_LIST if place.is_dir() else 0)
+        libc.syscall(_ADD_RULE, rules, 1, ctypes.byref(_Beneath(allowed, at)), 0)
+    finally:
+        os.close(at)

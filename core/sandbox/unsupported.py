@@ -1,0 +1,101 @@
+"""Whether a program failed for want of something that Python has and the sandbox has not: then nothing is known of it.
+
+Known by the error alone. A module, function or method that exists nowhere is the program's own mistake.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import re
+import sys
+from functools import lru_cache
+
+from .names import NAMED
+
+NOT_RUNNABLE = "not runnable here"
+"""What such a program comes to, in place of right or wrong. Its error begins with these words."""
+
+PACKAGES = NAMED["packages"]
+
+LOOKED_INTO = NAMED["looked_into"]
+
+FORMERLY = frozenset(f"numpy.{name}" for name in NAMED["formerly"])
+
+TYPES = {
+    "ndarray": "numpy.ndarray",
+    "_lent_poly1d": "numpy.poly1d",
+    "_lent_vectorize": "numpy.vectorize",
+    "_lent_Polynomial": "numpy.polynomial.Polynomial",
+    "_lent_Distribution": "scipy.stats.norm",
+    "re.Match": "re.Match",
+    "re.Pattern": "re.Pattern",
+}
+"""Types of the sandbox that stand for others."""
+
+_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
+_IMPORTED = re.compile(r"ImportError: cannot import name '(\w+)' from '([\w.]+)'")
+_OF_MODULE = re.compile(r"AttributeError: module '([\w.]+)' has no attribute '(\w+)'")
+_OF_TYPE = re.compile(r"AttributeError: (?:type object )?'([\w.]+)'(?: object)? has no attribute '(\w+)'")
+_NAME = re.compile(r"NameError: name '(\w+)' is not defined")
+_REFUSED = re.compile(r"PermissionError|TimeoutError: sleep limit|TypeError: cannot create 'object' instances")
+
+
+def marked(error: str, code: str) -> str:
+    """`error`, of the program `code`, marked as `NOT_RUNNABLE` where it is. The program cannot mark it itself."""
+    while error.startswith(NOT_RUNNABLE):
+        error = error.removeprefix(NOT_RUNNABLE).lstrip(": ")
+    return f"{NOT_RUNNABLE}: {error}" if _is_lacking(error, code) else error
+
+
+def not_runnable(error: str | None) -> bool:
+    """Whether the error has that mark."""
+    return (error or "").startswith(NOT_RUNNABLE)
+
+
+def cause(error: str) -> str:
+    """The error without the mark."""
+    return error.removeprefix(f"{NOT_RUNNABLE}: ")
+
+
+def _is_lacking(error: str, code: str) -> bool:
+    if error.startswith("NotImplementedError"):
+        # What is lent in part says so by this error; a program may use it for purposes of its own.
+        return "NotImplementedError" not in code
+    if match := _MODULE.match(error):
+        return _exists(match[1])
+    if match := _IMPORTED.match(error):
+        return _exists(f"{match[2]}.{match[1]}")
+    if match := _OF_MODULE.match(error):
+        return _exists(f"{match[1]}.{match[2]}")
+    if match := _OF_TYPE.match(error):
+        return _has(match[1], match[2], numbers="np" in code or "numpy" in code)
+    if match := _NAME.match(error):
+        return hasattr(builtins, match[1])
+    return _REFUSED.match(error) is not None
+
+
+def _has(kind: str, name: str, numbers: bool) -> bool:
+    """Whether values of the type have the method or field. What numpy gives is a plain number in the sandbox."""
+    if kind in TYPES:
+        return _exists(f"{TYPES[kind]}.{name}")
+    real = getattr(builtins, kind, None)
+    if not isinstance(real, type):
+        return False
+    return hasattr(real, name) or (numbers and kind in ("float", "int", "bool") and _exists(f"numpy.float64.{name}"))
+
+
+@lru_cache(maxsize=1_000)
+def _exists(path: str) -> bool:
+    """Whether there is such a module of Python's or of a known package, or such a name in one."""
+    root, *names = path.split(".")
+    if root not in LOOKED_INTO:
+        return root in sys.stdlib_module_names or root in PACKAGES
+    if path in FORMERLY:
+        return True
+    found = importlib.import_module(root)
+    for name in names:
+        if not hasattr(found, name):
+            return False
+        found = getattr(found, name)
+    return True

@@ -1,0 +1,363 @@
+"""Whose a run is, and what other people may do with it: nothing where the app is hosted, until its owner shares it; and
+of a sealed run only to predict its answers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import NamedTuple, ParamSpec, TypeVar
+
+from .. import home, policy
+from ..events import Fork, Frozen, Recorded
+from ..labs.base.spec import Spec
+from ..runs.context import Resolve
+from ..runs.fork import Plan
+from ..runs.labels import BY, Audited, Foretold, Label
+from ..runs.library import NoSuchRun
+from ..transcript import name_of
+from . import roles
+from .jobs import Jobs
+from .quotas import TooMuch
+
+_FORETOLD, _AUDITED = name_of(Foretold), name_of(Audited)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class NotYours(NoSuchRun):
+    """The run is somebody else's; the message says what is kept for its owner."""
+
+    title = "This run is somebody else's"
+
+
+COOKIES_NEEDED = (
+    "Cookies are needed to take part: your browser sent none of this app's. Allow cookies for this address, and reload "
+    "the page."
+)
+
+
+class CookiesNeeded(NotYours):
+    """Nobody could know the visitor again, so nothing of theirs is kept; the message says what to do."""
+
+    title = "Cookies are needed"
+
+    def __init__(self) -> None:
+        super().__init__(COOKIES_NEEDED)
+
+
+class SealedRun(NoSuchRun):
+    """The visitor may look at the run only as far as they have foretold it; the message says what to do."""
+
+    title = "This run is sealed"
+
+
+class Visitor(NamedTuple):
+    """Who looks: the name under which a person's runs are kept, whether it is the host, and whether it is
+    known who it is: a visitor of whom that is not known may look at what is shared, and begins nothing. A teacher looks
+    at all runs and shares them. Who is not `is_in` has yet to type a code, and looks at recordings alone.
+    """
+
+    name: str
+    is_host: bool = False
+    is_known: bool = True
+    is_teacher: bool = False
+    is_in: bool = True
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether what they begin and say is kept."""
+        return self.is_in and (self.is_known or self.is_host)
+
+
+def whoever_has(code: str, is_known: bool) -> Visitor:
+    """The visitor who has that code, with what it was signed in as."""
+    name = name_of_visitor(code)
+    role = roles.role_of(name)
+    return Visitor(name, role == roles.HOST, is_known, role == roles.TEACHER, bool(role))
+
+
+def visitor_with(cookie: str) -> Visitor:
+    """The visitor whose browser sent that cookie. Where others are served, each request without one is of another
+    visitor: strangers are not one person, who could see what others of them have guessed.
+    """
+    code = code_in(cookie)
+    is_known = bool(code) or not policy.hosted()
+    return whoever_has(code if is_known else secrets.token_urlsafe(24), is_known)
+
+
+def name_of_visitor(code: str) -> str:
+    """The name that stands in journals for the person who has `code`, which it does not give away."""
+    return hashlib.sha256(f"visitor {code}".encode()).hexdigest()[:16]
+
+
+def cookie_of(code: str) -> str:
+    """The code as a browser is given it: signed, so that it is known again as one that was given here."""
+    return f"{code}.{_signature(code)}"
+
+
+def code_in(cookie: str) -> str:
+    """The code of a cookie that was made here; empty for any other."""
+    code, _, signature = cookie.rpartition(".")
+    return code if home.is_same(signature, _signature(code)) else ""
+
+
+def _signature(code: str) -> str:
+    return home.signature(code)[:32]
+
+
+def _if_known(visitor: Visitor, begin: Callable[P, R]) -> Callable[P, R]:
+    """The same; it raises TooMuch where it is not known who the visitor is."""
+
+    def begun(*args: P.args, **kwargs: P.kwargs) -> R:
+        if not visitor.is_in:
+            raise TooMuch("To begin a run here, sign in with the code first.")
+        if not visitor.takes_part:
+            raise TooMuch(COOKIES_NEEDED)
+        return begin(*args, **kwargs)
+
+    return begun
+
+
+class Visit:
+    """Runs as one visitor may use them: `run` gives one to look at, `own` one to change. What else there is is what
+    Jobs does for an owner, under the same names.
+
+    The owner and the host may do everything with a run. Others may look at one that is shared, download it and say
+    what they think of it; they never stop it or go on with it. For a teacher all runs are as if they were shared, and
+    a teacher shares them. Who says who may look at a run also seals it: `run` then gives it to nobody else, and
+    `foretold` what they may see of it (`core.report.redaction`).
+    """
+
+    def __init__(self, jobs: Jobs, visitor: Visitor) -> None:
+        self._jobs = jobs
+        self.visitor = visitor
+        self.start = _if_known(visitor, partial(jobs.start, owner=visitor.name))
+        self.came_to = partial(jobs.came_to, owner=visitor.name)
+        self.lacks = partial(jobs.lacks, owner=visitor.name)
+        self.made = partial(jobs.made, owner=visitor.name)
+        self.like = partial(jobs.like, owner=visitor.name)
+        self.play = _if_known(visitor, partial(jobs.keeping.play, who=visitor.name))
+        self.deleted = partial(jobs.keeping.deleted, visitor.name)
+        self.undo = partial(jobs.keeping.undo, who=visitor.name)
+
+    @property
+    def may_all(self) -> bool:
+        """Whether the visitor may do with every run what its owner may, and what is the host's alone."""
+        return self.visitor.is_host or policy.allows("others")
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether the visitor may look at every run."""
+        return self.may_all or self.visitor.is_teacher
+
+    @property
+    def labeller(self) -> str:
+        """The name that the visitor's labels bear."""
+        return f"{BY}{self.visitor.name}"
+
+    @property
+    def guesser(self) -> str:
+        """The name under which the visitor predicts sealed runs."""
+        return f"guesses-{self.visitor.name}"
+
+    def owns(self, run_id: str) -> bool:
+        """Whether the visitor may do everything with the run; nobody may with a recording. Raises NoSuchRun."""
+        if self._jobs.is_recording(run_id):
+            return False
+        return self.visitor.is_in and (self.may_all or self._jobs.owner(run_id) == self.visitor.name)
+
+    def sees(self, run_id: str) -> bool:
+        """Whether the visitor may look at the run. Raises NoSuchRun."""
+        if not self.visitor.is_in:
+            return self._jobs.is_recording(run_id)
+        return self.owns(run_id) or self.sees_all or self._jobs.shared(run_id)
+
+    def shares(self, run_id: str) -> bool:
+        """Whether the visitor says who else may look at the run. Raises NoSuchRun."""
+        return self.owns(run_id) or (self.visitor.is_teacher and not self._jobs.is_recording(run_id))
+
+    def replays(self, run_id: str) -> bool:
+        """Whether the visitor may ask the run's answers as if they were a model, should there be such a run."""
+        try:
+            return self.sees(run_id) and not self.is_sealed(run_id)
+        except NoSuchRun:
+            return False
+
+    def is_sealed(self, run_id: str) -> bool:
+        """Whether the visitor may see of the run only what they have foretold. Raises NoSuchRun."""
+        return self._jobs.sealed(run_id) and not self.shares(run_id)
+
+    def foretold(self, run_id: str, case: str) -> Mapping[str, str] | None:
+        """Of a case that the visitor may not see whole what they expected of its cards, by card; these they may see.
+        None where they may see all. Of a case with an answer that they drew for a blind audit and have not judged they
+        may see nothing that was read. Raises NoSuchRun and NotYours.
+        """
+        self._must_see(run_id)
+        if self.is_sealed(run_id):
+            said = self._jobs.keeping.told(run_id, self.guesser)
+            here = (event for event in said if (event.record, event.case) == (_FORETOLD, case))
+            # The first guess is the one that holds.
+            return {event.item: str(event.data.get("value")) for event in reversed([*here])}
+        drawn = {
+            event.item: event.data.get("said")
+            for event in self._jobs.keeping.told(run_id, self.labeller)
+            if (event.record, event.case) == (_AUDITED, case)
+        }
+        return {} if None in drawn.values() else None
+
+    def foretell(self, run_id: str, case: str, card: str, value: str, also: Frozen | None = None) -> None:
+        """Keep what the visitor expects of a card, once; and `also` what the run's lab makes of it. Raises NoSuchRun
+        and NotYours.
+        """
+        before = self.foretold(run_id, case)
+        self.must_take_part()
+        for record in filter(None, (also, Foretold(value=value))) if card not in (before or {}) else ():
+            self._jobs.keeping.say(run_id, self.guesser, case, record, card, self.visitor.name)
+
+    def must_take_part(self) -> None:
+        """Raises NotYours, or CookiesNeeded, for a visitor of whom nothing is kept."""
+        if not self.visitor.is_in:
+            raise NotYours("To comment on a run here, sign in with the code first.")
+        if not self.visitor.takes_part:
+            raise CookiesNeeded
+
+    def run(self, run_id: str) -> Seen:
+        """The run, to be looked at. Raises NoSuchRun, NotYours and SealedRun."""
+        self._must_see(run_id)
+        if self.is_sealed(run_id):
+            raise SealedRun("Guess first: open it as a case, say what you expect of each card, and see what came.")
+        return Seen(self, self._jobs, run_id)
+
+    def behind_the_seal(self, run_id: str) -> Seen:
+        """The run whole, for `core.report.redaction` alone, which leaves out what the visitor may not see. Raises
+        NoSuchRun and NotYours.
+        """
+        self._must_see(run_id)
+        return Seen(self, self._jobs, run_id)
+
+    def _must_see(self, run_id: str) -> None:
+        if not self.sees(run_id):
+            raise NotYours("Its owner has not shared it. Ask them to press Link and share it, then reload.")
+
+    def own(self, run_id: str) -> Owned:
+        """The run, to be changed. Raises NoSuchRun and NotYours."""
+        self.run(run_id)
+        if not self.owns(run_id):
+            words = "Only its owner can change this run. You can begin one of your own with the same settings."
+            raise NotYours(words)
+        return Owned(self, self._jobs, run_id)
+
+    def share(self, run_id: str, shared: bool) -> None:
+        """Let everyone look at a run, or nobody but its owner any more. Raises NoSuchRun and NotYours."""
+        if not self.shares(run_id):
+            raise NotYours("Only the person who began this run, or a teacher, can share it.")
+        self._jobs.keeping.share(run_id, shared)
+
+    def seal(self, run_id: str, sealed: bool) -> None:
+        """Let others see of a run only what they have foretold, or all of it again. Raises NoSuchRun and NotYours."""
+        if not self.shares(run_id):
+            raise NotYours("Only the person who began this run, or a teacher, can seal it or reveal it.")
+        self._jobs.keeping.seal(run_id, sealed)
+
+    def plan(self, fork: Fork, spec: Spec | None = None) -> Plan:
+        """What going on from an edited answer would ask. Raises NoSuchRun and NotYours."""
+        self.run(fork.run)
+        return self._jobs.plan(fork, spec)
+
+    def fork(self, fork: Fork, resolve: Resolve | None = None, spec: Spec | None = None) -> str:
+        """Go on from an edited answer, as a new run of the visitor's. Raises NoSuchRun, NotYours and TooMuch."""
+        self.run(fork.run)
+        return _if_known(self.visitor, self._jobs.fork)(fork, resolve, self.visitor.name, spec)
+
+
+class Seen:
+    """A run that its visitor may look at: what Jobs and Keeping tell of it, under the same names."""
+
+    def __init__(self, visit: Visit, jobs: Jobs, run_id: str) -> None:
+        self.id = run_id
+        self._visit, self._jobs = visit, jobs
+        self.watch = partial(jobs.watch, run_id)
+        self.case = partial(jobs.case, run_id)
+        self.events = partial(jobs.events, run_id)
+        self.faults = partial(jobs.faults, run_id)
+        self.journal = partial(jobs.journal, run_id)
+        self.file = partial(jobs.file, run_id)
+        self.is_recording = partial(jobs.is_recording, run_id)
+        self.shared = partial(jobs.shared, run_id)
+        self.sealed = partial(jobs.sealed, run_id)
+        self.active = partial(jobs.active, run_id)
+        self.here = partial(jobs.here, run_id)
+        self.before = partial(jobs.before, run_id)
+        self.in_line = partial(jobs.in_line, run_id)
+        self.prior = partial(jobs.prior, run_id)
+        self.trouble = partial(jobs.trouble, run_id)
+        self.wait = partial(jobs.wait, run_id)
+        self.reread = _if_known(visit.visitor, partial(jobs.reread, run_id, owner=visit.visitor.name))
+        self.kept = partial(jobs.keeping.kept, run_id)
+        self.said = partial(jobs.keeping.said, run_id)
+        self.labels = partial(jobs.keeping.labels, run_id)
+
+    def say(self, case: str, record: Frozen, item: str) -> None:
+        """Keep what the visitor says of a case, or of a trial of it, in their own name. Raises NotYours."""
+        self._say(self._visit.labeller, case, record, item)
+
+    def label(self, case: str, trial: str, label: Label) -> None:
+        """Keep what the visitor says of a case, or of a trial of it. Raises NotYours."""
+        self.say(case, label, trial)
+
+    def guess(self, reader: str, case: str, made: Callable[[str], Frozen], item: str) -> None:
+        """Keep what the visitor expects, in the round of guesses that the page's address calls `reader`, unless that is
+        what they said last. `made` gives the record for the name that the guesses of that round bear. Raises NotYours,
+        and what `made` raises.
+        """
+        journal, by = self._round(reader)
+        record = made(by)
+        last = [event.data for event in self.guesses(reader) if (event.case, event.item) == (case, item)][-1:]
+        if last != [record.model_dump(mode="json")]:
+            self._say(journal, case, record, item, by)
+
+    def guesses(self, reader: str) -> list[Recorded]:
+        """What the visitor guessed in that round, in order."""
+        journal, by = self._round(reader)
+        said = (event for event in self.said(journal) if isinstance(event, Recorded))
+        return [event for event in said if event.by == by]
+
+    def _round(self, reader: str) -> tuple[str, str]:
+        """The names under which the visitor's guesses of that round are kept: the journal's, and the guesses' own. Both
+        come from the cookie, since a page's address or a request may name anybody. They are the bare `reader` where
+        people may speak in the name of others, and in a round that the visitor began in an earlier version.
+        """
+        if policy.allows("others") or self._jobs.keeping.speaker(self.id, reader) == self._visit.visitor.name:
+            return reader, reader
+        return self._visit.guesser, f"{self._visit.guesser}-{reader}"
+
+    def _say(self, who: str, case: str, record: Frozen, item: str, by: str = "") -> None:
+        self._visit.must_take_part()
+        self._jobs.keeping.say(self.id, who, case, record, item, self._visit.visitor.name, by)
+
+    def label_of(self, case: str, trial: str) -> Label:
+        """What the visitor has said so far of a case, or of a trial of it."""
+        said = self.labels().get(self._visit.labeller, ())
+        of_it = [event for event in said if (event.record, event.case, event.item) == (name_of(Label), case, trial)]
+        return Label.model_validate(of_it[-1].data) if of_it else Label()
+
+    def is_of_others(self) -> bool:
+        """Whether somebody else began it, or labelled in it."""
+        is_theirs = self._jobs.owner(self.id) not in ("", self._visit.visitor.name)
+        return is_theirs or bool(self.labels().keys() - {self._visit.labeller})
+
+
+class Owned:
+    """A run that its visitor may change: what Jobs and Keeping do with it, under the same names."""
+
+    def __init__(self, visit: Visit, jobs: Jobs, run_id: str) -> None:
+        name = visit.visitor.name
+        self.resume = _if_known(visit.visitor, partial(jobs.resume, run_id, owner=name))
+        self.cancel = partial(jobs.cancel, run_id)
+        self.share = partial(visit.share, run_id)
+        self.keep = partial(jobs.keeping.keep, run_id, owner=name)
+        self.delete = partial(jobs.keeping.delete, run_id, who=name)

@@ -1,0 +1,94 @@
+"""What the host sees of all runs, and the line that the host shows to everybody."""
+
+from __future__ import annotations
+
+import unicodedata
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from .. import home, journal
+from ..journal import FromTheFuture
+from ..runs.library import NoSuchRun
+from .jobs import Jobs
+
+LONGEST_LINE = 300
+"""Characters of the line to everybody."""
+
+_ASKED = b'"kind":"asked"'
+"""Stands in a journal's lines for calls and nowhere else: within a text, quotes are escaped."""
+
+
+class GoingOn(NamedTuple):
+    """A run that somebody's process is writing now. `owner` is the name of whose it is, empty for one of the command
+    line or of a study; `is_here`: it goes on in the app, which can stop it. `is_in_line`: it waits for a place.
+    """
+
+    run: str
+    owner: str
+    lab: str
+    models: tuple[str, ...]
+    study: str
+    calls: int
+    since: datetime | None
+    is_here: bool
+    is_in_line: bool
+
+
+def going_on(jobs: Jobs) -> list[GoingOn]:
+    """The runs that go on in the home, those of the longest first."""
+    found = [_seen(jobs, run) for run in journal.written(jobs.folder)]
+    return sorted((one for one in found if one), key=lambda one: (one.since is None, one.since, one.run))
+
+
+def _seen(jobs: Jobs, run: str) -> GoingOn | None:
+    path = jobs.folder / f"{run}.jsonl"
+    models: tuple[str, ...] = ()
+    # Another process may end it, or delete it, between two looks.
+    try:
+        begun = journal.begun(path)
+        calls = path.read_bytes().count(_ASKED)
+        with suppress(NoSuchRun):
+            models = tuple(sorted(jobs.begun(run, [begun])[1].models)) if begun else ()
+    except (OSError, FromTheFuture):
+        return None
+    return GoingOn(
+        run=run,
+        owner=begun.owner if begun else "",
+        lab=begun.lab if begun else "",
+        models=models,
+        study=begun.study if begun else "",
+        calls=calls,
+        since=begun.at if begun else None,
+        is_here=jobs.here(run),
+        is_in_line=jobs.in_line(run) is not None,
+    )
+
+
+def line() -> str:
+    """What the host says to everybody; empty where that is nothing."""
+    with suppress(OSError), _line().open("rb") as file:
+        return _on_one_line(file.read(4 * LONGEST_LINE).decode("utf-8", "ignore"))
+    return ""
+
+
+def say(words: str) -> None:
+    """Say it to everybody, on every page, until something else is said or, with no words, nothing. Raises HomeUnusable
+    where nothing can be kept.
+    """
+    home.must_write(home.home())
+    if not (kept := _on_one_line(words)):
+        _line().unlink(missing_ok=True)
+        return
+    home.write(_line(), kept.encode())
+
+
+def _on_one_line(words: str) -> str:
+    """The words without what is no letter, such as marks that turn the direction of writing."""
+    seen = "".join(" " if unicodedata.category(letter)[0] in "CZ" else letter for letter in words)
+    return " ".join(seen.split())[:LONGEST_LINE]
+
+
+def _line() -> Path:
+    return home.home() / "line.txt"

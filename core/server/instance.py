@@ -1,0 +1,100 @@
+"""The one app that serves a home: where it answers, and how a command asks it for its index."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .. import home
+from ..lease import Held, Lease
+
+if TYPE_CHECKING:
+    import httpx2
+
+ROUTE = "/index"
+"""Where the app lends its index to a command that can read the home's key."""
+
+HEADER = "x-explain-key"
+
+_SECONDS = 600.0
+"""Seconds that a command waits: the app may still be reading the journals."""
+
+_leases: dict[Path, Lease] = {}
+"""The homes that this process serves."""
+
+
+class AlreadyServed(Exception):
+    """Another app serves this home; the message says where."""
+
+
+class NotLent(Exception):
+    """The app that serves this home did not lend its index; the message says why."""
+
+
+def claim(url: str) -> None:
+    """Serve this home from now on, at `url` on this machine. A home that is read-only is not claimed.
+
+    Raises AlreadyServed where another app does, and HomeUnusable.
+    """
+    folder = home.home()
+    if folder in _leases or not os.access(folder, os.W_OK):
+        return
+    try:
+        _leases[folder] = Lease(folder / ".app")
+    except Held as held:
+        at = f"at {there}" if (there := _url()) else f"in {held.who}"
+        raise AlreadyServed(
+            f"Another copy of this app serves {folder} already, {at}. Use that one, or set EXPLAIN_HOME to another "
+            "folder for this one."
+        ) from None
+    home.write(_file(folder), json.dumps({"url": url}).encode())
+
+
+def release() -> None:
+    """Serve no home any more."""
+    for folder, lease in list(_leases.items()):
+        with suppress(OSError):
+            _file(folder).unlink(missing_ok=True)
+        lease.release()
+        del _leases[folder]
+
+
+def key() -> str:
+    """What a command says to show that it may read this home. Raises nothing."""
+    return home.signature("the index")
+
+
+def is_key(given: str) -> bool:
+    """Whether it is that."""
+    return home.is_same(given, key())
+
+
+def borrow() -> Path:
+    """The file of a copy of the running app's index, with all that the journals hold now. Raises NotLent."""
+    import httpx2
+
+    if not (url := _url()):
+        raise NotLent("No app serves this home.")
+    try:
+        answer: httpx2.Response = httpx2.get(
+            f"{url}{ROUTE}", headers={HEADER: key()}, timeout=_SECONDS, trust_env=False
+        )
+    except httpx2.HTTPError as error:
+        raise NotLent(f"The app at {url} does not answer ({error}).") from None
+    if answer.status_code != 200:
+        raise NotLent(f"The app at {url} did not lend its index: {answer.text.strip()[:300]}")
+    return Path(answer.text)
+
+
+def _url() -> str:
+    """Where the app that serves this home answers; empty where that is not known."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return str(json.loads(_file(home.home()).read_bytes())["url"])
+    return ""
+
+
+def _file(folder: Path) -> Path:
+    return folder / "app.json"

@@ -1,0 +1,332 @@
+"""What runs may take where a host limits them (`core.policy`): calls, money, places, bytes; and which are deleted."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from functools import cached_property, lru_cache
+from itertools import islice
+from pathlib import Path
+
+from .. import home, journal, policy
+from ..events import Answered, Asked, CallFailed, Event, Failed, OutOfReach
+from ..journal import FromTheFuture, JournalFull, JournalInUse
+from ..labs.base.lab import Lab
+from ..labs.base.spec import MOST_CASES, Spec
+from ..runs.annotation_files import is_shared
+from . import roles
+from .usage import Counted, Taken, Tally, of_home
+
+log = logging.getLogger(__name__)
+
+_OF_CALLS = (b'"kind":"asked"', b'"kind":"answered"', b'"kind":"failed"')
+"""These stand in a journal's lines for calls and nowhere else: within a text, quotes are escaped."""
+
+_MOST_TOKENS = 1_000_000_000
+"""Of one prompt, or of one answer."""
+
+Charge = Callable[[str, int, int], float | None]
+"""US dollars for so many tokens of a prompt, and of an answer, of a model; None where nothing of it counts."""
+
+
+def free_of_charge(model: str, prompt: int, completion: int) -> float:
+    """The `Charge` where nobody pays: calls count."""
+    return 0.0
+
+
+class TooMuch(Exception):
+    """More than is allowed here; the message says what, and what to do instead."""
+
+
+def planned_calls(lab: Lab, spec: Spec) -> int:
+    """How many calls a run makes at most; 0 where nothing limits them or the lab cannot tell. Raises TooMuch."""
+    limits = ("calls_a_run", "calls_a_day", "calls_of_all_a_day")
+    if lab.calls is None or all(policy.limit(name) is None for name in limits):
+        return 0
+    calls = lab.calls(spec, sum(1 for _ in islice(lab.cases(spec), MOST_CASES)))
+    most = policy.limit("calls_a_run")
+    if most is not None and calls > most:
+        raise TooMuch(
+            f"This run would make {calls:,} calls, and here one may make {most:,}. Choose fewer cases or fewer "
+            "trials, or make several runs."
+        )
+    return calls
+
+
+_COUNTED = (
+    *("runs_at_once", "runs_of_all", "runs_in_line"),
+    *("calls_a_day", "calls_of_all_a_day", "cents_a_day", "cents_of_all_a_day"),
+)
+"""Limits of what the app counts while it runs."""
+
+
+def is_counted() -> bool:
+    """Whether there is such a limit here: where there is none, nothing is counted."""
+    return any(policy.limit(name) is not None for name in _COUNTED)
+
+
+class Allowance:
+    """What the runs of `folder` have taken, today's calls by the name of whose they are, and whether there is room for
+    one more. May be used from any thread.
+    """
+
+    def __init__(self, folder: Path, charge: Charge = free_of_charge) -> None:
+        self._folder = folder
+        self._charge = charge
+
+    @cached_property
+    def counted(self) -> Counted:
+        """The counts of this home."""
+        return of_home()
+
+    def counts(self, model: str) -> bool:
+        """Whether calls of that model count."""
+        return self._charge(model, 0, 0) is not None
+
+    def taken(self, owner: str | None) -> Taken:
+        """What that person's runs took since midnight (UTC); everybody's for None."""
+        with self._tally() as tally:
+            return tally.taken(owner)
+
+    def each(self) -> dict[str, Taken]:
+        """What each person's runs took since midnight (UTC), also where nothing is counted."""
+        if not is_counted():
+            return of_journals(self._folder, _today(), self._charge).of
+        with self._tally() as tally:
+            return dict(tally.of)
+
+    @contextmanager
+    def _tally(self) -> Iterator[Tally]:
+        """What today's calls took, in one step. At its first use on a day the journals are read; from then on `admit`
+        counts.
+        """
+        with self.counted.turn:
+            if self.counted.day != (day := _today()):
+                self.counted.tally = of_journals(self._folder, day, self._charge)
+                self.counted.day = day
+            yield self.counted.tally
+
+    def begin(self, run: str, owner: str, calls: int | None) -> int | None:
+        """Count one more run, of so many calls at most, or none that counts (None). Its number; None where nothing is
+        counted. Raises TooMuch where the runs that go on or wait in line leave no room for it, or the day's other calls
+        leave none for its calls.
+        """
+        try:
+            home.must_write(self._folder)
+        except home.HomeUnusable as error:
+            raise TooMuch(str(error)) from None
+        check_stored(self._folder)
+        if not is_counted():
+            return None
+        with self._tally() as tally:
+            self._check_room(owner)
+            if calls is not None:
+                self._check_day(tally, owner, calls)
+            number = self.counted.begin(run, owner, calls or 0)
+            self.hand_out()
+            return number
+
+    def hand_out(self) -> set[int]:
+        """Give the places that are free to runs in line; the numbers of those that wait on."""
+        return self.counted.hand_out(policy.limit("runs_of_all"))
+
+    def admit(self, owner: str, event: Event, number: int | None) -> None:
+        """To be called with each event of a run of `owner` before it is kept. Raises OutOfReach, which ends the run,
+        for a call that the day has nothing left for.
+        """
+        if not isinstance(event, Asked | Answered | Failed) or not event.model or not self.counts(event.model):
+            return
+        if not is_counted():
+            return
+        with self._tally() as tally:
+            if isinstance(event, Asked):
+                if words := self._spent(tally, owner):
+                    raise _out_of_reach(words)
+                if number is not None:
+                    self.counted.asked(number)
+            _count(tally, self._charge, owner, event)
+
+    def _check_room(self, owner: str) -> None:
+        mine, everybody = (self.counted.going_on(of).runs for of in (owner, None))
+        most = roles.limit("runs_at_once", owner)
+        if most is not None and mine >= most:
+            raise TooMuch(
+                f"As many runs as you have going on now ({mine}) is as many as are allowed here. Wait until "
+                "one is over, or stop one."
+            )
+        places, waiting = policy.limit("runs_of_all"), policy.limit("runs_in_line")
+        if places is not None and waiting is not None and everybody >= places + waiting:
+            raise TooMuch(
+                f"As many runs as people have going on now or waiting in line ({everybody}) is as many as are "
+                "allowed here. Come back a little later."
+            )
+
+    def _check_day(self, tally: Tally, owner: str, calls: int) -> None:
+        for name, of, whose in (("calls_a_day", owner, "you"), ("calls_of_all_a_day", None, "all people together")):
+            most, used = _limit(name, of), tally.taken(of).calls + self.counted.going_on(of).ahead
+            if most is not None and used + max(calls, 1) > most:
+                raise TooMuch(
+                    f"Here {whose} may make {most:,} calls a day, and {used:,} are made or on their way. Choose a "
+                    "smaller run, or come back tomorrow (the day begins at midnight UTC)."
+                )
+        if words := self._spent(tally, owner):
+            raise TooMuch(words)
+
+    def _spent(self, tally: Tally, owner: str) -> str:
+        """Why the day has no further call of `owner`; empty where it has."""
+        for of, whose, last in ((owner, "you", "a_day"), (None, "all people together", "of_all_a_day")):
+            limits = [_limit(f"{name}_{last}", of) for name in Taken._fields]
+            if limits == [None, None]:
+                continue
+            for most, used, what in zip(limits, tally.taken(of), ("calls", "US cents"), strict=True):
+                if most is not None and used >= most:
+                    return (
+                        f"Here {whose} may use {most:,} {what} a day, and they are used up, or kept for calls on their "
+                        "way. Robots and recordings cost nothing; for other models come back tomorrow (the day begins "
+                        "at midnight UTC)."
+                    )
+        return ""
+
+
+def _limit(name: str, owner: str | None) -> int | None:
+    """A limit of that person's; of everybody's together for None."""
+    return policy.limit(name) if owner is None else roles.limit(name, owner)
+
+
+def _out_of_reach(words: str) -> OutOfReach:
+    return OutOfReach(CallFailed(words, "What was answered is kept, and the run can go on from here tomorrow."))
+
+
+def check_stored(folder: Path) -> None:
+    """Raises TooMuch where the host's limit for what is kept in the folder is reached."""
+    most = policy.limit("stored_mb")
+    if most is not None and stored(folder) >= most * 1_000_000:
+        raise TooMuch(
+            f"The {most:,} MB that this host has for runs are full. Nothing of what is there is lost; ask the "
+            "host to make room."
+        )
+
+
+def stored(folder: Path) -> int:
+    """How many bytes the files of the folder and the kept answers take, looked up once in ten seconds."""
+    return _stored(folder, time.monotonic() // 10)
+
+
+@lru_cache(maxsize=1)
+def _stored(folder: Path, tens: float) -> int:
+    answers = sum(path.stat().st_size for path in home.home().glob(f"{home.answers().name}*"))
+    with os.scandir(folder) as entries:
+        return answers + sum(entry.stat().st_size for entry in entries if entry.is_file(follow_symlinks=False))
+
+
+def _count(tally: Tally, charge: Charge, owner: str, event: Event) -> None:
+    """Count what an event says of a call. A call takes what it may take at most until its answer says what it took; one
+    whose answer never says has taken that. What came from a cache took nothing.
+    """
+    if not isinstance(event, Asked | Answered | Failed) or event.model is None or event.call is None:
+        return
+    call, model = (event.run, event.call), event.model
+    if charge(model, 0, 0) is None:
+        return
+    if isinstance(event, Failed):
+        tally.take(owner, call, Taken(), None)
+        return
+    if isinstance(event, Asked):
+        most = _at_most(event)
+        tally.take(owner, call, Taken(1, _cents(charge, model, most)), most)
+        return
+    most = tally.most(call)
+    said = (0, 0) if event.cached else (event.usage.prompt_tokens, event.usage.completion_tokens)
+    prompt, completion = (one if now is None else _bounded(now) for now, one in zip(said, most, strict=True))
+    less = _cents(charge, model, (prompt, completion)) - _cents(charge, model, most)
+    tally.take(owner, call, Taken(0, less), None)
+
+
+def _cents(charge: Charge, model: str, tokens: tuple[int, int]) -> float:
+    return 100 * (charge(model, *tokens) or 0.0)
+
+
+def _at_most(asked: Asked) -> tuple[int, int]:
+    """Tokens of a prompt, three bytes each, where most take four; and of the longest answer."""
+    prompt = sum(len(turn.content.encode("utf-8", "replace")) for turn in asked.messages) // 3
+    return prompt, _bounded(asked.sampling.max_tokens)
+
+
+def _bounded(tokens: int) -> int:
+    """As many as an endpoint says, which may say anything."""
+    return min(max(tokens, 0), _MOST_TOKENS)
+
+
+def _today() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d}"
+
+
+def of_journals(folder: Path, day: str, charge: Charge = free_of_charge) -> Tally:
+    """What the journals of the folder tell of that day, as YYYY-MM-DD."""
+    tally = Tally()
+    midnight = datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()
+    on_day = f'"at":"{day}T'.encode()
+    for path in folder.glob("*.jsonl"):
+        try:
+            if path.stat().st_mtime < midnight:
+                continue
+            begun = journal.begun(path)
+            owner = begun.owner if begun else ""
+            with path.open("rb") as lines:
+                for line in lines:
+                    if on_day in line and any(kind in line for kind in _OF_CALLS):
+                        # A damaged line tells of no call.
+                        with suppress(ValueError):
+                            _count(tally, charge, owner, journal.from_line(line.rstrip(b"\n"))[0])
+        except (OSError, FromTheFuture):
+            continue
+    return tally
+
+
+def forget(folder: Path, days: int) -> list[str]:
+    """Delete visitors' runs that nothing was added to for so many days, with what people said about them;
+    not those that are shared, nor those of the command line. And what visitors said so long ago of runs that are not
+    here, as recordings are not. What was added to on a day that is yet to come, as the clock says after it was set
+    back, is as old as today from then on. Returns the runs.
+    """
+    now = time.time()
+    oldest = now - days * 24 * 3600
+    for path in folder.glob("*.jsonl"):
+        with _else_kept(path):
+            if path.stat().st_mtime > now + 24 * 3600:
+                os.utime(path, (now, now))
+    forgotten = []
+    for path in journal.listed(folder):
+        said = list(folder.glob(f"{path.stem}~*.jsonl"))
+        with _else_kept(path):
+            last = max(one.stat().st_mtime for one in (path, *said))
+            if "~" in path.stem or last >= oldest or journal.is_written(path):
+                continue
+            if not _is_visitors(path) or is_shared(folder / path.name):
+                continue
+            for file in (*said, path):
+                file.unlink()
+            forgotten.append(path.stem)
+    for path in sorted(folder.glob("*~*.jsonl")):
+        with _else_kept(path):
+            is_homeless = journal.found(path.stem.partition("~")[0], folder) is None
+            if is_homeless and path.stat().st_mtime < oldest and _is_visitors(path):
+                path.unlink()
+    return forgotten
+
+
+@contextmanager
+def _else_kept(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, FromTheFuture, JournalFull, JournalInUse) as error:
+        log.warning("%s is kept: %s", path, error)
+
+
+def _is_visitors(path: Path) -> bool:
+    begun = journal.begun(path)
+    return begun is not None and bool(begun.owner)

@@ -1,0 +1,130 @@
+"""Who is a host, a teacher or a participant: those who typed the code for it, as long as that code is the one.
+
+What a browser signed in as lies in the home, under the name that its cookie gives it, so that it holds in every process
+and after a reload. The file holds one number, which only who has the code and the home's key can make for that name: no
+code and no role stands anywhere, another code ends all that was signed in by the one before, and a file that is copied
+to another name says nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+import os
+import re
+import time
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+
+from .. import home, policy
+from . import usage
+from .rate_limits import network_of
+
+HOST, TEACHER, PARTICIPANT = policy.ROLES
+
+LASTS = 30 * 24 * 3600
+"""Seconds after which one types the code again."""
+
+_NAME = re.compile(r"[0-9a-f]{16}")
+"""A visitor's, as `core.server.access` makes it."""
+
+_LETTERS = 64
+"""Of the number in a file, in hexadecimal digits."""
+
+
+class NotSignedIn(Exception):
+    """The message says why, and what to do."""
+
+
+def enter(visitor: str, code: str, address: str) -> str:
+    """What the visitor of that name is from now on, who typed `code` at that network address. Raises NotSignedIn for a
+    wrong code, and for any while wrong ones keep that address waiting; and HomeUnusable.
+    """
+    role, who = policy.role_by(code), network_of(address)
+    counts = usage.of_home()
+    if wait := (counts.right(who) if role else counts.wrong(who)):
+        raise NotSignedIn(f"Wrong codes were typed, so this one was not looked at. Try again in {_time(wait)}.")
+    if not role:
+        more = f" The next one is looked at in {_time(wait)}." if (wait := counts.wait(who)) else ""
+        raise NotSignedIn(f"This is none of the codes that were set when the app was started.{more}")
+    sign_in(visitor, role)
+    return role
+
+
+def _time(seconds: float) -> str:
+    number, unit = (math.ceil(seconds), "second") if seconds <= 90 else (math.ceil(seconds / 60), "minute")
+    return f"{number} {unit}{'' if number == 1 else 's'}"
+
+
+def sign_in(visitor: str, role: str) -> None:
+    """Keep that the visitor of that name typed the code for `role`. Raises HomeUnusable where nothing can be kept."""
+    home.must_write(home.home())
+    home.write(_file(visitor), _number(visitor, role).encode())
+
+
+def sign_out(visitor: str) -> None:
+    """Forget what the visitor signed in as."""
+    _file(visitor).unlink(missing_ok=True)
+
+
+def role_of(visitor: str) -> str:
+    """What the visitor of that name is: HOST, TEACHER or PARTICIPANT, which without a code for it everybody is; empty
+    for who has yet to type one.
+    """
+    kept = _kept(visitor)
+    for role in policy.ROLES if kept else ():
+        if policy.code_for(role) and hmac.compare_digest(kept, _number(visitor, role).encode()):
+            return role
+    return "" if policy.by_code_alone() else PARTICIPANT
+
+
+def limit(name: str, visitor: str) -> int | None:
+    """The limit `name` (`core.policy.LIMITS`), of what one visitor may have, as it holds for that one."""
+    most = policy.limit(name)
+    if most is None or role_of(visitor) not in (HOST, TEACHER):
+        return most
+    return most * (policy.limit("teacher_times") or 1)
+
+
+def forget() -> None:
+    """Remove what was kept for longer than it holds."""
+    for path in _folder().glob("*"):
+        with suppress(OSError):
+            if not _lasts(path.stat().st_mtime):
+                path.unlink()
+
+
+def _kept(visitor: str) -> bytes:
+    """What lies there for the visitor; empty where nothing does that still holds."""
+    if not _NAME.fullmatch(visitor):
+        # The command line's runs have no name, and a journal may name anybody as its owner.
+        return b""
+    with suppress(OSError), _file(visitor).open("rb") as file:
+        if _lasts(os.fstat(file.fileno()).st_mtime):
+            return file.read(_LETTERS + 1)
+    return b""
+
+
+def _lasts(since: float) -> bool:
+    return time.time() - since < LASTS
+
+
+def _number(visitor: str, role: str) -> str:
+    key = _key(policy.code_for(role), home.key())
+    return hmac.new(key, f"{role} {visitor}".encode(), hashlib.sha256).hexdigest()
+
+
+@lru_cache(maxsize=8)
+def _key(code: str, salt: bytes) -> bytes:
+    """Takes long, once a process: nobody who gets hold of a home tries out codes quickly."""
+    return hashlib.scrypt(code.encode(), salt=salt, n=2**14, r=8, p=1)
+
+
+def _file(visitor: str) -> Path:
+    return _folder() / visitor
+
+
+def _folder() -> Path:
+    return home.home() / "signed-in"

@@ -1,0 +1,49 @@
+"""The line in which runs wait for a place."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+from .quotas import Allowance, is_counted
+
+
+class Line:
+    """Runs that wait on `loop`, by their numbers (`Allowance.begin`); one without a number needs no place."""
+
+    def __init__(self, allowance: Allowance, loop: asyncio.AbstractEventLoop) -> None:
+        self._allowance = allowance
+        self._loop = loop
+        self._turn = threading.Lock()
+        self._waiting: dict[int, asyncio.Event] = {}
+
+    async def wait(self, number: int | None) -> None:
+        """Wait until the run has a place; to be called on the loop."""
+        if number is None:
+            return
+        placed = asyncio.Event()
+        with self._turn:
+            self._waiting[number] = placed
+        try:
+            self._hand_out()
+            await placed.wait()
+        finally:
+            with self._turn:
+                del self._waiting[number]
+
+    def leave(self, number: int | None) -> None:
+        """Give back the place of a run that is over, in line or not. May be called from any thread."""
+        if number is not None:
+            self._allowance.counted.over(number)
+            self._hand_out()
+
+    def before(self, run: str) -> int | None:
+        """How many other people come before the run; None where it is not in line. May be called from any thread."""
+        return self._allowance.counted.before(run) if is_counted() else None
+
+    def _hand_out(self) -> None:
+        """Hand out the free places, and wake the runs that are in line no more."""
+        in_line = self._allowance.hand_out()
+        with self._turn:
+            for number in self._waiting.keys() - in_line:
+                self._loop.call_soon_threadsafe(self._waiting[number].set)

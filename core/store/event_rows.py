@@ -1,0 +1,280 @@
+"""The rows that events make. Nothing here touches a file or a database.
+
+Of several events with the same primary key the latest wins. A call's row is made by `asked` and completed by `answered`
+or `failed`, a case's by its begin and its result; a run's row is carried from event to event.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic_core import to_json
+
+from ..events import (
+    Answered,
+    Asked,
+    Dropped,
+    Event,
+    Failed,
+    Finished,
+    Recorded,
+    Resumed,
+    Rules,
+    Scored,
+    Shared,
+    Started,
+)
+from ..labs.base.cases import Begun, Reading, Result, Trial
+from ..rulesets import RULES
+from ..transcript import name_of
+from .schema import Table
+
+Row = dict[str, Any]
+
+BEGUN, RESULT, TRIAL = name_of(Begun), name_of(Result), name_of(Trial)
+
+_BIGINT = 2**63
+
+
+class Rows:
+    """Rows to be written, by table and primary key. `records` names the tables of record types."""
+
+    def __init__(self, tables: Mapping[str, Table], records: Mapping[str, str]) -> None:
+        self.tables = tables
+        self.records = records
+        self.by_table: dict[str, dict[tuple[Any, ...], Row]] = {}
+        self.resumed: set[str] = set()
+        """Runs whose drops of before for an error are to be deleted: what failed is asked again."""
+
+    def put(self, table: str, row: Row) -> None:
+        """Keep a row for `table`, in place of one with the same key."""
+        key = tuple(row[column] for column in self.tables[table].key)
+        self.by_table.setdefault(table, {})[key] = row
+
+    def add(self, run: Row, event: Event) -> None:
+        """Make the rows of one event that `check` let pass, and carry the row `run` on."""
+        name, at = run["run"], utc(event.at)
+        _carry_on(run, event, at)
+        match event:
+            case Asked() | Answered() | Failed() if event.call is not None:
+                self._call(name, event.call, at).update(_call_fields(event, at))
+            case Resumed():
+                drops = self.by_table.get("drops", {}).items()
+                self.by_table["drops"] = {
+                    key: row for key, row in drops if (row["run"], row["reason"]) != (name, "error")
+                }
+                self.resumed.add(name)
+            case Recorded():
+                self._record(run, event, at)
+            case Dropped():
+                self.put("drops", {**_picked(event, _DROPPED), "run": name, "rules": event.rules or "", "at": at})
+            case Scored():
+                ours = {**_picked(event, _SCORED), "detail": as_json(event.detail), "run": name, "at": at}
+                self.put("scores", self._fitted("scores", ours, _picked(event, ("value", "low", "high"))))
+
+    def _call(self, run: str, call: str, at: datetime) -> Row:
+        rows = self.by_table.setdefault("calls", {})
+        if (run, call) not in rows:
+            rows[run, call] = {**dict.fromkeys(self.tables["calls"].columns), "run": run, "call": call, "at": at}
+        return rows[run, call]
+
+    def _record(self, run: Row, event: Recorded, at: datetime) -> None:
+        name, case = run["run"], event.case
+        table = self.records.get(event.record)
+        if table is None and not event.by and event.record in (BEGUN, RESULT):
+            self._case(run, event, at)
+        elif table is None and not event.by and event.record == TRIAL:
+            both = [_reading(event.data.get(rules), rules) for rules in RULES]
+            ours = {"run": name, "case": case, "trial": event.item, "at": at}
+            self.put("trials", self._fitted("trials", ours, {**event.data, **both[0], **both[1]}))
+        else:
+            ours = {"run": name, "case": case, "item": event.item, "trial": event.trial, "by": event.by, "at": at}
+            if table is None:
+                self.put("records", {**ours, "record": event.record, "data": as_json(event.data)})
+            else:
+                self.put(table, self._fitted(table, ours, event.data))
+
+    def _case(self, run: Row, event: Recorded, at: datetime) -> None:
+        """Complete a case's row with what is known of it now."""
+        columns = self.tables["cases"].columns
+        name, case = run["run"], event.case
+        row = self.by_table.setdefault("cases", {}).setdefault((name, case), dict.fromkeys(columns))
+        row.update(dict.fromkeys(event.data.keys() & columns.keys()))
+        now = {"status": "running", "at": at} if event.record == BEGUN else {"status": "done", "ended_at": at}
+        ours = {"run": name, "case": case, "lab": run.get("lab"), "ended_at": row["ended_at"], "at": row["at"], **now}
+        row.update(self._fitted("cases", ours, event.data))
+
+    def _fitted(self, table: str, ours: Row, data: Mapping[str, Any]) -> Row:
+        """One row of `table`: `ours` and `data`. What of that has no column, or not the column's type, or a name that
+        is ours goes into the column `extra`.
+        """
+        columns = self.tables[table].columns
+        row = dict(ours)
+        extra = {}
+        for name, value in data.items():
+            if value is None:
+                continue
+            kind = columns.get(name)
+            if kind == "VARCHAR" and type(value) is str and name not in ours:
+                row[name] = value
+                continue
+            if kind == "TIMESTAMP" and isinstance(value, str):
+                value = _time(value)
+            if kind is None or name in ours or name == "extra" or not fits(value, kind):
+                extra[name] = value
+            else:
+                row[name] = as_json(value) if kind == "JSON" else value
+        if extra and "extra" in columns:
+            row["extra"] = as_json(extra)
+        return row
+
+
+_DROPPED = ("case", "trial", "item", "reason", "detail")
+_SCORED = ("case", "metric", "rules", "item", "n", "of")
+
+
+def new_run(name: str) -> Row:
+    """The row of a run of which nothing is known yet."""
+    row = {"run": name, "status": "running", "seconds": 0.0}
+    row |= dict.fromkeys(("about", "reread_from", "forked_from", "owner", "study"), "")
+    return row | dict.fromkeys(("answered", "failed", "bytes", "lines"), 0)
+
+
+def check(event: Event) -> None:
+    """Raises ValueError for numbers too large to keep."""
+    match event:
+        case Started():
+            numbers: tuple[int | None, ...] = (event.seed,)
+        case Asked():
+            numbers = (event.repeat,)
+        case Answered():
+            thought = event.thinking.tokens if event.thinking else None
+            numbers = (event.usage.prompt_tokens, event.usage.completion_tokens, thought)
+        case Scored():
+            numbers = (event.n, event.of)
+        case _:
+            return
+    if not all(fits(number, "BIGINT") for number in numbers):
+        raise ValueError("a number too large to keep")
+
+
+def _carry_on(run: Row, event: Event, at: datetime) -> None:
+    last = run.get("last_at") or at
+    if run["status"] == "running" and not isinstance(event, Resumed):
+        run["seconds"] += max(0.0, (at - last).total_seconds())
+    run["last_at"] = max(last, at)
+    match event:
+        case Started():
+            run["at"] = at
+            run.update(_picked(event, _STARTED))
+            run["forked_from"] = event.forked_from.run if event.forked_from else ""
+            run.update({name: as_json(getattr(event, name)) for name in ("spec", "versions", "prompts")})
+            run["title"] = _text(event.spec, "title")
+            run["model"] = _text(event.spec, "model")
+        case Resumed():
+            run.update(status="running", finished_at=None, error=None, message=None, hint=None)
+        case Shared():
+            run["shared"] = event.shared
+        case Asked() if not run.get("model"):
+            run["model"] = event.model
+        case Recorded() if event.record == BEGUN and not event.by:
+            run["title"] = run.get("title") or _text(event.data, "title")
+            of = event.data.get("of")
+            run["cases"] = of if fits(of, "BIGINT") else None
+        case Failed() if event.call is None:
+            run.update(_picked(event, _NOTHING_WRONG))
+        case Finished():
+            run.update(status=event.status, finished_at=at)
+
+
+_STARTED = ("lab", "seed", "app", "commit", "about", "reread_from", "owner", "study")
+
+
+def _text(fields: Mapping[str, Any], name: str) -> str | None:
+    value = fields.get(name)
+    return value if isinstance(value, str) and value else None
+
+
+def _reading(reading: object, rules: Rules) -> Row:
+    fields = reading if isinstance(reading, dict) else {}
+    return {column: fields.get(name) for name, column in _READ[rules]}
+
+
+_READ = {rules: [(name, f"{name}_{rules}") for name in Reading.model_fields] for rules in RULES}
+
+_NOTHING_WRONG: Row = dict.fromkeys(("error", "message", "hint"))
+_ANSWER = ("text", "seconds", "first_token_seconds", "cached", "finish_reason", "ended")
+_THOUGHT = ("thinking", "thinking_tokens", "sent", "served_model", "served_fingerprint")
+_UNANSWERED: Row = dict.fromkeys((*_ANSWER, "prompt_tokens", "completion_tokens", "tool_calls", *_THOUGHT))
+
+
+def _call_fields(event: Asked | Answered | Failed, at: datetime) -> Row:
+    who = _picked(event, ("role", "model"))
+    if isinstance(event, Asked):
+        asked = _picked(event, ("case", "item", "trial", "prompt", "repeat"))
+        asked |= {name: as_json(value) for name, value in _picked(event, ("messages", "sampling", "tools")).items()}
+        return {**_UNANSWERED, **_NOTHING_WRONG, **who, **asked, "at": at}
+    # Who loses the line that asks still says where an answer belongs.
+    where = {name: value for name, value in _picked(event, ("case", "trial")).items() if value}
+    if isinstance(event, Answered):
+        tokens = _picked(event.usage, ("prompt_tokens", "completion_tokens"))
+        answer = {**_picked(event, _ANSWER), **tokens, "tool_calls": as_json(event.tool_calls)}
+        thought, served = event.thinking, event.served
+        answer |= {
+            "thinking": thought.kind if thought else None,
+            "thinking_tokens": thought.tokens if thought else None,
+            "sent": as_json(event.sent) if event.sent else None,
+            "served_model": served.model if served else None,
+            "served_fingerprint": served.fingerprint if served else None,
+        }
+        return {**_NOTHING_WRONG, **who, **where, **answer}
+    known = {name: value for name, value in who.items() if value is not None}
+    return {**_UNANSWERED, **known, **where, **_picked(event, _NOTHING_WRONG)}
+
+
+def _picked(of: object, names: Iterable[str]) -> Row:
+    return {name: getattr(of, name) for name in names}
+
+
+def fits(value: object, kind: str) -> bool:
+    """Whether a column of the SQL type `kind` can hold `value` as it is."""
+    if value is None or kind == "JSON":
+        return True
+    if kind == "VARCHAR":
+        return isinstance(value, str)
+    if kind == "BOOLEAN":
+        return isinstance(value, bool)
+    if kind == "BIGINT":
+        return isinstance(value, int) and not isinstance(value, bool) and -_BIGINT <= value < _BIGINT
+    if kind == "DOUBLE":
+        return isinstance(value, int | float) and not isinstance(value, bool) and _is_finite(value)
+    return kind == "TIMESTAMP" and isinstance(value, datetime)
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        # An integer beyond all floating-point numbers.
+        return False
+
+
+def _time(text: str) -> datetime | str:
+    """The time that `text` writes; the text itself where it is none."""
+    try:
+        return utc(datetime.fromisoformat(text))
+    except (ValueError, OverflowError):
+        return text
+
+
+def as_json(value: object) -> str:
+    """JSON text; NaN and infinities, which JSON has not, become null."""
+    return to_json(value, inf_nan_mode="null").decode()
+
+
+def utc(at: datetime) -> datetime:
+    """`at` in UTC, without saying so: what a TIMESTAMP holds. A time without a zone is taken for UTC."""
+    return at.astimezone(UTC).replace(tzinfo=None) if at.tzinfo else at

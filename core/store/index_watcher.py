@@ -1,0 +1,86 @@
+"""Keeps the store up to date with the journals, no matter who writes them, as long as the process lives."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .index import Index, index
+from .store import Store
+
+log = logging.getLogger(__name__)
+
+
+_SHARE = 20
+"""Where nothing is new, looks take a processor's time no more than one second in so many."""
+
+
+def pause(every: float, took: float) -> float:
+    """Seconds until the next look, where the last took so much of a processor and found nothing."""
+    return max(every, _SHARE * took)
+
+
+class Keeper:
+    """Indexes the folder's journals every few seconds, less often where there are so many that a look takes long, and
+    at once after `wake`. `changes` counts what was new.
+
+    What lies in the folder `recordings` never changes, and is looked at once.
+    """
+
+    def __init__(self, store: Store, journals: Path, every: float = 2.0, recordings: Path | None = None) -> None:
+        self.store = store
+        self.changes = 0
+        self.looked = threading.Event()
+        """Set once everything that lay there at the start is indexed."""
+        self._journals = journals
+        self._recordings = recordings
+        self._index = Index(store, journals)
+        self._every = every
+        self._woken = threading.Event()
+        self._closed = False
+        self._thread = threading.Thread(target=self._keep, name="store", daemon=True)
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Look now; a run has ended."""
+        self._woken.set()
+
+    def look(self) -> None:
+        """Look at once, and come back when that is done."""
+        if self._index.look():
+            self.changes += 1
+
+    def close(self) -> None:
+        """End the thread, waiting 5 seconds for it at most, and close the store."""
+        self._closed = True
+        self._woken.set()
+        self._thread.join(timeout=5)
+        self.store.close()
+
+    def _keep(self) -> None:
+        if self._recordings is not None:
+            with self._reported(self._recordings):
+                index(self.store, self._recordings, recordings=True)
+        while not self._closed:
+            rest = self._every
+            with self._reported(self._journals):
+                began = time.thread_time()
+                if self._index.look():
+                    self.changes += 1
+                else:
+                    rest = pause(self._every, time.thread_time() - began)
+            self.looked.set()
+            self._woken.wait(rest)
+            self._woken.clear()
+
+    @contextmanager
+    def _reported(self, folder: Path) -> Iterator[None]:
+        """The journals are the truth and untouched, whatever goes wrong; the next look may fare better."""
+        try:
+            yield
+        except Exception:
+            log.exception("indexing %s", folder)

@@ -1,0 +1,115 @@
+"""Runs whose answers were read again: each reading is a version of one run, and one of them counts, the newest.
+
+A person may read a run again whom its owner has not shown theirs, so which version counts is of the visitor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from .queries import SEEN
+from .store import Store
+
+_FAMILIES = """
+    with recursive up as (
+        select run, reread_from as earlier from runs where reread_from <> ''
+        union
+        select up.run, runs.reread_from from up join runs on runs.run = up.earlier where runs.reread_from <> ''
+    ), again as (
+        select up.run, coalesce(min(earlier) filter (earlier not in (select run from up)), min(earlier)) as first,
+            max(runs."at") as after, count(*) as steps
+        from up left join runs on runs.run = up.earlier group by up.run
+    ), family as (
+        select * from again union select first, first, null, 0 from again where first not in (select run from again)
+    )
+"""
+"""Of each run that was read again, and of each reading of it, the run that came `first`, the time `after` which it was
+read, and how many `steps` lie between; a circle of them ends too.
+"""
+
+REPLACED = f"""
+    {_FAMILIES}
+    select run from (
+        select run, row_number() over (
+            partition by first, recording, run in (select about from labels where kind = 'hidden')
+            order by status = 'completed' desc, greatest("at", after) desc, steps desc, "at" desc, run desc
+        ) as place
+        from runs join family using (run) where about = '' and {SEEN}
+    ) where place > 1
+"""  # noqa: S608  our own names
+"""The runs in whose place another version counts, for whom the question marks stand. No reading is older than what it
+reads, whatever the clock said.
+"""
+
+
+class Version(NamedTuple):
+    """One reading of a run: its id, the run that it read again ('' where it is the first), and whether it counts."""
+
+    run: str
+    of: str
+    counts: bool
+
+
+class Changed(NamedTuple):
+    """A row that came out otherwise: where it is, what it was about, what it was and what it is."""
+
+    case: str
+    trial: str
+    about: str
+    before: str
+    now: str
+
+
+def versions(store: Store, run: str, viewer: str | None = None) -> list[Version]:
+    """All versions of the run that `viewer` may see, the oldest first; itself alone where it was never read again."""
+    rows = store.rows(
+        f"""
+        {_FAMILIES}, replaced as ({REPLACED})
+        select run, reread_from, run not in (select run from replaced) from runs left join family using (run)
+        where (run = ? or first in (select first from family where run = ?)) and about = '' and {SEEN}
+        order by "at", run
+        """,  # noqa: S608  our own names
+        [viewer, viewer, run, run, viewer, viewer],
+    )
+    return [Version(*row) for row in rows]
+
+
+def first_of() -> str:
+    """SQL of run and `first` for every run of which there are several versions."""
+    return f"{_FAMILIES} select run, first from family"  # noqa: S608  our own names
+
+
+def changed(store: Store, before: str, now: str) -> tuple[list[Changed], int]:
+    """The rows that have another outcome, by repaired rules, in the run `now` than in `before`, in order; and how many
+    rows there are in either. A row that only one of them has changed too, from or to ''.
+    """
+    rows = '(select "case", trial, number, title, about, outcome from items where run = ?)'
+    both = f'{rows} old full join {rows} new using ("case", trial)'
+    found = store.rows(
+        f"""
+        select "case", trial, coalesce(nullif(new.about, ''), nullif(old.about, ''), new.title, old.title, ''),
+               coalesce(old.outcome, ''), coalesce(new.outcome, '')
+        from {both} order by coalesce(new.number, old.number), "case", trial
+        """,  # noqa: S608  our own names
+        [before, now],
+    )
+    every = [Changed(*row) for row in found]
+    return [one for one in every if one.before != one.now], len(every)
+
+
+NAMED = 5
+"""So many rows that changed are named; the others are counted."""
+
+
+def told(changes: Sequence[Changed], of: int, words: Mapping[str, str]) -> str:
+    """What changed, in a sentence; `words` are what outcomes are called."""
+    if not changes:
+        return f"No outcome changed, of {of:,}."
+
+    def called(outcome: str) -> str:
+        return words.get(outcome) or outcome or "not there"
+
+    named = [f"“{one.about}”: {called(one.before)}, now {called(one.now)}" for one in changes[:NAMED]]
+    more = [f"and {len(changes) - NAMED:,} more"] if len(changes) > NAMED else []
+    return f"{len(changes):,} of {of:,} outcomes changed: {'; '.join([*named, *more])}."

@@ -1,0 +1,327 @@
+"""The runs of a study made on many machines: each a task of a Dask cluster, made as `core.studies.execute` makes it
+here.
+
+Who makes a run writes its journal: in the study's folder, where the worker sees that very folder; else in a folder of
+its own, and the whole journal travels back. A task holds what is to be measured and no key: workers take keys from
+their own environment. What has completed is what the journals say, so a worker that is lost costs what it was asking.
+The scheduler is handed bytes and needs nothing of this app.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import secrets
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import home, journal, lease
+from ..events import CallFailed
+from ..labs.base.lab import Lab, Prior
+from ..models.ids import is_free
+from ..runs import prerequisites
+from ..runs.context import Resolve
+from ..transcript import Transcript, transcript
+from .desired_state import wanted
+from .early_stopping import early_of
+from .execute import LOOK, Making, Outcome, check_budget, hand_out, left, one_after_another, still_to_make
+from .plan import Planned, Study, run_id
+from .run_status import Standing, is_completed, standing
+from .sizes import Sizes
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+AHEAD = 2
+"""Tasks that the scheduler is given for each thread of its workers: none waits for its next, and few are in hand when
+somebody wants a pause, or a budget of money is spent.
+"""
+
+PATIENCE = 5.0
+"""Seconds in which workers hear of a pause."""
+
+
+class Task(NamedTuple):
+    """What a worker is told of one run. `study` names no runs, and its budgets are what the run's journal may come to
+    hold; `folder` is where journals lie, where a file `sign` holds its own name; `begun` the journal as far as it goes,
+    for a worker that does not see the folder.
+    """
+
+    run: str
+    lab: str
+    spec: dict[str, Any]
+    study: Study
+    folder: str
+    sign: str
+    begun: bytes
+
+
+class Made(NamedTuple):
+    """What came of a task; `journal` where the worker wrote it elsewhere."""
+
+    outcome: Outcome
+    journal: bytes = b""
+
+
+_paused: set[str] = set()
+"""What is paused among that which this process makes as a worker: the `sign` of each making of a study."""
+
+
+def pause(sign: str) -> None:
+    """In the process of a worker: no further call of that making leaves; what was asked is answered first."""
+    _paused.add(sign)
+
+
+async def while_wanted(task: Task, labs: Mapping[str, Lab], resolve: Resolve) -> Made:
+    """Make the run, on a worker; cancelled once nobody wants it any more: its owner was stopped, or is gone.
+
+    Raises JournalFull.
+    """
+    from distributed import get_worker
+
+    worker = get_worker()
+    key = worker.get_current_task()
+    going = asyncio.ensure_future(_made(task, labs, resolve))
+    while not (await asyncio.wait([going], timeout=LOOK))[0]:
+        known = worker.state.tasks.get(key)
+        if known is None or known.state == "cancelled":
+            going.cancel()
+    return going.result()
+
+
+async def _made(task: Task, labs: Mapping[str, Lab], resolve: Resolve) -> Made:
+    lab = labs[task.lab]
+    run = Planned(task.run, lab, lab.spec.model_validate(task.spec))
+    if run_id(lab, run.spec) != task.run:
+        words = (
+            "The worker has another version of this app, other prompts, or another data file: it would measure "
+            "something else."
+        )
+        return Made(Outcome(failed={task.run: words}))
+    if task.sign in _paused:
+        return Made(Outcome(paused=True))
+    is_shared = _holds(Path(task.folder) / task.sign, task.sign)
+    folder = Path(task.folder) if is_shared else home.journals()
+    path = folder / f"{task.run}.jsonl"
+    if not is_shared and task.begun and not path.exists():
+        journal.put(path, task.begun)
+    # A worker may not see the other shards of a cell, so it makes each whole; between them the cell may stop.
+    stop_width = task.study.stop_width if run.spec == run.spec.whole else None
+    alone = replace(task.study, runs=(run,), stop_width=stop_width)
+    making = Making(alone, labs, resolve, folder, paused=lambda: task.sign in _paused)
+    outcome = await making.make([run])
+    # The lease of a worker that was lost on another machine runs out.
+    until = time.monotonic() + 1.5 * lease.TTL
+    while outcome.elsewhere and time.monotonic() < until:
+        await asyncio.sleep(LOOK)
+        outcome = await making.make([run])
+    return Made(outcome, b"" if is_shared or outcome.elsewhere or not path.exists() else path.read_bytes())
+
+
+def _holds(path: Path, words: str) -> bool:
+    """Whether the file is there and holds these words. It is opened, since a network storage may remember what is not
+    there.
+    """
+    with suppress(OSError):
+        return path.read_text(encoding="utf-8") == words
+    return False
+
+
+@dataclass
+class Cluster:
+    """Makes the runs of one study on the workers of `connected`, as `core.studies.execute.Making` does in this process.
+
+    `task` is what a worker calls: a function of a module that workers have. `ended(run, state)` hears of each run as it
+    ends. Raises BadStudy as `Making` does.
+    """
+
+    study: Study
+    labs: Mapping[str, Lab]
+    folder: Path
+    connected: Callable[[], AbstractAsyncContextManager[Client]]
+    task: Callable[[Task], Made]
+    ended: Callable[[Planned, Transcript], None] = lambda run, state: None
+
+    def __post_init__(self) -> None:
+        check_budget(self.study)
+        self._sizes = Sizes()
+
+    async def make(self, runs: Sequence[Planned]) -> Outcome:
+        """Make those that have not completed. A cancelled task ends the runs under way in good order.
+
+        Raises JournalFull where a worker can write nothing more, and ConnectionError where the cluster is out of reach.
+        """
+        self._outcome = outcome = Outcome()
+        groups = still_to_make(self.study, runs, self.folder, outcome)
+        if not any(groups):
+            return outcome
+        self._first: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        """What several runs stand on is made once, by the first of them."""
+        self._calls, self._money = (inf if of is None else of for of in left(self.study, self.folder))
+        """What is left of the budgets, without the calls that runs under way were given."""
+        self._given_back = asyncio.Condition()
+        self._flying = 0
+        """Runs under way that were given calls."""
+        self._rounds: Counter[str] = Counter()
+        """How often each run was given calls."""
+        self._killers: list[Planned] = []
+        """The runs with which a worker was lost."""
+        self._room, self._looked = 1, -inf
+        self._sign = f".cluster-{secrets.token_hex(8)}"
+        """The name of a file in the folder that holds its own name, for as long as workers may look for it."""
+        sign = self.folder / self._sign
+        sign.write_text(self._sign, encoding="utf-8")
+        try:
+            # Workers end what nobody waits for any more, once this client is gone.
+            async with self.connected() as self._client:
+                await hand_out(groups[0], self._in_turn, self._at_once, one_after_another(self.study))
+                # Each alone: which of those on a worker that was lost is to blame cannot be told.
+                alone = groups[1:] + [[run] for run in self._killers]
+                self._killers.clear()
+                for group in alone:
+                    await hand_out(group, self._in_turn, self._at_once)
+        finally:
+            sign.unlink(missing_ok=True)
+        for run in self._killers:
+            outcome.bad_input = False
+            outcome.failed[run.id] = (
+                "each worker that made it was lost: it may take more memory than there is, or end the process"
+            )
+        return outcome
+
+    async def _at_once(self) -> int:
+        """How many runs may be in hand now: as the study's file says, else twice as many as the workers have threads.
+        Tells them of a pause.
+        """
+        if time.monotonic() >= self._looked + LOOK:
+            now = wanted(home.home(), self.study.name)
+            try:
+                if now.paused:
+                    self._outcome.paused = True
+                    # Again and again, for a worker may have come only now; one that stands still keeps nobody waiting.
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(self._client.run(pause, self._sign, on_error="ignore"), PATIENCE)
+                threads: dict[str, int] = await self._client.nthreads()  # type: ignore[no-untyped-call]
+            except OSError as error:
+                raise ConnectionError(f"The cluster is gone: {error}") from None
+            asked = self.study.cluster.in_hand if self.study.cluster else None
+            self._room = asked or max(1, AHEAD * sum(threads.values()))
+            self._looked = time.monotonic()
+        return 0 if self._outcome.spent or self._outcome.paused else self._room
+
+    def _path(self, run: Planned) -> Path:
+        return journal.at(self.folder, run.id)
+
+    async def _in_turn(self, run: Planned) -> Planned | None:
+        """Make one run, after what it stands on was made. The run, where it has to be made again."""
+        priors = prerequisites.of(run.lab, run.spec).values()
+        before = {first.spec.model_dump_json(): first for first in priors if isinstance(first, Prior) and first.wanted}
+        async with AsyncExitStack() as locks:
+            # Always in one order, so that no two runs wait for each other.
+            for name in sorted(before):
+                await locks.enter_async_context(self._first[name])
+            for first in before.values():
+                if await asyncio.to_thread(prerequisites.record_of, first, self.folder, lambda run: True) is None:
+                    return await self._once(run)
+        return await self._once(run)
+
+    async def _once(self, run: Planned) -> Planned | None:
+        outcome, path = self._outcome, journal.at(self.folder, run.id)
+        early = await asyncio.to_thread(early_of, self.study, run, self.folder)
+        if early is not None and early.is_narrow:
+            outcome.early.append(run.id)
+            return None
+        before = standing(path)
+        # Tries that fail are calls too: what was not enough is doubled.
+        wants = 0 if self._calls == inf else self._calls_of(run, before) << self._rounds[run.id]
+        self._rounds[run.id] += 1
+        async with self._given_back:
+            # Where no calls are left, once others gave theirs back.
+            await self._given_back.wait_for(lambda: self._calls or not wants or not self._flying)
+            given = int(min(wants, self._calls))
+            if self._money <= 0 or (wants and not given):
+                outcome.spent = True
+                return None
+            self._calls -= given
+            self._flying += given > 0
+        calls = None if self._calls == inf else before.paid + given
+        money = None if self._money == inf else before.money + self._money
+        task = Task(
+            run=run.id,
+            lab=run.lab.name,
+            spec=run.spec.model_dump(mode="json"),
+            study=replace(self.study, controls=(), runs=(), tables=(), budget_calls=calls, budget_money=money),
+            folder=str(self.folder.resolve()),
+            sign=self._sign,
+            begun=path.read_bytes() if path.exists() else b"",
+        )
+        try:
+            made = await self._made(run, task)
+        finally:
+            now = standing(path)
+            async with self._given_back:
+                self._money -= now.money - before.money
+                self._calls = max(0, self._calls + given - (now.paid - before.paid))
+                self._flying -= given > 0
+                self._given_back.notify_all()
+        if made is None:
+            return None
+        of_run = made.outcome
+        if of_run.spent or of_run.paused:
+            # It is money that it wants, and all that was left was too little for its next call.
+            outcome.spent = outcome.spent or (of_run.spent and money is not None and now.paid < (calls or inf))
+            outcome.paused = outcome.paused or of_run.paused
+            return run if of_run.spent and not outcome.spent else None
+        outcome.elsewhere += of_run.elsewhere
+        outcome.completed += of_run.completed
+        outcome.early += of_run.early
+        outcome.failed |= of_run.failed
+        outcome.bad_input = outcome.bad_input and (of_run.bad_input or not of_run.failed)
+        if path.exists() and not of_run.elsewhere:
+            self.ended(run, transcript(journal.read(path).events))
+        return None
+
+    async def _made(self, run: Planned, task: Task) -> Made | None:
+        """What a worker made of the task, with its journal in our folder; None where none could make it."""
+        from distributed import KilledWorker
+        from distributed.client import FutureCancelledError
+
+        try:
+            # The scheduler reads the function that it is given: one of no module, so that it needs no module of ours.
+            made: Made = await self._client.submit(
+                lambda packed: pickle.loads(packed)(),  # noqa: S301  our own
+                pickle.dumps(partial(self.task, task)),
+                key=f"{run.id}-{secrets.token_hex(4)}",
+                pure=False,
+            )
+            if made.journal and not is_completed(path := journal.at(self.folder, run.id)):
+                await asyncio.to_thread(journal.put, path, made.journal)
+            return made
+        except KilledWorker:
+            self._killers.append(run)
+        except FutureCancelledError as error:
+            raise ConnectionError(f"The cluster is gone: {error}") from None
+        except journal.JournalFull:
+            raise
+        except Exception as error:  # Whatever a worker's own installation raises.
+            why = f"{type(error).__name__}: {error}"
+            self._outcome.failed[run.id] = f"the worker could not make it: {why}"
+        return None
+
+    def _calls_of(self, run: Planned, now: Standing) -> int:
+        """How many calls of models the run may still want; 1 where that cannot be told, for it to say so itself."""
+        if all(is_free(model) for model in run.spec.models):
+            return 0
+        try:
+            cases = self._sizes.of(run).cases
+            most = sum(run.lab.asks(run.spec, cases).values()) if run.lab.asks else self.study.budget_calls or 1
+        except (CallFailed, ValueError, OSError):
+            return 1
+        return max(1, most - now.answered.total())

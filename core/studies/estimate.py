@@ -1,0 +1,329 @@
+"""What a study will take, before anything is asked: calls by role, tokens, money, and how sure it can be."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from itertools import islice, pairwise
+from math import isnan, nan
+from pathlib import Path
+
+from .. import journal
+from ..datasets.items import Loaded
+from ..events import Answer, CallFailed, OnText, Request
+from ..labs.base.cases import Case
+from ..labs.base.lab import Lab, Prior
+from ..labs.base.spec import Spec
+from ..models.cache import Cached
+from ..models.ids import is_free
+from ..models.prices import price_of
+from ..runs import prerequisites
+from ..runs.context import Resolve
+from ..runs.engine import Going, Ports, execute
+from ..statistics import FEW, items_for_difference, items_for_power, items_for_width, wilson
+from . import required_data
+from .early_stopping import stopped_early
+from .plan import Planned, Study, dataset_of
+from .progress import labels
+from .run_status import Standing, Tokens, busy_rate, standing, standings
+from .sizes import Sizes
+from .tables import measured
+
+Wanted = Counter[tuple[str, str, str]]
+"""Calls by lab, role and model."""
+
+LONGEST = 10.0
+"""Seconds for looking up what the response cache holds."""
+
+
+@dataclass
+class Estimate:
+    """What a study still needs.
+
+    - `runs`, of which `completed` are over (completed, or stopped early); `cases` of the others.
+    - `calls` by role, at most: without those answered and those `cached` (in the response cache); `free` ask robots.
+      `unlooked`: runs of which there was no time to look up the whole response cache.
+    - `tokens` ("prompt", "completion") and `price` in US dollars, None where `unknown` says why. `priced`: the day of
+      the oldest price; `unverified`: whether one was never compared with the provider's list.
+    - `missing`: runs that cannot be made (without their data, or by a robot that knows nothing of these), with what to
+      do. No figure counts them.
+    - `items` of the smallest run, with which an interval around a share of one half is `width` wide; `wanted_items` for
+      `wanted_width`. A cell may end earlier, at `stop_width`.
+    - `minutes` at the rate at which this study's calls were answered so far; None before the first.
+    - `power_items`: how many shared items detect a difference with `wanted_power`, by the difference (stated rates, or
+      two runs of this study so far); None for more than anybody makes.
+    - `broken`: rows of data sets that cannot be used. `made_of_other`: runs on another content of a data file, which do
+      not count.
+    """
+
+    study: str
+    runs: int = 0
+    completed: int = 0
+    cases: int = 0
+    calls: dict[str, int] = field(default_factory=dict)
+    free: int = 0
+    cached: int = 0
+    tokens: dict[str, int] | None = None
+    price: float | None = None
+    priced: date | None = None
+    unverified: bool = False
+    unknown: list[str] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
+    items: int | None = None
+    width: float | None = None
+    wanted_width: float | None = None
+    wanted_items: int | None = None
+    budget_calls: int | None = None
+    budget_money: float | None = None
+    minutes: float | None = None
+    wanted_power: float | None = None
+    power_items: dict[str, int | None] = field(default_factory=dict)
+    stop_width: float | None = None
+    broken: list[str] = field(default_factory=list)
+    made_of_other: int = 0
+    unlooked: int = 0
+
+
+def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Path, recordings: Path) -> Estimate:
+    """What there is still to be done of a study. No model is asked."""
+    plan = Estimate(
+        study.name,
+        runs=len(study.all),
+        wanted_width=study.width,
+        wanted_power=study.power,
+        stop_width=study.stop_width,
+        budget_calls=study.budget_calls,
+        budget_money=study.budget_money,
+    )
+    stand, early = standings(study.all, folder), stopped_early(study, folder)
+    items: Counter[Spec] = Counter()
+    loaded: list[Loaded] = []
+    sizes, to_make = Sizes(), dict[Planned, int]()
+    for run in study.all:
+        try:
+            size = sizes.of(run)
+            if dataset_of(run.spec) in study.data and isinstance(held := run.lab.loaded(run.spec), Loaded):
+                loaded.append(held)
+        except (CallFailed, ValueError, OSError) as error:
+            plan.missing[run.id] = str(error)
+            continue
+        if run not in study.controls:
+            items[run.spec.whole] += size.items
+        if stand[run.id].status == "completed" or run.id in early:
+            plan.completed += 1
+        else:
+            plan.cases += size.cases
+            to_make[run] = size.cases
+    cached, plan.unlooked = _kept(to_make, stand, resolve, folder)
+    wanted: Wanted = Counter()
+    for run, cases in to_make.items():
+        wanted.update(_calls(run, cases, stand[run.id], plan, cached[run.id]))
+    wanted.update(_of_priors(to_make, folder))
+    plan.calls = dict(sum((Counter({role: n}) for (_, role, _), n in wanted.items()), Counter()))
+    plan.free = sum(n for (*_, model), n in wanted.items() if is_free(model))
+    plan.minutes = _minutes(wanted, stand.values())
+    _price(plan, wanted, _sample(study, stand, recordings))
+    if study.power is not None:
+        plan.power_items = dict(_power(study, study.power, labs, folder))
+    if items:
+        plan.items = min(items.values())
+        low, high = wilson(0.5, plan.items)
+        plan.width = high - low
+    plan.wanted_items = items_for_width(study.width) if study.width else None
+    plan.broken = required_data.broken(loaded)
+    plan.made_of_other = required_data.made_of_other(study, folder)
+    return plan
+
+
+def _calls(run: Planned, cases: int, now: Standing, plan: Estimate, cached: Counter[str]) -> Wanted:
+    """The calls of one run that has so many cases; what is cached of them, or not known, `plan` is told."""
+    wanted: Wanted = Counter()
+    if run.lab.asks is None:
+        plan.unknown.append(f"{run.lab.title} cannot tell how many calls it makes.")
+        return wanted
+    for role, most in run.lab.asks(run.spec, cases).items():
+        left = max(0, most - now.answered[role])
+        hits = min(cached[role], left)
+        plan.cached += hits
+        models = run.spec.roles.get(role) or ("",)
+        # Models that take turns share the calls equally; the first ones have the remainder.
+        each, more = divmod(left - hits, len(models))
+        wanted.update({(run.lab.name, role, model): each + (number < more) for number, model in enumerate(models)})
+    return wanted
+
+
+def _of_priors(runs: Iterable[Planned], folder: Path) -> Wanted:
+    """The calls of the runs that these need first and that are not made yet, each once."""
+    wanted: Wanted = Counter()
+    pairs = ((run, first) for run in runs for first in prerequisites.of(run.lab, run.spec).values())
+    priors = {first.spec: (run, first) for run, first in pairs if isinstance(first, Prior) and first.wanted}
+    for run, first in priors.values():
+        if first.lab.asks is not None and prerequisites.record_of(first, folder, lambda run: True) is None:
+            # The same prompt as in the runs, so that their tokens tell what these take.
+            for role, calls in first.lab.asks(first.spec, 1).items():
+                wanted[run.lab.name, role, first.spec.roles[role][0]] += calls
+    return wanted
+
+
+class _FromCache:
+    """Answers what the cache holds, and nothing else; `hits` by role."""
+
+    def __init__(self, id: str, model: object, hits: Counter[str]) -> None:
+        self.id = id
+        self._model = model
+        self._hits = hits
+
+    async def answer(self, request: Request, on_text: OnText) -> Answer:
+        kept = await self._model.kept(request) if isinstance(self._model, Cached) else None
+        if kept is None:
+            raise CallFailed("It has not been asked yet.")
+        self._hits[request.role] += 1
+        return kept
+
+
+def _kept(
+    runs: Iterable[Planned], stand: Mapping[str, Standing], resolve: Resolve, folder: Path
+) -> tuple[dict[str, Counter[str]], int]:
+    """How many calls of the cases without a result the response cache answers, by run and role, and for how many runs
+    there was no time to look up all: what a run does besides its calls, such as fits and sandboxes, may take minutes.
+    Runs whose first case is in the cache go before others.
+    """
+    began = time.monotonic()
+
+    def left(run: Planned) -> Iterator[Case]:
+        try:
+            yield from (case for case in run.lab.cases(run.spec) if case.id not in stand[run.id].cases)
+        except (CallFailed, ValueError, OSError):
+            # Nothing of it is in the cache; the run says why it cannot be made.
+            return
+
+    first: Counter[str] = Counter()
+    for run in runs:
+        first[run.id] = _cached(run, islice(left(run), 1), resolve, folder, began + LONGEST / 2)[0].total()
+    by_run: dict[str, Counter[str]] = {}
+    unlooked = 0
+    for run in sorted(runs, key=lambda run: -first[run.id]):
+        by_run[run.id], is_whole = _cached(run, left(run), resolve, folder, began + LONGEST)
+        unlooked += not is_whole
+    return by_run, unlooked
+
+
+def _cached(
+    run: Planned, left: Iterator[Case], resolve: Resolve, folder: Path, until: float
+) -> tuple[Counter[str], bool]:
+    """How many calls of the cases `left` the cache answers, by role, and whether there was time for all: the run is
+    executed on the cache alone.
+    """
+    hits: Counter[str] = Counter()
+    try:
+        models = {id: resolve(id) for id in run.spec.models}
+    except CallFailed:
+        return hits, True
+    if not any(isinstance(model, Cached) and not model.is_empty for model in models.values()):
+        return hits, True
+    if time.monotonic() > until:
+        return hits, False
+    cases = list(left)
+    if not cases:
+        return hits, True
+    path = journal.at(folder, run.id)
+    history = journal.read(path).events if path.exists() else []
+    # Without figures and whatever starts slowly: only the requests matter here.
+    lab = replace(run.lab, cases=lambda spec: cases, loaded=lambda spec: None, warm=None, scores=lambda views: iter(()))
+    known = {id: _FromCache(id, model, hits) for id, model in models.items()}
+    going = execute(Going(lab, run.spec, run.id, history=history), Ports(known.__getitem__, lambda event: None))
+    try:
+        asyncio.run(asyncio.wait_for(going, until - time.monotonic()))
+    except TimeoutError:
+        return hits, False
+    return hits, True
+
+
+def _sample(study: Study, stand: Mapping[str, Standing], recordings: Path) -> dict[tuple[str, str], Tokens]:
+    """Tokens of calls so far, by lab and role: of this study's models, or of the recordings where it has none yet."""
+    own: dict[tuple[str, str], Tokens] = defaultdict(Tokens)
+    for run in study.runs:
+        for role, tokens in stand[run.id].tokens.items():
+            own[run.lab.name, role].add(tokens)
+    for path in sorted(recordings.glob("*.jsonl")):
+        begun = journal.begun(path)
+        for role, tokens in standing(path).tokens.items():
+            if begun is not None and not own.get((begun.lab, role)):
+                own[f"{begun.lab} recorded", role].add(tokens)
+    return own
+
+
+def _price(plan: Estimate, wanted: Wanted, sample: Mapping[tuple[str, str], Tokens]) -> None:
+    """Estimate tokens and money of the wanted calls; None where one of them is unknown."""
+    if plan.missing:
+        plan.unknown.append("What the runs whose data are not here would take is not known.")
+        return
+    prompt = completion = money = 0.0
+    days: list[date] = []
+    for (lab, role, model), calls in wanted.items():
+        if not calls or is_free(model):
+            continue
+        known = sample.get((lab, role)) or sample.get((f"{lab} recorded", role))
+        price = price_of(model)
+        if known is None:
+            plan.unknown.append(f"No {role} has answered yet, so its tokens are not known.")
+            known = Tokens(1, nan, nan)
+        elif price is None:
+            plan.unknown.append(f"The price of {model or f'the {role}'} is not in data/models.toml.")
+        elif price.prompt:
+            days.append(price.date)
+            plan.unverified |= not price.verified
+        tokens = known.prompt / known.calls * calls, known.completion / known.calls * calls
+        prompt, completion = prompt + tokens[0], completion + tokens[1]
+        if price is None:
+            money = nan
+        elif price.prompt or price.completion:
+            # What runs here costs nothing, however long it is.
+            money += price.of(*tokens)
+    if not isnan(prompt):
+        plan.tokens = {"prompt": round(prompt), "completion": round(completion)}
+    if not isnan(money):
+        plan.price, plan.priced = round(money, 4), min(days, default=None)
+    plan.unknown = list(dict.fromkeys(plan.unknown))
+
+
+def _minutes(wanted: Wanted, stand: Iterable[Standing]) -> float | None:
+    """Endpoints are asked in parallel, so the slowest decides; None where one was never asked."""
+    pace: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    for run in stand:
+        for (endpoint, second), calls in run.pace.items():
+            pace[endpoint][second] += calls
+    left: Counter[str] = Counter()
+    for (*_, model), calls in wanted.items():
+        left[model.partition("/")[0]] += 0 if is_free(model) else calls
+    rates = {endpoint: busy_rate(pace[endpoint]) for endpoint, calls in left.items() if calls}
+    taken = [left[endpoint] / rate for endpoint, rate in rates.items() if rate]
+    return max(taken, default=0.0) if len(taken) == len(rates) else None
+
+
+def _power(study: Study, power: float, labs: Mapping[str, Lab], folder: Path) -> Iterator[tuple[str, int | None]]:
+    """How many shared items it takes, by what is to be told apart."""
+    if study.rates is not None:
+        first, second = study.rates
+        items = items_for_power(first * (1 - second), second * (1 - first), power)
+        yield f"rates of {first:g} and {second:g}", items
+        return
+    frame, names = measured(study, labs, folder), labels(study)
+    # Shards of one specification are one setting.
+    first_shard: dict[Spec, str] = {}
+    setting = {run.id: first_shard.setdefault(run.spec.whole, run.id) for run in study.runs}
+    frame["setting"] = frame["run"].map(setting)
+    for name, of_lab in frame[~frame["control"]].groupby("lab"):
+        lab = labs[str(name)]
+        means = (
+            of_lab[of_lab["metric"] == lab.headline].groupby(["setting", "item"], sort=False)["value"].mean().unstack(0)
+        )
+        for first, second in pairwise(means.columns):
+            differences = (means[first] - means[second]).dropna()
+            if len(differences) >= FEW:
+                both = f"{lab.title}, {names[first]} and {names[second]}"
+                yield both, items_for_difference(list(differences), power)

@@ -1,0 +1,111 @@
+"""What people said of a study's cases, beside what was read there: their guesses, and their verdicts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from .. import journal
+from ..events import Recorded, Rules
+from ..labs.base.declared import GUESS, VERDICT
+from ..labs.base.lab import Lab
+from ..runs import guesses
+from ..runs.guesses import ABOUT, EXAM
+from ..runs.labels import BY, Label
+from ..transcript import name_of, transcript
+from .plan import Planned, Study
+from .table_cells import Row
+
+
+def journals(study: Study, labs: Mapping[str, Lab], folder: Path) -> dict[str, list[Path]]:
+    """The journals of what people said, by the run that they are about, those of games among the rest of each; none
+    where no table of the study asks.
+    """
+    kinds = {table.kind for table in study.tables}
+    if not any(table.of_people and table.kind in kinds for lab in labs.values() for table in lab.studies.tables):
+        return {}
+    by_run: dict[str, list[Path]] = {}
+    for path in journal.listed(folder, "*~*"):
+        run, _, who = path.stem.partition("~")
+        # "~~" marks the owner's own settings of the run, such as whether it is shared.
+        if not who.startswith("~") and not run.startswith(ABOUT):
+            by_run.setdefault(run, []).append(path)
+    for path in guesses.journals(folder):
+        for run in {one.played.run for one in guesses.guesses(path)}:
+            by_run.setdefault(run, []).append(path)
+    return {run.id: by_run[run.id] for run in study.all if run.id in by_run}
+
+
+def bytes_said(study: Study, labs: Mapping[str, Lab], folder: Path) -> int:
+    """The size of these journals together: it grows when somebody says more."""
+    return sum(path.stat().st_size for several in journals(study, labs, folder).values() for path in several)
+
+
+def rows(run: Planned, folder: Path, said: Sequence[Path], measured: Sequence[Row], rules: Rules) -> Iterator[Row]:
+    """A row for each guess and verdict, the last that each person gave of a place: `who`, `trial` ("" for the case as a
+    whole) and `word`, by `rules`; of a guess also `read`, what the run expected there, `came`, its outcome, and
+    `exam`, what the person guessed in the exam for people, as JSON; and of a verdict `value`, 1 for the good word and 0
+    for the other. In the game the first guess of a trial counts, if its reason was shown; where somebody guessed it
+    there and on the run's own page, the earlier of the two. What else tells of the case is as in its rows of
+    `measured`, and cases that have none there are left out.
+    """
+    state = transcript(journal.read(journal.at(folder, run.id)).events)
+    cases = {row["case"]: row for row in measured}
+    good = {judgement.name: judgement.good for judgement in run.lab.judgements}
+    trials = {case: run.lab.view(state.case(case)).trials for case in cases}
+    last: dict[tuple[str, str, str, str], Recorded] = {}
+    games = [one for path in said if path.stem.startswith(ABOUT) for one in guesses.guesses(path)]
+    exams = _exams(said[0].parent)
+    for path in said:
+        if path.stem.startswith(ABOUT):
+            continue
+        begun = journal.begun(path)
+        # A person has another name in each run, but is one `owner`.
+        who = begun.owner if begun and begun.owner else path.stem.partition("~")[2].removeprefix(BY)
+        said_here = {
+            (who, event.case, event.item, event.record): event
+            for event in journal.read(path).events
+            if isinstance(event, Recorded) and event.case in cases
+        }
+        # Within one journal its order tells which came last, whatever the clock was; between two only the clock can.
+        for place, event in said_here.items():
+            before = last.get(place)
+            last[place] = event if before is None or before.at <= event.at else before
+    words = {
+        (who, case, item): (event.at, str(event.data[rules]))
+        for (who, case, item, record), event in last.items()
+        if record != LABEL and rules in event.data and not event.data.get("without")
+    }
+    for one in games:
+        of = one.who, one.case, one.trial
+        if one.played.run == run.id and one.case in cases and (of not in words or one.event.at < words[of][0]):
+            words[of] = one.event.at, "" if one.played.without else one.played.value
+    for (who, case, item), (_, word) in words.items():
+        trial = trials[case][item][rules] if item in trials[case] else None
+        # What was set aside, or added by hand after the explanation was read, is in no figure.
+        if word and trial is not None and trial.reason in _GUESSED:
+            about = {**cases[case], **_SINGLE, "who": who, "trial": item, "exam": exams.get(who, "{}")}
+            yield about | {"metric": GUESS, "word": word, "read": trial.expected, "came": trial.observed}
+    for (who, case, item, record), event in last.items():
+        about = {**cases[case], **_SINGLE, "who": who, "trial": item}
+        if record == LABEL:
+            for name, word in Label.model_validate(event.data).verdicts.items():
+                yield about | {"metric": f"{VERDICT}{name}", "word": word, "value": float(word == good.get(name))}
+
+
+LABEL = name_of(Label)
+_GUESSED = ("", "not simulatable")
+"""Why a trial may count for nothing else and yet was guessed: that it cannot be guessed is a guess like others."""
+
+_SINGLE: Row = {"n": 1, "of": 1, "truth": None, "value": None, "applies": True}
+
+
+def _exams(folder: Path) -> dict[str, str]:
+    """What people guessed in the exam for people, by question, as JSON; of those who sat it."""
+    found: dict[str, dict[str, str]] = {}
+    for path in guesses.journals(folder):
+        if path.stem.startswith(f"{ABOUT}{EXAM}~"):
+            for one in guesses.guesses(path):
+                found.setdefault(one.who, {}).setdefault(one.trial, one.played.value)
+    return {who: json.dumps(said) for who, said in found.items()}

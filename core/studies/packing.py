@@ -1,0 +1,101 @@
+"""A study's journals in one archive, and back. Nothing is removed before its copy was read back and is right: whenever
+the process ends, every journal is in the folder or in the archive, and the same call again completes the work.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+
+from .. import archives, journal, policy
+from ..journal import JournalFull, JournalInUse
+from ..runs import repack
+from .plan import BadStudy, Study
+from .run_status import is_completed
+
+
+class Packing(NamedTuple):
+    """The file, its runs, its size and that of the journals in it; which runs are left out, and why."""
+
+    file: Path
+    runs: int
+    bytes: int
+    unpacked: int
+    left_out: dict[str, str]
+
+
+def pack(study: Study, folder: Path) -> Packing:
+    """Put the journals of the study's completed runs into `archives/<study>.zip`, from which `unpack` brings them back.
+    The journals of what people said stay. Raises JournalFull, which changes nothing, and JournalInUse while another
+    process packs the study.
+    """
+    file = _file(study, folder)
+    file.parent.mkdir(exist_ok=True)
+    with journal.held(file):
+        return _pack(study, folder, file)
+
+
+def refuse_packed(study: Study, folder: Path) -> None:
+    """Raises BadStudy where the study's journals are in its archive: nothing reads them there."""
+    if (file := _file(study, folder)).exists():
+        raise BadStudy(f"The runs of this study are packed in {file}. Unpack them first (`study unpack`).")
+
+
+def _file(study: Study, folder: Path) -> Path:
+    return folder / "archives" / f"{study.name}.zip"
+
+
+def _pack(study: Study, folder: Path, file: Path) -> Packing:
+    chosen, left_out = [], {}
+    for run in study.all:
+        path = journal.at(folder, run.id)
+        if not path.exists() and file.exists():
+            continue
+        if not is_completed(path):
+            left_out[run.id] = "it has not completed"
+        elif policy.limit("days_kept") is not None and (begun := journal.begun(path)) and begun.owner:
+            left_out[run.id] = "it is a visitor's, and would be kept longer than visitors' runs are"
+        else:
+            chosen.append(run.id)
+    if chosen and not file.exists():
+        left_out |= repack.write(file, chosen, folder)
+    if not file.exists():
+        return Packing(file, 0, 0, 0, left_out)
+    with zipfile.ZipFile(file) as archive:
+        packed = archives.journals(archive)
+        # A journal equal to its copy is removed; one that was written to meanwhile stays.
+        for name in chosen:
+            path = folder / f"{name}.jsonl"
+            try:
+                with journal.held(path):
+                    if path.name not in packed:
+                        left_out[name] = "it is not in the archive: unpack the study, and pack it again"
+                    elif path.read_bytes() == archive.read(packed[path.name]):
+                        path.unlink()
+                    else:
+                        left_out[name] = "it was gone on with meanwhile"
+            except JournalInUse:
+                left_out[name] = "it is still going on"
+    size = sum(one.file_size for one in packed.values())
+    return Packing(file, len(packed), file.stat().st_size, size, left_out)
+
+
+def unpack(study: Study, folder: Path) -> int:
+    """Put the journals of the study's archive back into the folder; how many. Raises JournalFull, and then keeps the
+    archive, as where it is damaged.
+    """
+    file = _file(study, folder)
+    if not file.exists():
+        return 0
+    try:
+        with zipfile.ZipFile(file) as archive:
+            packed = archives.journals(archive)
+            for name, one in packed.items():
+                if not (path := folder / name).exists():
+                    journal.put(path, archive.read(one))
+    except (*archives.DAMAGED, OSError) as error:
+        raise JournalFull(f"{file} could not be unpacked ({error}). It stays as it is.") from None
+    repack.sync(folder)
+    file.unlink()
+    return len(packed)

@@ -1,0 +1,166 @@
+"""Tables that a lab declares by name (`core.labs.base.Table`), such as its paper's, beside what the paper printed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from .. import paper_figures
+from ..labs.base.declared import Table
+from ..labs.base.lab import Lab
+from ..statistics import Kind, compare, holm
+from .table_cells import BLANK, Row, cells, label, number
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+TOGETHER = "all columns together"
+"""The column of a comparison of rows in which each item has the mean of its columns."""
+
+
+def draw(table: Table, lab: Lab, frame: DataFrame, title: str = "") -> list[Row]:
+    """The table's cells over the cases of `frame` (`tables.measured`), `title` in place of its own; one cell without a
+    value that says so where none of them belongs into it.
+    """
+    chosen = table.cases(frame)
+    title = title or table.title
+    if not len(chosen):
+        return [{**BLANK, "table": title, "row": "–", "column": "–", "note": table.nothing}]
+    made: list[Row] = []
+    apart = list(table.apart)
+    for key, part in chosen.groupby(apart, sort=False) if apart else [((), chosen)]:
+        where = dict(zip(apart, key, strict=True))
+        named = ": ".join(filter(None, (title, label(where, apart))))
+        ours = _one(table, lab, part)
+        if table.is_shared:
+            # What the table leaves out stays in the number that n is of.
+            met = frame.loc[(frame[apart] == list(where.values())).all(axis=1), "item"].nunique()
+            ours = [{**cell, "of": met} for cell in ours]
+        rows, columns = table.their_rows, table.their_columns
+        whole = _beside(ours, table, lab, where, table.metrics, (*rows, *columns))
+        mixed = len(table.metrics) > 1 or table.figures is not None
+        made += [{**cell, "table": named, "mixed": mixed} for cell in whole]
+        if table.differences:
+            gains = [f"{name}_gain" for name in table.metrics]
+            found = _differences(table, part, lab.metric(table.metrics[0]).kind)
+            compared = _beside(found, table, lab, where, gains, rows)
+            made += [{**cell, "table": f"{named}, differences"} for cell in compared]
+    return made
+
+
+def _one(table: Table, lab: Lab, frame: DataFrame) -> list[Row]:
+    if table.figures is not None:
+        return [{**BLANK, **cell} for cell in table.figures(frame)]
+    made: list[Row] = []
+    for name in table.metrics:
+        rows = frame[frame["metric"] == name]
+        if table.is_shared:
+            rows = _shared(rows, [*table.rows, *table.columns])
+        for cell in cells(rows, table.rows, table.columns, "", lab.metric(name)):
+            made.append({**cell, **_place(table, lab, name, cell["row"], cell["column"])})
+    return made
+
+
+def _place(table: Table, lab: Lab, metric: str, row: str, column: str) -> dict[str, str]:
+    """What row and column are called: several metrics have a column each, and one stands where nothing else does."""
+    title = lab.metric(metric).title_of_several
+    if len(table.metrics) > 1:
+        return {"row": row or "all", "column": " · ".join(filter(None, (column, title)))}
+    return {"row": row or title, "column": column or title}
+
+
+def _shared(frame: DataFrame, by: Sequence[str]) -> DataFrame:
+    """The rows of items that have a value in every cell; where none has, all rows without their values."""
+    defined = frame[frame["value"].notna()]
+    settings = len(frame[[*by]].drop_duplicates())
+    met = defined[["item", *by]].drop_duplicates().groupby("item").size()
+    kept = frame[frame["item"].isin(met[met == settings].index)]
+    return kept if len(kept) else frame.assign(value=float("nan"))
+
+
+def _differences(table: Table, frame: DataFrame, kind: Kind) -> list[Row]:
+    """Rows in each column and over all columns together, and columns in each row, two by two over the items that both
+    have: a paired t test, as the papers make it, and its p by Holm's for all tests of the table.
+    """
+    rows = frame[frame["metric"] == table.metrics[0]].copy()
+    rows["row"], rows["column"] = _labels(rows, table.rows), _labels(rows, table.columns)
+    columns, names = list(dict.fromkeys(rows["column"])), list(dict.fromkeys(rows["row"]))
+    cells: list[Row] = []
+    compared = partial(_compared, kind=kind)
+    if "columns" in table.differences:
+        for name in names:
+            parts = dict(list(rows[rows["row"] == name].groupby("column", sort=False)))
+            cells += [compared(parts[a], parts[b], name, f"{a} over {b}") for a, b in combinations(parts, 2)]
+    if "rows" in table.differences:
+        for a, b in combinations(names, 2):
+            first, second = rows[rows["row"] == a], rows[rows["row"] == b]
+            for column in columns:
+                of_column = first[first["column"] == column], second[second["column"] == column]
+                cells.append(compared(*of_column, f"{a} over {b}", column))
+            if len(columns) > 1:
+                cells.append(compared(_in_all(first, columns), _in_all(second, columns), f"{a} over {b}", TOGETHER))
+    for cell, p in zip(cells, holm([cell["p"] for cell in cells]), strict=True):
+        cell["p_holm"] = p
+    return cells
+
+
+def _compared(first: DataFrame, second: DataFrame, row: str, column: str, kind: Kind) -> Row:
+    pair = compare(_by_item(first), _by_item(second), kind)
+    both = [*zip(first["run"], first["case"], strict=True), *zip(second["run"], second["case"], strict=True)]
+    return {
+        **BLANK,
+        **{"row": row, "column": column, "value": pair.difference, "low": pair.low, "high": pair.high},
+        **{"n": pair.n, "of": pair.of, "p": pair.p, "note": pair.detail.get("test") or pair.detail.get("reason")},
+        "complete": bool(first["complete"].all() and second["complete"].all()),
+        "behind": tuple(dict.fromkeys(both)),
+    }
+
+
+def _labels(frame: DataFrame, names: Sequence[str]) -> list[str]:
+    return [label(values, names) for values in frame[[*names]].astype(object).fillna("").to_dict("records")]
+
+
+def _in_all(frame: DataFrame, columns: Sequence[str]) -> DataFrame:
+    """One row an item that has a value in each of the columns: the mean over them, each counting alike."""
+    defined = frame[frame["value"].notna()]
+    wide = defined.pivot_table("value", "item", "column", aggfunc="mean").reindex(columns=columns).dropna()
+    of_item = frame.drop_duplicates("item").set_index("item")
+    whole = of_item.assign(value=wide.mean(axis=1)).reset_index()
+    whole["complete"] = bool(frame["complete"].all())
+    return whole
+
+
+def _by_item(frame: DataFrame) -> dict[str, float | None]:
+    return {str(item): number(value) for item, value in frame.groupby("item")["value"].mean().items()}
+
+
+def _beside(
+    ours: list[Row], table: Table, lab: Lab, where: Mapping[str, str], metrics: Sequence[str], needed: Sequence[str]
+) -> list[Row]:
+    """Our cells, each with what the paper printed of the same row and column, and after them, in rows that name the
+    paper, what it printed of others. A figure that names no row belongs to all of them.
+    """
+    paper = paper_figures.source(lab.name)
+    keys = {*table.apart, *needed}
+    left: list[Row] = []
+    for name in metrics:
+        for figure in table.published(lab.name, name):
+            about = {key: table.renamed.get(value, value) for key, value in figure.about.items()}
+            axes = about.keys() - set(table.besides)
+            if not keys <= axes <= keys | {*table.their_columns} or any(
+                about[key] != where[key] for key in table.apart
+            ):
+                continue
+            row = label(about, table.their_rows)
+            column = label(about, [key for key in table.their_columns if key in about])
+            column = _place(table, lab, name, row, column)["column"] if name in table.metrics else column or TOGETHER
+            printed = {"published": figure.value, "published_n": figure.n, "source": figure.source}
+            same = [cell for cell in ours if cell["column"] == column and row in ("", cell["row"])]
+            for cell in same:
+                cell.update(printed)
+            if not same:
+                cited = f"{row or 'as printed'} ({paper['authors']} {paper['year']})"
+                left.append({**BLANK, "row": cited, "column": column, **printed})
+    return ours + left

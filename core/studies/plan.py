@@ -1,0 +1,423 @@
+"""What a study is: a TOML file becomes runs, each named by a hash of its content.
+
+So a completed run is recognised by its name, wherever it was made, and to resume a study is to make the other runs.
+docs/commands.md says what a file may hold.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass as pydantic_dataclass
+
+from ..datasets import own
+from ..events import CallFailed, Rules
+from ..labs.base.declared import FACETS
+from ..labs.base.lab import Lab
+from ..labs.base.spec import Spec
+from ..models.prices import price_of
+from ..models.settings import MOST_THINKING_ROOM
+from ..runs.context import complaints
+from .desired_state import MOST_AT_ONCE
+
+Key = tuple[str | int, ...]
+"""Where something stands in the file: names of tables and settings, and places in arrays of tables."""
+
+
+LARGEST = 256_000
+"""Bytes of a study's file."""
+
+MOST_RUNS = 10_000
+"""Runs of one study, before those that are left out."""
+
+MOST_EXCLUDED = 500
+"""Points, or kinds of points, that one part leaves out."""
+
+_DEEPEST = 1_000
+"""Dots between two signs of equality on one line: the parser takes time by the square of a dotted key's length."""
+
+
+class BadStudy(ValueError):
+    """A study's file that cannot be used; the message names file, line and setting."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Part(_Strict):
+    lab: str
+    spec: dict[str, Any] = {}
+    grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}
+    exclude: Annotated[list[dict[str, Any]], Field(max_length=MOST_EXCLUDED)] = []
+
+
+class TableOf(_Strict):
+    """What a table shows: a row and a column for each combination of the values of those fields, which are settings of
+    the runs or of core.labs.base.FACETS. Without `metrics` those that lead in the lab. `kind` is a table that the lab
+    knows by name (core.labs.base.Table), such as one of its paper's, which has rows, columns and metrics of its own.
+    """
+
+    kind: str = ""
+    title: str = ""
+    lab: str = ""
+    rows: tuple[str, ...] = ("model",)
+    columns: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class ClusterOf(_Strict):
+    """What SLURM is asked for: `jobs` jobs of `cpus` processors and `memory` each, for at most `walltime`, in each of
+    which `at_once` runs go on. At most `in_hand` runs are given to workers, twice as many as go on where it is not set.
+    `directives` are further lines for #SBATCH, `setup` lines of shell before a worker
+    starts, `python` the interpreter there, `interface` the network on which workers and this machine see each other.
+    """
+
+    jobs: Annotated[int, Field(ge=1)] = 1
+    at_once: Annotated[int, Field(ge=1)] = 1
+    in_hand: Annotated[int, Field(ge=1)] | None = None
+    cpus: Annotated[int, Field(ge=1)] = 1
+    memory: Annotated[str, Field(pattern=r"^\d+(\.\d+)? ?[KMGT]i?B$")] = "4GB"
+    walltime: str = "04:00:00"
+    queue: str | None = None
+    account: str | None = None
+    directives: tuple[str, ...] = ()
+    setup: tuple[str, ...] = ()
+    python: str = ""
+    interface: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Settings:
+    """What a study's file settles for the whole study.
+
+    `at_once` runs are made at a time. `budget_calls` and `budget_money` (US dollars) limit all calls of models together
+    where they are set. `width` is the wanted width of an interval, `power` the probability of detecting a difference,
+    between two `rates` where these are stated. With `stop_width` a cell ends as soon as the always-valid interval of
+    its headline figure is so narrow, which moves its mean away from one half by up to a tenth of that width
+    (`core.studies.early_stopping`). The tables are by `rules`. `cluster` is the request to SLURM. `thinking_room` are
+    the tokens that models behind endpoints get for their thinking, by id; where it names none, what was learned about
+    it holds.
+    """
+
+    at_once: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)] = 4
+    budget_calls: Annotated[int, Field(ge=1)] | None = None
+    budget_money: Annotated[float, Field(gt=0)] | None = None
+    width: Annotated[float, Field(gt=0, lt=1)] | None = None
+    power: Annotated[float, Field(gt=0, lt=1)] | None = None
+    rates: tuple[Share, Share] | None = None
+    stop_width: Annotated[float, Field(gt=0, lt=1)] | None = None
+    rules: Rules = "repaired"
+    cluster: ClusterOf | None = None
+    thinking_room: dict[str, Annotated[int, Field(ge=0, le=MOST_THINKING_ROOM)]] = field(default_factory=dict)
+
+
+@pydantic_dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
+class _File(_Settings):
+    part: Annotated[list[_Part], Field(min_length=1)]
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$")] = ""
+    title: str = ""
+    about: str = ""
+    table: list[TableOf] = field(default_factory=list)
+
+
+_FILE = TypeAdapter(_File)
+
+
+class Planned(NamedTuple):
+    """One run of a study: its name, its lab, what it is to measure."""
+
+    id: str
+    lab: Lab
+    spec: Spec
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study(_Settings):
+    """A study as its file has it. `controls` come first, and show whether the instrument reads what it must; `runs` are
+    the others. `data`: the digest of each own data file, by data set.
+    """
+
+    name: str
+    title: str
+    about: str
+    controls: tuple[Planned, ...]
+    runs: tuple[Planned, ...]
+    tables: tuple[TableOf, ...]
+    data: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def all(self) -> tuple[Planned, ...]:
+        """Every run, those of the controls first."""
+        return *self.controls, *self.runs
+
+    @cached_property
+    def cells(self) -> tuple[tuple[Planned, ...], ...]:
+        """The runs, with the shards of one specification together, in their order."""
+        cells: dict[tuple[str, Spec], list[Planned]] = {}
+        for run in self.runs:
+            cells.setdefault((run.lab.name, run.spec.whole), []).append(run)
+        return tuple(map(tuple, cells.values()))
+
+    def stop_width_of(self, run: Planned) -> float | None:
+        """The width of the interval of its cell at which that run stops; None for none, as for controls."""
+        return None if run in self.controls else self.stop_width
+
+    @property
+    def changed(self) -> list[str]:
+        """The data files that hold something else now than when the study was read."""
+        return [name for name, digest in self.data.items() if own.digest(name) != digest]
+
+
+def run_id(lab: Lab, spec: Spec, prompts: Mapping[str, str] | None = None) -> str:
+    """The run's name: a hash of the lab, the specification, the prompts and the content of an own data file alone.
+    `prompts` are the lab's for the specification, where they are known already.
+    """
+    content = {"lab": lab.name, "spec": spec.model_dump(mode="json"), "prompts": prompts or lab.prompts(spec)}
+    if held := own.digest(dataset_of(spec)):
+        content["data"] = held
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+    return f"study-{lab.name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def dataset_of(spec: Spec) -> str:
+    """The data set that a run is about; empty where it has none."""
+    return str(getattr(spec, "dataset", ""))
+
+
+def read(path: Path, labs: Mapping[str, Lab]) -> Study:
+    """The study that a file describes. Raises BadStudy."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+    except OSError as error:
+        raise BadStudy(f"{path} cannot be read: {error.strerror or error}.") from None
+    return parse(path.name, content, labs)
+
+
+def parse(name: str, content: bytes, labs: Mapping[str, Lab]) -> Study:
+    """The study that a file of that name and content describes, no matter who wrote it. Raises BadStudy."""
+    if len(content) > LARGEST:
+        raise BadStudy(f"{name} is larger than {LARGEST // 1000} kB, which is too large for a study.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise BadStudy(f"{name}, line {line}: this is not UTF-8 text.") from None
+    if any(part.count(".") > _DEEPEST for part in re.split(r"[=\n]", text)):
+        raise BadStudy(f"{name}: its keys are nested too deeply.")
+    try:
+        return _Reader(name, text, labs).study(Path(name).stem)
+    except RecursionError:
+        raise BadStudy(f"{name}: its values are nested too deeply.") from None
+
+
+def unpriced(study: Study) -> list[str]:
+    """The models whose prices data/models.toml does not know."""
+    models = {model for run in study.all for model in run.spec.models}
+    return sorted(model for model in models if price_of(model) is None)
+
+
+_NO_SUCH = "a study has no such setting."
+_WORDS = {"extra_forbidden": _NO_SUCH, "unexpected_keyword_argument": _NO_SUCH, "missing": "this has to be there."}
+"""For kinds of errors what pydantic's own words do not say well."""
+
+
+class _Reader:
+    """Reads one file, and knows where in it things stand."""
+
+    def __init__(self, file: str, text: str, labs: Mapping[str, Lab]) -> None:
+        self.file = file
+        self.text = text
+        self.labs = {**labs, **{lab.path: lab for lab in labs.values()}}
+        try:
+            data = tomllib.loads(text)
+        except ValueError as error:
+            # A number of thousands of digits raises the like, too.
+            raise BadStudy(f"{file}: this is not TOML: {error}.") from None
+        self.is_one = "part" not in data
+        if self.is_one:
+            # A study of one part needs no heading for it.
+            data["part"] = [{name: data.pop(name) for name in _Part.model_fields if name in data}]
+        try:
+            self.data = _FILE.validate_python(data)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise self.fault(first["loc"], _WORDS.get(first["type"], f"{first['msg']}.")) from None
+
+    def study(self, stem: str) -> Study:
+        runs: dict[str, Planned] = {}
+        controls: dict[str, Planned] = {}
+        points = sum(math.prod(map(len, part.grid.values())) for part in self.data.part)
+        if points > MOST_RUNS:
+            raise self.fault((), f"its grid makes more than {MOST_RUNS:,} runs, the limit of a study.")
+        for number, part in enumerate(self.data.part):
+            lab = self.lab(part.lab, ("part", number, "lab"))
+            for spec in self.specs(part, lab, ("part", number)):
+                prompts = lab.prompts(spec)
+                for shard in spec.shards():
+                    planned = Planned(run_id(lab, shard, prompts), lab, shard)
+                    runs.setdefault(planned.id, planned)
+                for control in lab.robots.calibration(spec):
+                    of_control = Planned(run_id(lab, control), lab, control)
+                    controls.setdefault(of_control.id, of_control)
+        if len(runs) > MOST_RUNS:
+            raise self.fault((), f"its items take {len(runs):,} runs; a study has {MOST_RUNS:,} at most.")
+        used = {run.lab.name: run.lab for run in runs.values()}
+        for number, table in enumerate(self.data.table):
+            self.check_table(table, used, ("table", number))
+        for lab in used.values() if self.data.stop_width else ():
+            if not lab.metric(lab.headline).is_mean:
+                words = f"{lab.title} cannot stop early: {lab.metric(lab.headline).title} is no mean of shares."
+                raise self.fault(("stop_width",), words)
+        return Study(
+            name=self.data.name or stem,
+            title=self.data.title or self.data.name or stem,
+            about=self.data.about,
+            controls=tuple(run for id, run in controls.items() if id not in runs),
+            runs=tuple(runs.values()),
+            tables=tuple(self.data.table),
+            data={name: own.digest(name) for run in runs.values() if own.is_own(name := dataset_of(run.spec))},
+            **{setting.name: getattr(self.data, setting.name) for setting in fields(_Settings)},
+        )
+
+    def lab(self, name: str, key: Key) -> Lab:
+        if name not in self.labs:
+            known = [lab.path for lab in self.labs.values() if not lab.hidden]
+            raise self.fault(key, f"there is no lab {name!r}. {_near(name, dict.fromkeys(known))}")
+        return self.labs[name]
+
+    def specs(self, part: _Part, lab: Lab, key: Key) -> Iterator[Spec]:
+        """The specifications of a grid, in the order of its axes, the last changing fastest."""
+        # An axis whose values are tables sets several settings at once.
+        axes = [
+            [(value if isinstance(value, dict) else {axis: value}) for value in values]
+            for axis, values in part.grid.items()
+        ]
+        where: dict[str, Key] = {name: (*key, "spec", name) for name in part.spec}
+        for axis, points in zip(part.grid, axes, strict=True):
+            where |= {name: (*key, "grid", axis) for point in points for name in point}
+        for name, place in where.items():
+            if name not in lab.spec.model_fields:
+                near = _near(name, lab.spec.model_fields)
+                raise self.fault(place, f"{lab.title} has no setting {name!r}. {near}")
+        varied = {name for points in axes for point in points for name in point}
+        left_out = [0] * len(part.exclude)
+        for number, excluded in enumerate(part.exclude):
+            for name in excluded:
+                if name not in varied:
+                    place = (*key, "exclude", number, name)
+                    raise self.fault(place, f"{name!r} is not in the grid. {_near(name, varied)}")
+        for combined in product(*axes):
+            point = {name: value for axis in combined for name, value in axis.items()}
+            matching = [number for number, excluded in enumerate(part.exclude) if _matches(point, excluded)]
+            for number in matching:
+                left_out[number] += 1
+            if not matching:
+                yield self.spec(lab, {**part.spec, **point}, where, key)
+        for number, count in enumerate(left_out):
+            if not count:
+                raise self.fault((*key, "exclude", number), "it excludes nothing: no point has these values.")
+
+    def spec(self, lab: Lab, fields: dict[str, Any], where: Mapping[str, Key], key: Key) -> Spec:
+        try:
+            spec = lab.spec.model_validate(fields)
+            lab.prompts(spec)
+        except ValidationError as error:
+            loc = error.errors()[0]["loc"]
+            place = where.get(str(loc[0]), key) if loc else key
+            raise self.fault(place, f"{complaints(error)[0]} ({_shown(fields)})") from None
+        except (CallFailed, ValueError) as error:
+            raise self.fault(where.get("prompts", key), str(error)) from None
+        return spec
+
+    def check_table(self, table: TableOf, used: Mapping[str, Lab], key: Key) -> None:
+        labs = [self.lab(table.lab, (*key, "lab"))] if table.lab else list(used.values())
+        if table.kind:
+            kinds = {declared.kind for lab in labs for declared in lab.studies.tables}
+            if table.kind not in kinds:
+                raise self.fault((*key, "kind"), f"there is no table {table.kind!r}. {_near(table.kind, kinds)}")
+            for name in {"rows", "columns", "metrics"} & table.model_fields_set:
+                raise self.fault((*key, name), f"the table {table.kind} has {name} of its own.")
+            return
+        fields = {name for lab in labs for name in lab.spec.model_fields} | FACETS.keys()
+        metrics = {metric.name for lab in labs for metric in lab.metrics}
+        for kind, names, known in (
+            ("rows", table.rows, fields),
+            ("columns", table.columns, fields),
+            ("metrics", table.metrics, metrics),
+        ):
+            for name in names:
+                if name not in known:
+                    raise self.fault((*key, kind), f"there is no {name!r} to show. {_near(name, known)}")
+
+    def fault(self, key: Key, words: str) -> BadStudy:
+        """The error for what stands at `key`."""
+        shown = key[2:] if self.is_one and key[:1] == ("part",) else key
+        named = ".".join(str(part + 1) if isinstance(part, int) else part for part in shown)
+        return BadStudy(f"{self.file}, line {line_of(self.text, shown)}{f', {named}' if named else ''}: {words}")
+
+
+_HEADING = re.compile(r"\s*(\[\[?)([^\[\]]+)\]")
+
+
+def line_of(text: str, key: Key) -> int:
+    """The line, from 1, of a setting in a TOML file; else of the setting or table heading around it; else 1."""
+    table: Key | None = ()
+    counts: dict[tuple[str, ...], int] = {}
+    wanted = tuple(part for part in key if isinstance(part, str))
+    best, at = 0, 1
+    for number, line in enumerate(text.splitlines(), start=1):
+        if heading := _HEADING.match(line):
+            names = tuple(part.strip().strip("\"'") for part in heading[2].split("."))
+            if names != wanted[: len(names)]:
+                # The setting is not in this table.
+                table = None
+                continue
+            if heading[1] == "[[":
+                counts[names] = counts.get(names, -1) + 1
+                counts = {known: n for known, n in counts.items() if known == names or known[: len(names)] != names}
+            table = ()
+            for depth, name in enumerate(names, start=1):
+                table += (name, counts[names[:depth]]) if names[:depth] in counts else (name,)
+            here = table
+        elif table is None:
+            continue
+        else:
+            here = (*table, line.partition("=")[0].strip().strip("\"'")) if "=" in line else ()
+        if here and len(here) > best and key[: len(here)] == here:
+            best, at = len(here), number
+    return at
+
+
+def _matches(point: Mapping[str, Any], excluded: Mapping[str, Any]) -> bool:
+    """Whether the point has all these values, or one of each list of values."""
+    return all(
+        name in point and (point[name] == value or (isinstance(value, list) and point[name] in value))
+        for name, value in excluded.items()
+    )
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    return f"Did you mean {near[0]}?" if near else f"There are: {', '.join(names)}."
+
+
+def _shown(fields: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {str(value)[:40]}" for name, value in fields.items())

@@ -1,0 +1,198 @@
+"""How far a study has come, cell by cell, how fast it goes, and what it has spent."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .. import home
+from .desired_state import Wanted, wanted
+from .early_stopping import stopped_early
+from .plan import Planned, Study
+from .run_status import Standing, standings
+
+_LATELY = 60
+"""Seconds over which the rate is taken."""
+
+CONTROLS = "Controls"
+
+
+@dataclass
+class Cell:
+    """One point of the grid, seeds and shards put together: of `runs` some have `completed`, others `stopped_early`;
+    `cases` of `of` (None until each run has begun), `answered` calls, `failures` by class. `share` is how much of it is
+    done, from 0 to 1.
+    """
+
+    lab: str
+    cell: str
+    runs: int = 0
+    completed: int = 0
+    stopped_early: int = 0
+    cases: int = 0
+    of: int | None = 0
+    share: float = 0.0
+    answered: int = 0
+    failures: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class Progress:
+    """How a study stands. `status` counts its runs, `stopped` says why some failed,
+    `stopped_early` which ended once their interval was as narrow as `stop_width`. `paid` calls were asked of models
+    that are no robots and cost `money` US dollars, but for `unpriced` ones. `rate` is in calls a minute, over the last
+    minute, and `minutes` are left at that; None where nobody makes the study, or nothing can be told yet. `limits` is,
+    by endpoint, its concurrency limits one after another. `at_once` runs go on at a time.
+    """
+
+    study: str
+    runs: int
+    status: dict[str, int]
+    answered: int
+    paid: int
+    budget_calls: int | None
+    money: float
+    unpriced: int
+    budget_money: float | None
+    failures: dict[str, int]
+    stopped: dict[str, str]
+    stop_width: float | None
+    stopped_early: list[str]
+    paused: bool
+    at_once: int
+    rate: float | None
+    minutes: float | None
+    limits: dict[str, list[int]]
+    cells: list[Cell]
+
+    @property
+    def ended(self) -> int:
+        """Runs that are over: completed, or stopped early."""
+        return self.status.get("completed", 0) + self.status.get("stopped early", 0)
+
+
+def progress(study: Study, folder: Path, stand: Mapping[str, Standing] | None = None) -> Progress:
+    """How the study stands by its journals in `folder`, or by `stand` where these have been read already."""
+    stand = standings(study.all, folder) if stand is None else stand
+    want: Wanted = wanted(home.home(), study.name)
+    early = list(stopped_early(study, folder))
+    status: Counter[str] = Counter("stopped early" if id in early else run.status for id, run in stand.items())
+    rate = _rate(stand.values(), time.time()) if status["running"] else None
+    left = _calls_left(study, stand, early)
+    return Progress(
+        stop_width=study.stop_width,
+        stopped_early=early,
+        study=study.name,
+        runs=len(stand),
+        status=dict(status),
+        answered=sum(run.answered.total() for run in stand.values()),
+        paid=sum(run.paid for run in stand.values()),
+        budget_calls=study.budget_calls,
+        money=round(sum(run.money for run in stand.values()), 6),
+        unpriced=sum(run.unpriced for run in stand.values()),
+        budget_money=study.budget_money,
+        failures=dict(sum((run.failures for run in stand.values()), Counter[str]()).most_common()),
+        stopped={id: run.message for id, run in stand.items() if run.status == "failed"},
+        paused=want.paused,
+        at_once=want.at_once or study.at_once,
+        rate=rate,
+        minutes=left / rate if rate and left is not None else None,
+        limits=_limits(stand.values()),
+        cells=_cells(study, stand, early),
+    )
+
+
+def _share(run: Standing, is_early: bool) -> float:
+    if run.status == "completed" or is_early:
+        return 1.0
+    # A run whose cases all have results still has its figures to compute.
+    return min(len(run.cases) / run.of, 0.99) if run.of else 0.0
+
+
+def _cells(study: Study, stand: Mapping[str, Standing], early: Collection[str]) -> list[Cell]:
+    """In the order of the file, the controls first."""
+    names = labels(study)
+    cells: dict[tuple[str, str], Cell] = {}
+    for run in study.all:
+        label = names[run.id]
+        cell = cells.setdefault((run.lab.title, label), Cell(run.lab.title, label))
+        now = stand[run.id]
+        cell.runs += 1
+        cell.completed += now.status == "completed"
+        cell.stopped_early += run.id in early
+        cell.cases += len(now.cases)
+        cell.of = None if cell.of is None or not now.of else cell.of + now.of
+        cell.share += _share(now, run.id in early)
+        cell.answered += now.answered.total()
+        cell.failures = dict(Counter(cell.failures) + now.failures)
+    for cell in cells.values():
+        cell.share = round(cell.share / cell.runs, 4)
+    return list(cells.values())
+
+
+def labels(study: Study) -> dict[str, str]:
+    """By run, the values of the settings in which it differs from others of its lab; all controls have one label."""
+    by_run = dict.fromkeys((run.id for run in study.controls), CONTROLS)
+    by_lab: defaultdict[str, dict[str, dict[str, str]]] = defaultdict(dict)
+    for run in study.runs:
+        settings = run.spec.model_dump(mode="json").items()
+        by_lab[run.lab.name][run.id] = {name: str(value) for name, value in settings}
+    for runs in by_lab.values():
+        varied = _varied(runs.values())
+        by_run |= {id: " · ".join(settings[name] for name in varied) for id, settings in runs.items()}
+    return by_run
+
+
+def _varied(runs: Collection[Mapping[str, str]]) -> list[str]:
+    """The settings that tell these runs apart, without seed and shard, and without those that follow from others, such
+    as a title or a role that the model itself takes.
+    """
+    varied: list[str] = []
+    for name in sorted(dict.fromkeys(name for run in runs for name in run), key=lambda name: name == "title"):
+        if name not in ("seed", "shard") and _kinds(runs, [*varied, name]) > _kinds(runs, varied):
+            varied.append(name)
+    return varied
+
+
+def _kinds(runs: Iterable[Mapping[str, str]], names: Iterable[str]) -> int:
+    return len({tuple(run.get(name, "") for name in names) for run in runs})
+
+
+def _rate(stand: Iterable[Standing], now: float) -> float | None:
+    """Calls answered in the last minute; in proportion where fewer seconds are known. Seconds that are yet to come were
+    counted before the clock was set back.
+    """
+    lately = Counter[int]()
+    for run in stand:
+        for (_, second), n in run.pace.items():
+            if now - _LATELY <= second <= now + 1:
+                lately[second] += n
+    return 60 * lately.total() / max(1.0, now - min(lately)) if lately else None
+
+
+def _calls_left(study: Study, stand: Mapping[str, Standing], early: Collection[str]) -> float | None:
+    """How many calls are still to come, if the rest of each lab's runs takes as many as their share so far. None where
+    a lab has not begun.
+    """
+    by_lab: defaultdict[str, list[Planned]] = defaultdict(list)
+    for run in study.all:
+        by_lab[run.lab.name].append(run)
+    left = 0.0
+    for runs in by_lab.values():
+        done = sum(_share(stand[run.id], run.id in early) for run in runs)
+        if not done:
+            return None
+        left += sum(sum(stand[run.id].pace.values()) for run in runs) * (len(runs) - done) / done
+    return left
+
+
+def _limits(stand: Iterable[Standing]) -> dict[str, list[int]]:
+    histories: dict[str, list[int]] = {}
+    for _, endpoint, at_once in sorted(limit for run in stand for limit in run.limits):
+        history = histories.setdefault(endpoint, [])
+        if history[-1:] != [at_once]:
+            history.append(at_once)
+    return histories

@@ -1,0 +1,73 @@
+"""What there is to say of a study's data files: which rows are broken, and which runs were made of other content."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from .. import journal
+from ..datasets import own, registry
+from ..datasets.items import BROKEN, Loaded
+from ..datasets.sources import Source, source_of
+from .plan import Study, dataset_of
+
+NAMED = 10
+"""Broken rows that are named one by one; the journals have more."""
+
+_SOON = 10
+"""The first lines of a journal, one of which says what the run's data set held."""
+
+
+def held(study: Study, folder: Path) -> Iterator[Loaded]:
+    """What the data sets of the study's runs held, as the journals in `folder` have it."""
+    for run in study.runs:
+        if not dataset_of(run.spec):
+            continue
+        with contextlib.suppress(OSError, ValueError), journal.at(folder, run.id).open("rb") as lines:
+            line = next((line for line in islice(lines, _SOON) if b'"record":"loaded"' in line), b"{}")
+            if (loaded := Loaded.of(json.loads(line).get("data"))) is not None:
+                yield loaded
+
+
+def absent(study: Study) -> list[Source]:
+    """Where the data sets can be downloaded that the study's runs look for in the home and that are not here."""
+    names = dict.fromkeys(dataset_of(run.spec) for run in study.all if not getattr(run.spec, "path", None))
+    missing = [name for name in names if name and not own.is_own(name) and not registry.is_here(name)]
+    return list(dict.fromkeys(source for name in missing if (source := source_of(registry.find(name).name))))
+
+
+def broken(loaded: Iterable[Loaded]) -> list[str]:
+    """The first broken rows by file and line, and how many there are; runs over one file name each row once."""
+    rows: dict[str, None] = {}
+    unnamed: dict[str, int] = {}
+    for data in loaded:
+        rows |= dict.fromkeys(data.broken)
+        unnamed[data.dataset] = max(unnamed.get(data.dataset, 0), data.left_out.get(BROKEN, 0) - len(data.broken))
+    count = len(rows) + sum(unnamed.values())
+    if not count:
+        return []
+    named = [f"  {row}" for row in islice(rows, NAMED)]
+    more = [f"  … and {count - len(named):,} more."] if count > len(named) else []
+    return [f"Broken rows, each of which costs an item: {count:,}.", *named, *more]
+
+
+def made_of_other(study: Study, folder: Path) -> int:
+    """How many runs in `folder` belong to an earlier content of one of the study's own data files: their settings are
+    those of a run of the study, their names are not.
+    """
+    wanted = [run for run in study.runs if dataset_of(run.spec) in study.data]
+    settings = {json.dumps(run.spec.model_dump(mode="json"), sort_keys=True) for run in wanted}
+    names, count = {run.id for run in wanted}, 0
+    for lab in {run.lab.name for run in wanted}:
+        for path in journal.listed(folder, f"study-{lab}-*"):
+            with contextlib.suppress(OSError, ValueError):
+                begun = None if path.stem in names else journal.begun(path)
+                count += (
+                    begun is not None
+                    and begun.study == study.name
+                    and json.dumps(begun.spec, sort_keys=True) in settings
+                )
+    return count

@@ -1,0 +1,55 @@
+"""Where studies' files lie: those that ship, and those that people keep in `$EXPLAIN_HOME/studies`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import chain, count
+from pathlib import Path
+
+from ..home import write
+from ..labs.base.lab import Lab
+from .plan import BadStudy, Study, parse
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
+
+SHIPPED = Path(__file__).resolve().parents[2] / "studies"
+
+
+def own(home: Path) -> Path:
+    """The folder of the studies that people wrote."""
+    return home / "studies"
+
+
+def files(home: Path) -> dict[str, Path]:
+    """Every study's file by its name, those of people first, then those that ship; of one name theirs."""
+    paths = sorted(SHIPPED.glob("*.toml")) + sorted(own(home).glob("*.toml"))
+    kept = {path.stem: path for path in paths if _NAME.fullmatch(path.stem)}
+    return dict(sorted(kept.items(), key=lambda study: (study[1].parent == SHIPPED, study[0])))
+
+
+def name_for(text: str) -> str:
+    """A study's name by its title: the words, as an address can hold them."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60].strip("-")
+
+
+def keep(home: Path, name: str, content: bytes, labs: Mapping[str, Lab]) -> Study:
+    """Save a study's file under that name. Raises BadStudy where the name cannot be used or another study has it, and
+    OSError where the file cannot be written.
+    """
+    if not _NAME.fullmatch(name):
+        raise BadStudy("A study's name begins with a letter or digit, and has letters, digits, - and _; 60 at most.")
+    study = parse(f"{name}.toml", content, labs)
+    known = files(home).get(name)
+    if known is not None and known.read_bytes() != content:
+        raise BadStudy(f"There is another study named {name}. Give this one another name.")
+    if known is None:
+        write(own(home) / f"{name}.toml", content)
+    return study
+
+
+def free(home: Path, name: str, content: bytes) -> str:
+    """`name`, with a number behind it where another study has that name."""
+    known = files(home)
+    names = chain([name], (f"{name[:55]}-{number}" for number in count(2)))
+    return next(unused for unused in names if unused not in known or known[unused].read_bytes() == content)

@@ -1,0 +1,104 @@
+"""The cells of a study's tables: groups of cases with their figure, its n and its interval."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..labs.base.declared import Metric
+from ..statistics import Kind, group_statistics, of_items
+from ..text.plurals import counted
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Row = dict[str, Any]
+"""One cell: `table`, `row`, `column`, `value`, `n` items that it rests on of `of`, `low` and `high` of its 95 %
+interval (over items), `trials`, `truth` where it is known what must be read, `thin` where less than 70 % counts,
+`complete`, whether all of its runs are, and `stopped_early`, whether one of them ended at the study's `stop_width`.
+
+`published`, `published_n`, `source`: what a paper printed there, on how much, and where; a cell of the paper's alone
+has no value. `p`, `p_holm`: of a paired test, and corrected for all tests of the table. `note` says what else to know.
+`mixed`: its table holds several figures, which are not to be compared with one another. `behind`: the (run, case) that
+it rests on, which is not printed.
+"""
+
+BLANK: Row = {
+    **{"value": None, "n": 0, "low": None, "high": None, "of": 0, "trials": 0, "thin": False, "truth": None},
+    **{"complete": True, "published": None, "published_n": None, "source": None, "p": None, "p_holm": None},
+    **{"stopped_early": False, "mixed": False, "note": "", "behind": ()},
+}
+
+
+def cells(frame: DataFrame, rows: Sequence[str], columns: Sequence[str], otherwise: str, metric: Metric) -> list[Row]:
+    """A cell for each combination of the values of `rows` and `columns`, columns of `frame` (`tables.measured`);
+    `otherwise` is what a row or column is called that no value names. Cases of which a lab gives no such figure at all
+    (`applies`) have no cell. `metric` is the figure.
+    """
+    # Names of their own, for a figure of a group may be called as a field is (how).
+    by = {name: f"by {name}" for name in (*rows, *columns)}
+    if not len(frame):
+        return []
+    keyed = {key: frame[name].astype(object).fillna("") for name, key in by.items()} or {"by all": ""}
+    places = frame.assign(**keyed, place=list(zip(frame["run"], frame["case"], strict=True)))
+    statistics = group_statistics(places, [*keyed], kind=metric.kind, ends=metric.ends)
+    extra = places.groupby([*keyed]).agg(
+        **{"complete": ("complete", "all"), "early": ("early", "any")},
+        **{"applies": ("applies", "any"), "behind": ("place", lambda cases: tuple(dict.fromkeys(cases)))},
+    )
+    truths = {tuple(place): truth_of(some, metric.kind) for place, some in places.groupby([*keyed])}
+    made = []
+    for group in statistics.join(extra, on=[*keyed]).to_dict("records"):
+        if not group["applies"]:
+            continue
+        named = {name: group[key] for name, key in by.items()}
+        truth = truths[tuple(group[key] for key in keyed)]
+        made.append(
+            {
+                **BLANK,
+                **{"row": label(named, rows) or otherwise, "column": label(named, columns) or otherwise},
+                **{"value": number(group["macro"]), "low": number(group["low"]), "high": number(group["high"])},
+                **{"n": group["items"], "of": group["items_of"], "trials": group["trials"], "thin": group["thin"]},
+                **{"truth": truth, "complete": group["complete"], "stopped_early": group["early"]},
+                "behind": group["behind"],
+            }
+        )
+    return made
+
+
+def truth_of(frame: DataFrame, kind: Kind = "share") -> float | None:
+    """What the figure of the cases of `frame`, of this `kind`, must be: that of their truths over the same cases and in
+    the same way, each item counting alike. None where the truth of one is not known, and where none has a value.
+    """
+    defined = frame[frame["value"].notna()]
+    if not len(defined) or defined["truth"].isna().any():
+        return None
+    return of_items(defined["truth"].astype(float).groupby(defined["item"]).mean().tolist(), kind)
+
+
+def origins(frame: DataFrame) -> dict[str, str]:
+    """What to beware of in the runs, in words, by run: that it was made elsewhere, that its journal is damaged."""
+    told: dict[str, list[str]] = {}
+    for run, *words in frame.reindex(columns=["run", "imported", "damaged"]).drop_duplicates().itertuples(index=False):
+        imported, damaged = words
+        told[run] = [imported] if isinstance(imported, str) and imported else []
+        told[run] += [f"with {counted(int(damaged), 'damaged line')} in its journal"] if damaged > 0 else []
+    return {run: ", ".join(words) for run, words in told.items()}
+
+
+def with_origins(cell: Row, sent: Mapping[str, str]) -> Row:
+    """The cell, whose note says how many of its runs have what is to beware of: `sent` has that by run (`origins`)."""
+    runs_from = Counter(words for words in sent.values() if words)
+    told = (f"{counted(runs, 'run')} {words}" for words, runs in sorted(runs_from.items()))
+    return {**cell, "note": "; ".join(filter(None, (cell["note"], *told)))}
+
+
+def label(values: Any, names: Sequence[str]) -> str:
+    """The values of these names, as they stand at a row or above a column."""
+    return " · ".join(str(values[name]) for name in names if str(values[name]))
+
+
+def number(value: Any) -> float | None:
+    """None for what pandas has as NaN."""
+    return None if value is None or value != value else float(value)

@@ -1,0 +1,261 @@
+"""What a study found, as rows of tables, each with its n and its interval; what controls read comes before it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .. import journal
+from ..events import Scored
+from ..labs.base.lab import Lab
+from ..runs import verify
+from ..score import Score
+from ..statistics import of_items, power_of_pairs
+from ..transcript import transcript
+from . import human, multiverse, paper_tables
+from .early_stopping import Early, stopped_early
+from .paired import DIFFERENCES, differences
+from .plan import Planned, Study, TableOf
+from .table_cells import BLANK, Row, cells, origins, with_origins
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+CONTROLS = "Controls"
+POWER_ITEMS = (20, 50, 100, 200, 500)
+HALF = 0.5
+SAME = 1e-9
+
+
+def measured(
+    study: Study,
+    labs: Mapping[str, Lab],
+    folder: Path,
+    kept: MutableMapping[str, DataFrame] | None = None,
+    said: Path | None = None,
+) -> DataFrame:
+    """A row for each case of each run that has begun and each figure of the case, by the study's rules.
+
+    run, case, lab, item, control (whether the run is one of the study's controls), complete, early (whether its cell
+    stopped at the study's `stop_width`), imported (from whom, in words; empty where it was made here), damaged (lines
+    of its journal), metric, value (NaN where undefined), n, of, truth (of the figure that decides; NaN where it is not
+    known), and a column for each setting, facet and trait, as text. A case without the figure, as one that failed, has
+    a row all the same. Rows of the metrics `multiverse.NAMED` hold what a figure would have been under other choices,
+    those of `people` what people said, where a table of the study asks for it. `kept` is what an earlier call read of
+    runs that had completed, by their names; this one adds to it. `said`: the folder of what people said, where it is
+    another.
+    """
+    import pandas as pd
+
+    controls = {run.id for run in study.controls}
+    from_people = human.journals(study, labs, said or folder)
+    stopped = stopped_early(study, folder)
+    frames: list[DataFrame] = []
+    for run in study.all:
+        # A frame for each run: rows of all runs, as dictionaries, would take ten times the memory.
+        of_run = (kept or {}).get(run.id)
+        if of_run is None:
+            of_run = pd.DataFrame(_of_run(run, folder, study, stopped.get(run.id)), dtype=object)
+        if not len(of_run):
+            continue
+        if kept is not None and of_run["complete"].iloc[0]:
+            kept[run.id] = of_run
+        frames.append(of_run)
+        if run.id in from_people:
+            measured_rows: list[Row] = of_run.to_dict("records")
+            said_rows = human.rows(run, folder, from_people[run.id], measured_rows, study.rules)
+            frames.append(pd.DataFrame(said_rows, dtype=object))
+    empty = pd.DataFrame(columns=[*_OWN, "model"])
+    frame = pd.concat(frames, ignore_index=True) if frames else empty
+    frames.clear()
+    for name in frame:
+        inferred = frame[name].infer_objects()
+        # Texts stay objects: a pointer a row to a text that many rows share, and not a copy of it in each.
+        if not isinstance(inferred.dtype, pd.StringDtype):
+            frame[name] = inferred
+    frame["control"] = frame["run"].isin(controls)
+    of_stopped = [cell for cell in study.cells if any(run.id in stopped for run in cell)] if stopped else []
+    frame["early"] = frame["run"].isin({run.id for cell in of_stopped for run in cell})
+    frame["imported"] = frame["run"].map(imported(study, folder)).astype(object).fillna("")
+    for name in ("value", "truth"):
+        frame[name] = pd.to_numeric(frame[name])
+    return frame
+
+
+def imported(study: Study, folder: Path) -> dict[str, str]:
+    """The runs of the study that were made elsewhere: from whom, and whether their figures are what their answers give,
+    in words.
+    """
+    origins = {run.id: verify.origin(folder, run.id) for run in study.all}
+    return {run: one.words for run, one in origins.items() if one is not None}
+
+
+_OWN = ("run", "case", "lab", "item", "complete", "applies", "metric", "value", "n", "of", "truth")
+
+
+def _of_run(run: Planned, folder: Path, study: Study, early: Early | None) -> Iterator[Row]:
+    path = journal.at(folder, run.id)
+    if not path.exists():
+        return
+    found = journal.read(path)
+    state = transcript(found.events)
+    rules = study.rules
+    # A field that is left out of the JSON at its default is a setting too.
+    settings = {name: value for name, value in run.spec if isinstance(value, str)}
+    settings |= {name: text(value) for name, value in run.spec.model_dump(mode="json").items()}
+    for case, progress in state.cases.items():
+        # Cases that ended after the early stop do not count: which ones did may depend on their results.
+        if early is not None and case not in early.cases:
+            continue
+        log = state.case(case)
+        view = run.lab.view(log)
+        truth = run.lab.robots.truth(view)
+        decides = run.lab.robots.decides(view) or run.lab.headline
+        facets = run.lab.facets(run.spec.model_dump(mode="json"), case)
+        # Cases of one item stand beneath it; where a run has one case only, its id may be every run's.
+        parts = [facets.get("task"), facets.get("dataset"), case.partition("/")[0]]
+        item = "/".join(filter(None, [*parts, "" if state.planned > 1 else progress.title]))
+        about: Row = {
+            **{name: value for name, value in facets.items() if value},
+            **settings,
+            **run.lab.studies.traits(view),
+            **{"run": run.id, "case": case, "lab": run.lab.name, "item": item},
+            **{"complete": state.status == "completed" or early is not None},
+            **{"damaged": len(found.faults)},
+        }
+        scores: dict[str, Scored | Score | None] = {m.name: log.score(m.name, rules) for m in run.lab.metrics}
+        scores |= {figure.metric: figure.score for figure in run.lab.studies.more(view, rules)}
+        begun = any(scores.values())
+        for metric, score in scores.items():
+            yield {
+                **about,
+                **{"applies": score is not None or not begun},
+                **{"metric": metric, "value": score.value if score else None},
+                **{"n": score.n if score else 0, "of": max(1, score.of) if score else 1},
+                "truth": truth if metric == decides else None,
+            }
+        for other in multiverse.otherwise(run.lab, view):
+            metric = f"{multiverse.NAMED}{other.metric}"
+            yield {
+                **about,
+                **other.made,
+                **{"metric": metric, "value": other.value, "n": 1, "of": 1, "truth": None, "applies": True},
+            }
+
+
+def text(value: object) -> str:
+    """A setting's value as a row or column is named by it."""
+    if isinstance(value, list):
+        return ", ".join(map(text, value))
+    return "" if value is None else str(value)
+
+
+def rows(study: Study, labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
+    """The tables of `drawn` as they are printed."""
+    return [{name: value for name, value in row.items() if name != "behind"} for row in drawn(study, labs, frame)]
+
+
+def drawn(study: Study, labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
+    """All tables, cell by cell: what the controls read, then those that the study asks for, each with the differences
+    between its cells where that is no paper's (`core.studies.paired`), what hangs on choices, and
+    where the truth of several models is known, how many items tell them apart. Empty where nothing has been run.
+    """
+    made = controls(labs, frame)
+    own = frame[~frame["control"]]
+    for table in study.tables or (TableOf(),):
+        for lab in dict.fromkeys(own["lab"]):
+            if table.lab and table.lab not in (lab, labs[lab].path):
+                continue
+            of_lab = own[own["lab"] == lab]
+            if not table.kind:
+                made += _table(table, labs[lab], of_lab)
+            for declared in labs[lab].studies.tables:
+                if declared.kind == table.kind:
+                    made += paper_tables.draw(declared, labs[lab], of_lab, table.title)
+    surely = power(made)
+    for lab in dict.fromkeys(own["lab"]):
+        made += multiverse.rows(labs[lab], own[own["lab"] == lab])
+    sent = origins(frame)
+    return [with_origins(cell, {run: sent.get(run, "") for run, _ in cell["behind"]}) for cell in made + surely]
+
+
+def controls(labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
+    """What the controls read in the figures that decide; `truth` is what they must read."""
+    of_controls = frame[frame["control"] & frame["truth"].notna()]
+    rows = []
+    for (name, metric), chosen in of_controls.groupby(["lab", "metric"], sort=False):
+        figure = labs[name].metric(metric)
+        made = cells(chosen, ["model"], [], f"{labs[name].title}: {figure.title_of_several}", figure)
+        rows += [{"table": CONTROLS, **cell} for cell in made]
+    return rows
+
+
+def off(labs: Mapping[str, Lab], frame: DataFrame) -> list[str]:
+    """What is wrong with the instrument, a sentence for each control that does not read what it must; none where all
+    do. A case that has no value where it must have one is wrong too; of runs that go on or were stopped nothing is
+    said. Of a dial with an `error` of its own no case need come to what is to be expected: its interval tells.
+    """
+    sentences = []
+    known = frame[frame["truth"].notna() & frame["complete"]]
+    for (lab, model, metric), cases in known.groupby(["lab", "model", "metric"]):
+        if getattr(labs[lab].robots.by_id.get(model), "error", 0):
+            continue
+        wrong = cases[~((cases["value"] - cases["truth"]).abs() < SAME)]
+        if len(wrong):
+            figure = labs[lab].metric(metric)
+            title = figure.title_of_several.lower()
+            lost = int(wrong["value"].isna().sum())
+            must, reads = (
+                of_items(cases.groupby("item")[name].mean().dropna().tolist() or [math.nan], figure.kind)
+                for name in ("truth", "value")
+            )
+            sentences.append(
+                f"{model} must read a {title} of {must:.2f} in {labs[lab].title} and reads "
+                f"{reads:.2f}: {len(wrong)} of {len(cases)} cases are not what they must be"
+                f"{f', {lost} of them without a figure' if lost else ''}."
+            )
+    return sentences
+
+
+def _table(table: TableOf, lab: Lab, frame: DataFrame) -> list[Row]:
+    names = table.metrics or tuple(metric.name for metric in lab.metrics if metric.leads)
+    by = [name for name in (*table.rows, *table.columns) if name in frame]
+    rows = []
+    for name in names:
+        chosen = frame[frame["metric"] == name]
+        # A figure that a lab gives of no case at all is not in its tables.
+        if len(chosen) and (chosen["of"] > 1).any() | chosen["value"].notna().any():
+            metric = lab.metric(name)
+            title = metric.title_of_several
+            row_of = [axis for axis in by if axis in table.rows]
+            column_of = [axis for axis in by if axis in table.columns]
+            made = cells(chosen, row_of, column_of, title, metric)
+            called = f"{table.title or lab.title}: {title}"
+            rows += [{**cell, "table": called} for cell in made]
+            if len(made) > 1:
+                beside = differences(lab, chosen[chosen["applies"]], row_of, column_of, title, metric.kind)
+                rows += [{**cell, "table": f"{called}{DIFFERENCES}"} for cell in beside]
+    return rows
+
+
+def power(cells: Iterable[Row]) -> list[Row]:
+    """How surely so many shared items tell a model of each known truth from one that keeps to half of its
+    explanations, where each keeps to them on items of its own (exact McNemar test, 5 %): of the truths from a half up,
+    for those below are their mirror image. Empty where fewer than three are known outside of the controls' table.
+    """
+    apart = (cell for cell in cells if cell["table"] != CONTROLS and not cell["mixed"])
+    known = [cell["truth"] for cell in apart if cell["truth"] is not None]
+    truths = sorted({round(truth, 1) for truth in known if truth >= HALF})
+    if len(truths) < 3:
+        return []
+    return [
+        {
+            **BLANK,
+            **{"table": "Power", "row": f"{truth:.1f} against {HALF}", "column": f"{items} items"},
+            **{"value": power_of_pairs(truth * HALF, (1 - truth) * HALF, items, draws=2_000), "n": items, "of": items},
+        }
+        for truth in truths
+        for items in POWER_ITEMS
+    ]

@@ -1,0 +1,60 @@
+"""Words that two texts share, and where they stand."""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+from collections.abc import Iterator, Set
+
+from .stopwords import shipped
+
+_JOINERS = "'’-"
+
+
+def _belongs(char: str) -> bool:
+    """Whether `char` is part of a word: a letter, a digit, or a mark on one."""
+    return char.isalnum() or unicodedata.category(char)[0] == "M"
+
+
+def _pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """`text` cut into words and what stands between them: (piece, whether it is a word)."""
+    start, in_word = 0, False
+    for at, char in enumerate(text):
+        inside = _belongs(char) or (in_word and char in _JOINERS and at + 1 < len(text) and _belongs(text[at + 1]))
+        if inside != in_word:
+            if at > start:
+                yield text[start:at], in_word
+            start, in_word = at, inside
+    if start < len(text):
+        yield text[start:], in_word
+
+
+def _key(word: str) -> str:
+    return unicodedata.normalize("NFC", word).lower().replace("’", "'")
+
+
+def words(text: str) -> list[str]:
+    """The words of `text` in lower case, in order; "don't" and "well-known" are one each."""
+    return list(_words(text))
+
+
+@functools.lru_cache(4096)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_key(piece) for piece, is_word in _pieces(text) if is_word)
+
+
+def content_words(text: str) -> set[str]:
+    """The words of `text` in lower case, without English stopwords."""
+    return set(words(text)) - shipped().words
+
+
+def mark(text: str, words: Set[str]) -> list[tuple[str, bool]]:
+    """`text` in pieces, each with whether it is one of `words` (lower case). The pieces joined are `text` again."""
+    marked: list[tuple[str, bool]] = []
+    for piece, is_word in _pieces(text):
+        chosen = is_word and _key(piece) in words
+        if marked and not chosen and not marked[-1][1]:
+            marked[-1] = (marked[-1][0] + piece, False)
+        else:
+            marked.append((piece, chosen))
+    return marked

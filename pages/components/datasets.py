@@ -1,0 +1,150 @@
+"""Choosing a data set in a lab's form: a known one, or the user's own file and what its columns hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core import files, policy
+from core.datasets import hub, own, registry
+from core.datasets.items import DatasetError
+from core.labs.base.lab import Lab
+from core.labs.base.spec import MOST_CASES, knobs
+from pages.components import session
+from pages.components.tables import table
+from pages.components.text import plain
+from pages.components.throttle import waits
+from pages.components.widgets import widget
+
+SHOWN_COLUMNS = 12
+SHOWN_LETTERS = 80
+"""Of a file's first rows."""
+
+
+def of_dataset(spec: Any, prefix: str = "") -> dict[str, Any]:
+    """What the widgets of `from_dataset` hold where the specification is `spec`, by their keys."""
+    choices = [name.strip() for name in spec.columns.get("choices", "").split(",")]
+    columns = {**spec.columns, **({"choices": choices} if "choices" in spec.columns else {})}
+    return {
+        f"{prefix}dataset-{spec.task}": spec.dataset,
+        f"{prefix}path-{spec.dataset}": spec.path or "",
+        f"{prefix}limit": min(spec.limit or MOST_CASES, MOST_CASES),
+        **{f"{prefix}column-{spec.dataset}-{role}": column for role, column in columns.items()},
+    }
+
+
+def from_dataset(task: str, counted: str, prefix: str = "") -> dict[str, Any]:
+    """Which data set, where it lies or what its columns hold, and how many of its items (`counted` names them);
+    `prefix` begins the keys. Raises ValueError for what is no data set, and for a file that cannot be read.
+    """
+    fit = {dataset.name: dataset for dataset in registry.DATASETS if dataset.task == task}
+    key = f"{prefix}dataset-{task}"
+    fetches = policy.allows("downloads")
+    known = [*fit, *own.at_home()]
+    if (held := st.session_state.get(key)) and held not in known:
+        known.append(held)
+    left, middle, right = st.columns([2, 3, 1], vertical_alignment="bottom")
+    name = left.selectbox(
+        "Data set",
+        known,
+        format_func=lambda one: fit[one].title if one in fit else one.removeprefix("file:"),
+        key=key,
+        persist_state="session",
+        accept_new_options=fetches,
+        help="A known data set, or a file in `$EXPLAIN_HOME/datasets`."
+        + (" A file on the Hugging Face hub is typed as `hf://OWNER/NAME/FILE`." if fetches else ""),
+    )
+    limit = right.number_input(
+        counted, 1, MOST_CASES, 10, key=f"{prefix}limit", persist_state="session",
+        help=f"One run takes {MOST_CASES:,} cases at most. A study takes any number, and so does the command line.",
+    )  # fmt: skip
+    chosen = {"dataset": name, "limit": int(limit)}
+    if name in fit:
+        path = ""
+        if policy.allows("files"):
+            path = middle.text_input(
+                "File or folder",
+                key=f"{prefix}path-{name}",
+                placeholder=f"$EXPLAIN_HOME/datasets/{name}",
+                persist_state="session",
+                help=f"To be had from {fit[name].source}. Expected there: {fit[name].layout}",
+            )
+        _add(key)
+        return {**chosen, "path": path.strip() or None}
+    with middle:
+        _add(key)
+    if not name or not own.is_own(name):
+        raise ValueError(f"{name!r} is no data set here. Choose one of the list, or type hf://OWNER/NAME/FILE.")
+    return {**chosen, "columns": _columns(task, name, prefix)}
+
+
+def items_of(lab: Lab) -> dict[str, Any]:
+    """The task of a lab that has no form of its own, and the data set. Raises ValueError as `from_dataset` does."""
+    task = widget(lab, "task") if "task" in knobs(lab.spec) else lab.spec.model_fields["task"].default
+    return {"task": task, **from_dataset(task, "Items")}
+
+
+def _add(key: str) -> None:
+    """An upload of the user's own file, kept in the home folder; not where the app serves several people."""
+    if not policy.allows("files"):
+        return
+
+    def take() -> None:
+        if (file := st.session_state[f"{key}-file"]) is not None:
+            try:
+                st.session_state[key] = own.keep(file.name, file.getvalue())
+            except DatasetError as error:
+                st.session_state[f"{key}-refused"] = str(error)
+
+    session.takes_files()
+    with st.popover("A file of your own", icon=":material/upload_file:", key=f"{key}-add"):
+        st.file_uploader(
+            "CSV, JSONL or Parquet, a row an item",
+            type=[suffix.removeprefix(".") for suffix in own.KINDS],
+            max_upload_size=min(session.FILE_MB, own.LARGEST // files.MB),
+            key=f"{key}-file",
+            on_change=take,
+        )
+        st.caption(
+            "It is kept in `$EXPLAIN_HOME/datasets`, and nothing of it leaves this machine but what models are asked."
+        )
+    if refused := st.session_state.pop(f"{key}-refused", ""):
+        st.error(plain(refused), icon=":material/error:")
+
+
+def _columns(task: Any, name: str, prefix: str) -> dict[str, str]:
+    """Which column holds what, with the file's first rows beside. Raises DatasetError."""
+    with waits("Looking at the file …" if not name.startswith(hub.SCHEME) else "Fetching the file …"):
+        look = own.look(name)
+    columns: dict[str, str] = {}
+    with st.container(horizontal=True, key=f"{prefix}columns"):
+        for role in own.roles(task):
+            title, key = role.replace("_", " ").capitalize(), f"{prefix}column-{name}-{role}"
+            if role == "choices":
+                picked = st.multiselect(title, look.columns, default=[role] if role in look.columns else [], key=key,
+                                        persist_state="session",
+                                        help="A column for each choice, or one that holds a list.")  # fmt: skip
+                column = ", ".join(picked)
+            else:
+                index = look.columns.index(role) if role in look.columns else None
+                column = st.selectbox(
+                    title, look.columns, index=index, key=key, persist_state="session",
+                    placeholder="Choose a column" if role in own.NEEDS[task] else "none",
+                ) or ""  # fmt: skip
+            if column:
+                columns[role] = column
+    rows = [[cell if cell is None else cell[:SHOWN_LETTERS] for cell in row[:SHOWN_COLUMNS]] for row in look.rows]
+    first = pd.DataFrame(rows, columns=_distinct(look.columns[:SHOWN_COLUMNS]))
+    table(first, f"{prefix}first-rows", "The first rows of the file", height="content")
+    if (more := len(look.columns) - SHOWN_COLUMNS) > 0:
+        st.caption(f"And {more:,} more columns.")
+    if lacking := [role.replace("_", " ") for role in own.NEEDS[task] if role not in columns]:
+        raise ValueError(f"Which column holds the {' and the '.join(lacking)}?")
+    return columns
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Names for a table's head, in which none may come twice."""
+    return [name if names.count(name) == 1 else f"{name} ({number})" for number, name in enumerate(names, start=1)]

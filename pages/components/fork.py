@@ -1,0 +1,142 @@
+"""Forking: a person edits one answer of a case, sees what that will ask, and goes on from there as a new run."""
+
+from __future__ import annotations
+
+import streamlit as st
+from pydantic import ValidationError
+
+from core import entry
+from core.events import LONGEST_ANSWER, CallFailed, Fork
+from core.labs.base.spec import Spec
+from core.models.prices import cost, price_of
+from core.runs.fork import Plan
+from core.runs.library import NoSuchRun
+from core.server.quotas import TooMuch
+from core.transcript import Call, Transcript
+from pages import addresses
+from pages.components import lab_page, session
+from pages.components.models import short
+from pages.components.text import plain
+from pages.components.throttle import waits
+
+
+def draw(run_id: str, state: Transcript, call: Call, case: str) -> None:
+    """The answer of one call, to be edited; with what depends on it, and the button to go on."""
+    asked, before = call.asked, call.answered.text if call.answered else ""
+    with st.container(border=True, key="fork"):
+        st.markdown("#### Edit one answer, and go on from there", anchors=False)
+        st.caption(
+            f"The {plain(asked.role)}'s answer, call {plain(asked.call)} of {plain(short(asked.model))}. Everything "
+            "before it stays. What depends on it is asked again, as a new run; this one is not changed."
+        )
+        with st.expander("What it answers", type="compact"):
+            st.code(asked.messages[-1].content if asked.messages else "", language=None, wrap_lines=True)
+        text = st.text_area(
+            "The answer", value=before, key=f"fork-{run_id}-{asked.call}", max_chars=LONGEST_ANSWER, height="content"
+        )
+        fork = Fork(run=run_id, case=asked.case, call=asked.call, text=text)
+        spec = _same_tests(state, call, case)
+        ready = (text != before or call.answered is None) and _told(fork, spec)
+        if text == before and call.answered is not None:
+            st.caption("Change it, and press Ctrl+Enter: then it is counted what has to be asked again.")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if st.button(
+                "Go on from here", type="primary", icon=":material/fork_right:", key="fork-begin", disabled=not ready
+            ):
+                _begin(fork, spec, case if state.planned > 1 else "")
+            if st.button("Leave it as it is", type="tertiary", key="fork-leave"):
+                del st.query_params["fork"]
+                st.rerun()
+
+
+def _same_tests(state: Transcript, call: Call, case: str) -> Spec | None:
+    """The specification that puts the same tests to the case, where these were made from the edited answer and the
+    person wants them to stay.
+    """
+    lab = entry.labs()[state.started.lab] if state.started else None
+    if lab is None or state.started is None or state.planned > 1 or call.asked.trial:
+        return None
+    side, view = lab_page.of(lab).side, lab.view(state.case(case))
+    one = lab.judged.one if lab.judged else "test"
+    help = f"Else new {one}s are made from the edited answer, and the two runs share few of them."
+    if side.same is None or not view.trials or not st.checkbox(f"Keep the same {one}s", key="fork-same", help=help):
+        return None
+    try:
+        same: Spec = side.same(lab.spec.model_validate(state.started.spec), state.started.run, view)
+    except ValidationError:
+        return None
+    return same
+
+
+def _told(fork: Fork, spec: Spec | None) -> bool:
+    """Say what going on from here will ask. Whether it can."""
+    try:
+        plan = _plan(fork, spec)
+    except (NoSuchRun, CallFailed, ValueError) as error:
+        st.warning(plain(str(error)), icon=":material/edit:")
+        return False
+    if not plan.applies:
+        st.warning(
+            "This version of the app asks that in other words than the run did, so the edited answer would have no "
+            "place in it.",
+            icon=":material/edit:",
+        )
+        return False
+    least = plan.least.total()
+    if not least and plan.most:
+        words = f"No call depends on it for certain; at most {plan.most:,} if it leads elsewhere."
+    elif not least:
+        words = "No call depends on it: only what is read from it changes."
+    else:
+        who = ", ".join(f"{plain(short(model))} {n:,}" for model, n in plan.least.most_common())
+        most = f", at most {plan.most:,} where new answers lead elsewhere" if (plan.most or 0) > least else ""
+        words = f"**Asked again: {least:,} {'call' if least == 1 else 'calls'}** ({who}){most}."
+    st.markdown(f"{words} Kept from this run: {plan.kept:,}.{_price(plan)}")
+    return True
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _planned(fork: Fork, spec: Spec | None, size: int) -> Plan:
+    return session.runs().plan(fork, spec)
+
+
+def _plan(fork: Fork, spec: Spec | None) -> Plan:
+    with waits("Counting what depends on it …"):
+        return _planned(fork, spec, session.run(fork.run).file().st_size)
+
+
+def _price(plan: Plan) -> str:
+    """What the calls cost, as far as that is known; nothing is said where there are none."""
+    if not plan.least:
+        return ""
+    known = cost(plan.again)
+    if known is None:
+        paid = sorted(model for model in plan.least if price_of(model) is None) or sorted(plan.least)
+        return f" Price: *unknown*; the person who runs {plain(', '.join(map(short, paid)))} may charge for it."
+    dollars, day = known
+    if day is None:
+        return " Price: nothing, for these run here."
+    about = f"about {dollars:.2f}" if dollars >= 0.01 else "less than 0.01"
+    return f" Price: {about} US dollars, with as many tokens as before (prices of {day})."
+
+
+def _begin(fork: Fork, spec: Spec | None, case: str) -> None:
+    try:
+        run = session.runs().fork(fork, session.catalog().get, spec)
+    except (NoSuchRun, TooMuch) as error:
+        st.warning(plain(str(error)), icon=":material/edit:")
+    else:
+        named = {"runs": f"{fork.run},{run}", **({"case": case} if case else {})}
+        st.switch_page(addresses.SIDE, query_params=named)
+
+
+def note(state: Transcript) -> None:
+    """That the run goes on from an edited answer of another, and of which."""
+    if state.started is None or (fork := state.started.forked_from) is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="forked-from"):
+        st.caption(
+            f":material/fork_right: A fork: the answer of call {plain(fork.call)} was written by a person. What does "
+            "not depend on it is another run's."
+        )
+        st.page_link(addresses.CASE, label="That run", query_params={"run": fork.run})

@@ -1,0 +1,243 @@
+"""What the visitor says of a case or a trial, with tags and a note; and what labels say of readings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Literal
+
+import streamlit as st
+
+from core import entry
+from core.labs.base.cases import Trial
+from core.labs.base.declared import Judgement
+from core.labs.base.lab import Lab
+from core.runs.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label
+from core.server.quotas import TooMuch
+from core.store import label_agreement
+from core.store.store import Store, StoreError
+from core.transcript import Transcript, name_of
+from pages.components import lab_page, reader_accuracy, session
+from pages.components.text import plain, shortened
+
+KEYS = "123456789"
+WHOLE = "the whole case"
+
+
+@contextmanager
+def warns_when_full() -> Iterator[None]:
+    """Keep something that a person says; where the host has no room for more, the page says so."""
+    try:
+        yield
+    except TooMuch as error:
+        st.warning(plain(str(error)), icon=":material/inventory_2:")
+
+
+def draw(lab: Lab, run_id: str, state: Transcript, case: str, trial: str | None = None) -> None:
+    """Verdicts on the `trial`, '' for the case itself; None lets the reader choose among them."""
+    if not case or case not in state.cases or not session.visitor().takes_part:
+        return
+    trials = lab.view(state.case(case)).trials
+    with st.container(border=True, gap="small", key="labels"):
+        with st.container(horizontal=True, vertical_alignment="center", key="labels-head"):
+            st.markdown("**Your verdict**" + ("" if trial is None else f" on {WHOLE}" if not trial else ""))
+            if trial is None:
+                trial = _choose(trials)
+            st.button("Keys", type="tertiary", key="label-keys", on_click=_turn_keys)
+        if trial and trial not in trials:
+            return
+        _Labelling(lab, run_id, case, trial, trials.get(trial or lab.principal)).draw()
+
+
+def _choose(trials: dict[str, Trial]) -> str:
+    return st.selectbox(
+        "About",
+        ["", *trials],
+        format_func=lambda id: f"on {shortened(trials[id].about, 80)}" if id else f"on {WHOLE}",
+        key="label-about",
+        label_visibility="collapsed",
+    )
+
+
+def _turn_keys() -> None:
+    st.session_state["label-keys-shown"] = not st.session_state.get("label-keys-shown")
+
+
+class _Labelling:
+    """One person's label on one place, as it is drawn and changed."""
+
+    def __init__(self, lab: Lab, run_id: str, case: str, trial: str, read: Trial | None) -> None:
+        self.lab, self.run_id, self.case, self.trial, self.read = lab, run_id, case, trial, read
+        self.visit = session.runs()
+        self.own = Label()
+        self.others: list[Label] = []
+        for who, said in self.visit.run(run_id).labels().items():
+            of_label = (event for event in said if event.record == name_of(Label))
+            here = [event for event in of_label if (event.case, event.item) == (case, trial)]
+            if here and who == self.visit.labeller:
+                self.own = Label.model_validate(here[-1].data)
+            elif here:
+                self.others.append(Label.model_validate(here[-1].data))
+        self.store: Store | None = None
+        with suppress(StoreError):
+            self.store = entry.keeper().store
+        self.viewer = session.viewer()
+
+    def draw(self) -> None:
+        keys = iter(KEYS)
+        hints = []
+        known = label_agreement.tags(self.store, self.viewer) if self.store else []
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="label-verdicts"):
+            for one in self.lab.judgements:
+                # A reading is judged where there is one.
+                if (one.of and self.read is None) or (one.whole and self.trial):
+                    continue
+                good, bad = next(keys), next(keys)
+                hints += [f"**{good}** {one.title}: {one.good}", f"**{bad}** {one.bad}"]
+                self._judge(one, good, bad)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="label-words"):
+            for key, tag in zip(keys, known, strict=False):
+                hints.append(f"**{key}** tag {plain(tag)}")
+                self._button(plain(shortened(tag, 30)), key, tag in self.own.tags, partial(_turned, tag))
+            self._tags(known)
+            with st.popover("Note" if not self.own.note else "Note ✓", icon=":material/edit_note:", key="label-note"):
+                self._note()
+        if st.session_state.get("label-keys-shown"):
+            st.caption(" · ".join([*hints]))
+        self._others()
+        for one in self.lab.judgements:
+            self._labelled_right(one)
+
+    def _others(self) -> None:
+        for number, other in enumerate(self.others, start=1):
+            judged = (one for one in self.lab.judgements if one.name in other.verdicts)
+            said = [f"{one.title.lower()}: {other.verdicts[one.name]}" for one in judged]
+            said += [f"tagged {', '.join(other.tags)}"] if other.tags else []
+            said += [f"“{other.note}”"] if other.note else []
+            if said:
+                st.caption(f"Another person ({number}): {plain('; '.join(said))}")
+
+    def _judge(self, one: Judgement, good: str, bad: str) -> None:
+        said = self.own.verdicts.get(one.name)
+        with st.container(horizontal=True, vertical_alignment="center", width="content", key=f"label-{one.name}"):
+            st.markdown(one.title + (f": **{plain(self._shown(one))}**" if one.of else ""), width="content")
+            for key, word in ((good, one.good), (bad, one.bad)):
+                self._button(word, key, word == said, partial(_judged, one, "" if word == said else word))
+            if one.of and said == one.bad:
+                self._should(one)
+
+    def _shown(self, one: Judgement) -> str:
+        assert self.read is not None
+        value = getattr(self.read.repaired, one.of)
+        return label_agreement.UNREAD if value is None else shortened(lab_page.words().get(value) or value, 40)
+
+    def _button(self, words: str, key: str, is_said: bool, change: Callable[[Label], Label]) -> None:
+        kind: Literal["primary", "secondary"] = "primary" if is_said else "secondary"
+        st.button(words, type=kind, key=f"label-key-{key}", on_click=self._keep, args=(change,))
+
+    def _should(self, one: Judgement) -> None:
+        """What was wrongly read should be read as something: one of what the readings came to, or typed."""
+        assert self.read is not None
+        both = [
+            getattr(reading, of) for reading in (self.read.paper, self.read.repaired) for of in ("expected", "observed")
+        ]
+        options = [
+            value for value in dict.fromkeys([*both, *USUAL]) if value and value != getattr(self.read.repaired, one.of)
+        ]
+        now = self.own.should.get(one.name)
+        key = self._key(f"should-{one.name}")
+
+        def take() -> None:
+            value = str(st.session_state[key] or "")[:LONGEST_TAG]
+            self._keep(lambda own: own.model_copy(update={"should": _with(own.should, one.name, value)}))
+
+        st.selectbox(
+            "It should be", [*options, *([now] if now and now not in options else [])],
+            index=options.index(now) if now in options else (len(options) if now else None), key=key, on_change=take,
+            placeholder="It should be …", label_visibility="collapsed", accept_new_options=True, width=180,
+        )  # fmt: skip
+
+    def _tags(self, known: Sequence[str]) -> None:
+        key = self._key("tags")
+        if key not in st.session_state or tuple(st.session_state[key]) != self.own.tags:
+            st.session_state[key] = list(self.own.tags)
+
+        def take() -> None:
+            chosen = (" ".join(tag.split())[:LONGEST_TAG] for tag in st.session_state[key])
+            tags = tuple(dict.fromkeys(filter(None, chosen)))
+            self._keep(lambda own: own.model_copy(update={"tags": tags}))
+
+        st.multiselect(
+            "Tags", list(dict.fromkeys([*known, *self.own.tags])), key=key, on_change=take, accept_new_options=True,
+            placeholder="Tags: choose or type", label_visibility="collapsed", max_selections=MOST_TAGS, width=260,
+        )  # fmt: skip
+
+    def _note(self) -> None:
+        key = self._key("note")
+
+        def take() -> None:
+            note = str(st.session_state[key] or "").strip()
+            self._keep(lambda own: own.model_copy(update={"note": note}))
+
+        st.text_area(
+            "Note", value=self.own.note, key=key, on_change=take, max_chars=LONGEST_NOTE, placeholder="A note",
+            label_visibility="collapsed", height="content",
+        )  # fmt: skip
+
+    def _key(self, name: str) -> str:
+        return f"label-{name}-{self.run_id}-{self.case}-{self.trial}"
+
+    def _keep(self, change: Callable[[Label], Label]) -> None:
+        # What was said meanwhile by keys on the stage stays.
+        run = self.visit.run(self.run_id)
+        with warns_when_full():
+            run.label(self.case, self.trial, change(run.label_of(self.case, self.trial)))
+
+    def _labelled_right(self, one: Judgement) -> None:
+        """How many labels so far say that the reader was right, and how often labellers agree: they chose where."""
+        if self.store is None:
+            return
+        sayings = [reader_accuracy.said(found) for found in reader_accuracy.of_lab(self.lab).get(one, [])]
+        if people := label_agreement.labellers(self.store, self.lab, one, self.viewer):
+            sayings.append(
+                f"of {people.n:,} that two or more of {people.people} people judged, on {people.agreed:,} they agree"
+            )
+        if sayings:
+            st.caption(
+                f"{one.title}, by the labels in all runs so far, {reader_accuracy.CHOSEN}: " + "; ".join(sayings) + "."
+            )
+
+
+def of_cards(lab: Lab) -> list[tuple[str, str, str, str]]:
+    """What may be judged of a trial, by keys on the stage: its name, what it is called, the good word and the bad."""
+    return [(one.name, one.title, one.good, one.bad) for one in lab.judgements if not one.whole]
+
+
+def said_of_cards(run_id: str, case: str) -> dict[str, dict[str, str]]:
+    """What the visitor has judged so far of a case's trials, by trial."""
+    return {trial: verdicts for (of, trial), verdicts in own(run_id).items() if of == case}
+
+
+def own(run_id: str) -> dict[tuple[str, str], dict[str, str]]:
+    """The verdicts that the visitor has given on a run so far, by case and trial."""
+    visit = session.runs()
+    said = visit.run(run_id).labels().get(visit.labeller, ())
+    return {(one.case, one.item): one.data.get("verdicts", {}) for one in said if one.record == name_of(Label)}
+
+
+def _judged(one: Judgement, word: str, own: Label) -> Label:
+    return own.judged(one.name, word, word == one.bad)
+
+
+def _turned(tag: str, own: Label) -> Label:
+    tags = tuple(one for one in own.tags if one != tag)
+    return own.model_copy(update={"tags": tags if tag in own.tags else (*tags, tag)[:MOST_TAGS]})
+
+
+def _with(said: Mapping[str, str], name: str, value: str) -> dict[str, str]:
+    return {one: word for one, word in {**said, name: value}.items() if word}
+
+
+USUAL = ("yes", "no", "neither")
+"""What is often read."""

@@ -1,0 +1,157 @@
+"""Beside an automatic reader, rules or a model: how often it is right by a blind audit, and how many labels,
+which people gave while looking at chosen rows, hold it right.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core import entry
+from core.labs.base.declared import Judgement
+from core.labs.base.lab import Lab
+from core.rulesets import RULES
+from core.store import audits, label_agreement, queries
+from core.store.audits import Audit, Reader
+from core.store.label_agreement import LabelledRight
+from core.store.store import Store, StoreError
+from core.text.plurals import counted
+from pages import addresses
+from pages.components import session
+from pages.components.models import short
+from pages.components.text import plain
+
+
+def of_lab(lab: Lab) -> dict[Judgement, list[LabelledRight]]:
+    """What labels say of each reader of the lab, for the visitor; only what has a label."""
+    try:
+        keeper = entry.keeper()
+    except StoreError:
+        return {}
+    found = _found(keeper.store, lab.name, session.viewer(), keeper.changes)
+    return {one: readers for one in lab.judgements if (readers := found[one.name])}
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _found(_store: Store, lab: str, viewer: str | None, changes: int) -> dict[str, list[LabelledRight]]:
+    declared = entry.labs()[lab]
+    return {one.name: label_agreement.labelled_right(_store, declared, one, viewer) for one in declared.judgements}
+
+
+def beside(run_id: str, role: str, model: str, read: bool) -> None:
+    """Below a call: how often the rules that `read` it are right by a blind audit; and how many labels hold them, and
+    the `model` that was asked as `role`, right.
+    """
+    if not (of := _lab(run_id)):
+        return
+    if read and (audit := audited(of)):
+        st.caption(f"How answers are read, by a blind audit: {of_audit(audit)}")
+    for judged, readers in of_lab(of).items():
+        here = judged.role == role if judged.role else read or judged.raw == role
+        readers = [one for one in readers if not judged.role or model in one.reader.split(", ")]
+        if here and readers:
+            st.caption(f"{judged.title}: {said_of(readers)}, {CHOSEN}.")
+
+
+def _lab(run_id: str) -> Lab | None:
+    try:
+        return entry.labs().get(queries.lab_of(entry.keeper().store, run_id) or "")
+    except StoreError:
+        return None
+
+
+def said_of(readers: list[LabelledRight]) -> str:
+    """The readers in a line, as counts: who labelled chose the rows and saw what was read."""
+    return "; ".join(map(said, readers))
+
+
+CHOSEN = "given while looking at chosen rows"
+"""What labels in Browse are, and what makes a share of them no share of anything."""
+
+
+def said(found: LabelledRight) -> str:
+    """How many labels hold a reader right."""
+    return f"**{plain(short(found.reader))}** right by {found.right:,} of {counted(found.n, 'label')}"
+
+
+def of_audit(audit: Audit) -> str:
+    """What a blind audit found, or how far it is."""
+    here, judged = len(audit.drawn), len(audit.drawn) - len(audit.left)
+    gone = f" {audit.of - here:,} of them are no longer here." if here < audit.of else ""
+    if audit.left:
+        return f"{judged:,} of a drawn {audit.of:,} judged so far; the figure comes with the last.{gone}"
+    unsure = f" {audit.unsure:,} of the {audit.of:,} could not be told." if audit.unsure else ""
+    each = [in_audit(one, audit) for one in audit.readers]
+    return f"{'. '.join(each) or 'None could be judged'}.{unsure}{gone}"
+
+
+def in_audit(found: Reader, audit: Audit) -> str:
+    """How often a set of rules, or another who reads, is right by a blind audit."""
+    share = found.share
+    who = f"{found.name} rules" if found.name in RULES else found.name
+    between = f" ({100 * (share.low or 0):.0f} to {100 * (share.high or 0):.0f})"
+    return (
+        f"**{who[0].upper()}{who[1:]}** right in **{100 * (share.value or 0):.0f} %**{between} of a drawn "
+        f"{found.n:,}, weighted back to {audit.population:,} answers; kappa {figure(found.kappa.value)}"
+    )
+
+
+def audited(lab: Lab) -> Audit | None:
+    """The latest blind audit of the lab's readings that came to its end."""
+    try:
+        keeper = entry.keeper()
+    except StoreError:
+        return None
+    return next((one for one in _audits(keeper.store, lab.name, session.viewer(), keeper.changes) if one.readers), None)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _audits(_store: Store, lab: str, viewer: str | None, changes: int) -> list[Audit]:
+    return audits.audits(_store, entry.labs()[lab], viewer)
+
+
+def figure(value: float | None) -> str:
+    """A figure between -1 and 1, or that there is none."""
+    return "undefined" if value is None else f"{value:.2f}"
+
+
+def below_outcomes(labs: list[str]) -> None:
+    """Below the facet of outcomes, which were read automatically: how often that is right in these labs."""
+    for name in labs:
+        lab = entry.labs().get(name)
+        if lab and (audit := audited(lab)):
+            st.caption(f"{plain(lab.title)}: outcomes are read by rules; by a blind audit {of_audit(audit)}")
+        for judged, readers in (of_lab(lab) if lab else {}).items():
+            by_rules = [one for one in readers if one.reader == "repaired rules"]
+            if lab and not judged.role and by_rules:
+                st.caption(f"{plain(lab.title)}: outcomes are read by rules; {said_of(by_rules)}, {CHOSEN}.")
+
+
+def everywhere() -> None:
+    """What blind audits found of all labs' readers, and the labels on chosen rows, which are counts; nothing where
+    nobody did either.
+    """
+    labs = list(entry.labs().values())
+    found = [(lab, one) for lab in labs if (one := audited(lab))]
+    rows = [
+        {
+            "Lab": lab.title,
+            "What is judged": judged.title,
+            "Who read": short(one.reader),
+            "Right by labels": f"{one.right:,} of {counted(one.n, 'label')}",
+        }
+        for lab in labs
+        for judged, readers in of_lab(lab).items()
+        for one in readers
+    ]
+    if not rows and not found:
+        return
+    st.header("How often readers are right", anchor=False)
+    for lab, audit in found:
+        st.markdown(f"{plain(lab.title)}, by a blind audit: {of_audit(audit)}")
+    if rows:
+        st.markdown(
+            f"The verdicts that people passed on single cases were {CHOSEN}, with the reading before their eyes. They "
+            "are counts, and no rate over anything: a blind audit gives that."
+        )
+        st.table(rows, border="horizontal", hide_index=True, alt="How many labels hold each reader right")
+    st.page_link(addresses.AUDIT, label="Blind audit", icon=":material/fact_check:")

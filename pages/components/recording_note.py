@@ -1,0 +1,119 @@
+"""Runs that came with the app: where they come from, and the way from looking at one to asking oneself."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import streamlit as st
+
+from core import entry, home, journal
+from core.labs.base.lab import Lab
+from core.labs.base.spec import Spec
+from core.models import memory_fit
+from core.report.scenes import who
+from core.runs.recordings import Recording, listed
+from core.server.quotas import TooMuch
+from core.transcript import Transcript
+from pages import addresses
+from pages.components import session
+from pages.components.text import plain, shortened
+
+
+def lab_of(one: Recording) -> Lab:
+    """The lab that made it."""
+    return _begun(one.run)[0]
+
+
+def title(one: Recording) -> str:
+    """What was asked, shortened, without a word of its outcome."""
+    spec = _begun(one.run)[1]
+    return one.title or shortened(str(getattr(spec, "question", "") or getattr(spec, "title", "")))
+
+
+def who_answers(one: Recording) -> str:
+    """Whom it was asked of, as an audience is told: "a small model (Qwen, 1.5 billion)"."""
+    return who(str(getattr(_begun(one.run)[1], "model", ""))).shown
+
+
+@cache
+def _begun(run: str) -> tuple[Lab, Spec]:
+    """The lab and the specification of a recording, from its first line."""
+    started = journal.begun(home.recordings() / f"{run}.jsonl")
+    assert started is not None
+    lab = entry.labs()[started.lab]
+    return lab, lab.spec.model_validate(started.spec)
+
+
+def about_all() -> str:
+    """What the recordings are, in a sentence."""
+    recordings = listed(home.recordings())
+    return (
+        f"The recordings of a real model were made with {recordings.model} ({recordings.quantisation}, "
+        f"{recordings.licence}) on {recordings.cores} cores and are as they came. Those told as stories were chosen "
+        "among more for what they show: examples, not evidence."
+    )
+
+
+def note(run_id: str, transcript: Transcript) -> None:
+    """Where a recording comes from, and that it was chosen; nothing for any other run."""
+    recordings = listed(home.recordings())
+    one, started = recordings.named(run_id), transcript.started
+    if one is None or started is None or not session.run(run_id).is_recording():
+        return
+    lab, here = entry.labs()[started.lab], len(recordings.of_lab(started.lab))
+    which = (
+        f"Of {one.of} such runs of {lab.title} that were begun, {here} were chosen for what they show"
+        if one.of > here
+        else f"All {here} such runs of {lab.title} that were begun are among the recordings"
+    )
+    st.caption(
+        f":material/smart_display: **A recording: {one.words[0].lower()}{one.words[1:]}.** Made on "
+        f"{started.at:%d %B %Y} with {plain(recordings.model)} ({plain(recordings.quantisation)}, "
+        f"{recordings.licence}) on {recordings.cores} cores, by version {plain(started.app)} of this app, and not "
+        f"changed since. {which}: an example, not evidence."
+    )
+
+
+def ask_it_yourself(run_id: str, transcript: Transcript) -> None:
+    """Offer a recorded run to the visitor, with the model that fits this machine and the time it may take; nothing
+    for any other run.
+    """
+    if transcript.started is None or not session.run(run_id).is_recording():
+        return
+    lab = entry.labs()[transcript.started.lab]
+    recordings = listed(home.recordings())
+    answers = [call.answered for call in transcript.calls.values() if call.answered]
+    tokens = sum(answer.usage.completion_tokens or 0 for answer in answers)
+    best = memory_fit.installed(session.catalog().models_folder, memory_fit.memory())
+    if best is None or not tokens:
+        return
+
+    def time(model: memory_fit.Fitting) -> str:
+        minutes = memory_fit.seconds(model, tokens, recordings.rate, recordings.size) / 60
+        return "less than a minute" if minutes < 1 else f"about {math.ceil(minutes)} minutes"
+
+    with st.container(key="ask-it-yourself"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            asked = st.button("Ask it yourself", type="primary", icon=lab.icon, key="ask-yourself")
+            st.page_link(addresses.MODELS, label="Other models", icon=":material/memory:")
+        if asked:
+            _ask(lab, transcript, best.id)
+        words = f"With {plain(best.id)}, the largest on this machine that fits its memory: {time(best)}"
+        larger = memory_fit.offered(memory_fit.memory())
+        if larger is not None and larger.size > best.size:
+            words += f". {plain(larger.id)} would fit too ({larger.size / 1e9:.1f} GB to download): {time(larger)}"
+        st.caption(f"{words}, for as many words on {recordings.cores} cores with little else to do.")
+
+
+def _ask(lab: Lab, transcript: Transcript, model: str) -> None:
+    """Begin the same run with another model, in every role that the recorded one had."""
+    assert transcript.started is not None
+    recorded = transcript.started.spec
+    spec = {name: model if value == recorded.get("model") else value for name, value in recorded.items()}
+    try:
+        run = session.runs().start(lab.name, lab.spec.model_validate(spec), session.catalog().get)
+    except TooMuch as error:
+        st.warning(plain(str(error)), icon=":material/edit:")
+    else:
+        st.switch_page(addresses.of_lab(lab), query_params={"run": run})

@@ -1,0 +1,149 @@
+"""What this browser session can ask: its endpoints (keys stay in the session or in secrets) and the shared runs."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+
+import streamlit as st
+from pydantic import ValidationError
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from core import entry, policy
+from core.events import CallFailed
+from core.models.catalog import Catalog
+from core.models.settings import EndpointConfig
+from core.server import roles
+from core.server.access import Owned, Seen, Visit, Visitor, code_in, whoever_has
+from pages import middleware
+
+FILE_MB = 50
+"""Megabytes of a file that a browser sends (`maxUploadSize` in .streamlit/config.toml); what is larger is taken by the
+command line, or lies in the home.
+"""
+
+_ADDED = "endpoints"
+
+
+def endpoints() -> dict[str, EndpointConfig]:
+    """Endpoints by name: those in `.streamlit/secrets.toml`, then those added on the Models page."""
+    found: dict[str, EndpointConfig] = {}
+    for name, values in _secret_endpoints().items():
+        with suppress(CallFailed, ValidationError):
+            found[name] = EndpointConfig.model_validate({**values, "name": name})
+    return {**found, **st.session_state.get(_ADDED, {})}
+
+
+def unusable() -> dict[str, str]:
+    """Endpoints in `.streamlit/secrets.toml` that cannot be used, by name, and why. Values are never repeated."""
+    found: dict[str, str] = {}
+    try:
+        st.secrets.get("endpoints")
+    except FileNotFoundError as error:
+        # A file that is not there is said with the same class.
+        if "Error parsing" in str(error):
+            found["Everything"] = "the file is not TOML. Compare it with .streamlit/secrets.toml.example."
+    for name, values in _secret_endpoints().items():
+        try:
+            EndpointConfig.model_validate({**values, "name": name})
+        except CallFailed as error:
+            found[name] = f"{error.message} {error.hint}"
+        except ValidationError as error:
+            found[name] = ", ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+    return found
+
+
+def visitor() -> Visitor:
+    """Who looks: one browser is one person, as long as it keeps our cookie; without one, a tab is. Where others are
+    served, nobody knows such a tab again.
+    """
+    code = code_in(st.context.cookies.to_dict().get(middleware.COOKIE, ""))
+    is_known = bool(code) or not policy.hosted()
+    code = code or str(st.session_state.setdefault("visitor", secrets.token_urlsafe(24)))
+    return whoever_has(code, is_known)
+
+
+def role() -> str:
+    """What the visitor is: `core.server.roles.HOST` and so on; empty for who has yet to type a code."""
+    return roles.role_of(visitor().name)
+
+
+def sign_in(code: str) -> None:
+    """Make the visitor what `code` makes them. Raises NotSignedIn and HomeUnusable."""
+    roles.enter(visitor().name, code, str(st.context.ip_address or "this machine"))
+
+
+def sign_out() -> None:
+    roles.sign_out(visitor().name)
+
+
+def has_place() -> bool:
+    """Whether this tab is among as many as its visitor may have open."""
+    return middleware.has_place(st.context.headers.get(middleware.TAB, ""))
+
+
+def tab() -> str:
+    """A name for this session: one tab, until it is closed or reloaded."""
+    return str(st.session_state.setdefault("tab", secrets.token_hex(8)))
+
+
+def takes_files(may: bool = True) -> None:
+    """Let this session send files from now on, or not: its page has a field for one."""
+    if (context := get_script_run_ctx()) is not None:
+        middleware.may_upload(context.session_id, may)
+
+
+def runs() -> Visit:
+    """The shared runs, as the visitor may use them."""
+    return Visit(entry.jobs(), visitor())
+
+
+def run(run_id: str) -> Seen:
+    """The run, as the visitor may look at it. Raises NoSuchRun and NotYours."""
+    return runs().run(run_id)
+
+
+def own(run_id: str) -> Owned:
+    """The run, as the visitor may change it. Raises NoSuchRun and NotYours."""
+    return runs().own(run_id)
+
+
+def viewer() -> str | None:
+    """For whom lists are made; None sees all."""
+    visit = runs()
+    return None if visit.sees_all else visit.visitor.name
+
+
+def add(endpoint: EndpointConfig) -> None:
+    st.session_state.setdefault(_ADDED, {})[endpoint.name] = endpoint
+
+
+def remove(name: str) -> None:
+    st.session_state.get(_ADDED, {}).pop(name, None)
+
+
+def added() -> set[str]:
+    """Names of the endpoints that were added in this session."""
+    return set(st.session_state.get(_ADDED, {}))
+
+
+def catalog() -> Catalog:
+    """The models this session can ask. One catalog as long as the endpoints stay the same, and who looks."""
+    now = (tuple(endpoints().values()), visitor())
+    kept: tuple[object, Catalog] | None = st.session_state.get("catalog")
+    if kept is None or kept[0] != now:
+        kept = (now, entry.catalog(now[0], runs()))
+        st.session_state["catalog"] = kept
+    return kept[1]
+
+
+def _secret_endpoints() -> dict[str, dict[str, object]]:
+    """What the file says of each endpoint; nothing of one that is no table, which then lacks what it needs."""
+    try:
+        found = st.secrets.get("endpoints", {})
+    except FileNotFoundError:
+        return {}
+    if not isinstance(found, Mapping):
+        return {"endpoints": {}}
+    return {name: dict(values) if isinstance(values, Mapping) else {} for name, values in found.items()}

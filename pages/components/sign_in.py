@@ -1,0 +1,109 @@
+"""What stands before and above every page: where a code is typed, a tab that is one too many, the line to all."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core import policy
+from core.home import HomeUnusable
+from core.server import admin, roles
+from core.server.access import COOKIES_NEEDED
+from pages import addresses
+from pages.components import session
+from pages.components.text import plain
+
+_EVERY = 20.0
+"""Seconds between two looks for a new line of the host's: each open tab runs a script for it."""
+
+_AGAIN = 2.0
+"""Seconds between two looks whether a tab was closed."""
+
+_MEANS = {
+    roles.HOST: "You are the host: you see and may do everything.",
+    roles.TEACHER: "You are a teacher: you see all runs, share and download them, and may use more than others.",
+}
+
+
+def is_open_to_all(path: str) -> bool:
+    """Whether the page of that address is shown to who has yet to type a code, in a tab that has a place: it shows what
+    came with the app, and begins nothing.
+    """
+    return path == "story" and session.has_place()
+
+
+def draw() -> None:
+    """What is shown in place of a page, to who may not see it."""
+    if not session.has_place():
+        _one_too_many()
+        return
+    st.title("Explain Yourself", anchor=False)
+    st.markdown("This app is open to those who were given a code for it. This browser then remembers you for 30 days.")
+    _form()
+    st.page_link(addresses.STORY, label="Stories: see what it is", icon=":material/slideshow:")
+
+
+def _one_too_many() -> None:
+    st.title("One tab too many", anchor=False)
+    most = roles.limit("tabs", session.visitor().name) or 0
+    st.markdown(
+        f"As many tabs of this app as you may have here ({most}) are open in this browser. Close one that you no "
+        "longer need, and this one opens by itself. What goes on in the others goes on."
+    )
+
+    @st.fragment(run_every=_AGAIN)
+    def look() -> None:
+        if session.has_place():
+            st.rerun()
+
+    look()
+
+
+def has_codes() -> bool:
+    """Whether somebody can sign in as host or teacher, and may then do more than others."""
+    is_shared = policy.hosted() or not policy.allows("others")
+    return is_shared and any(policy.code_for(role) for role in (roles.HOST, roles.TEACHER))
+
+
+def signed_in() -> None:
+    """As what one is signed in, and how to sign in or out."""
+    role = session.role()
+    if role in _MEANS:
+        with st.container(horizontal=True, vertical_alignment="center", key="signed-in"):
+            st.success(_MEANS[role], icon=":material/shield_person:")
+            if st.button("Sign out", icon=":material/logout:", key="sign-out"):
+                session.sign_out()
+                st.rerun()
+        return
+    st.markdown("Hosts and teachers sign in with their code. This browser then remembers you for 30 days.")
+    _form()
+
+
+def _form() -> None:
+    with st.form("sign-in", clear_on_submit=True):
+        code = st.text_input("Code", type="password", key="sign-in-code", max_chars=200)
+        if not st.form_submit_button("Sign in", type="primary", icon=":material/login:", key="sign-in-go"):
+            return
+    if not code.strip():
+        return
+    try:
+        session.sign_in(code)
+    except (roles.NotSignedIn, HomeUnusable) as error:
+        st.warning(plain(str(error)), icon=":material/lock_clock:")
+    else:
+        st.rerun()
+
+
+def line() -> None:
+    """That cookies are needed, in a browser that sends none; and what the host says to everybody, looked at again and
+    again while the page is open.
+    """
+    visitor = session.visitor()
+    if visitor.is_in and not visitor.takes_part:
+        st.warning(COOKIES_NEEDED, icon=":material/cookie:")
+
+    @st.fragment(run_every=_EVERY if policy.hosted() else None)
+    def look() -> None:
+        if words := admin.line():
+            st.info(plain(words), icon=":material/campaign:")
+
+    look()

@@ -1,0 +1,70 @@
+"""Tables that one may take along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from core.labs.base.lab import Lab
+from core.paper_figures import figures
+from core.report import export
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+WITHOUT_THEIRS = '<style>[data-testid="stElementToolbar"] [aria-label^="Download as CSV"] {display: none}</style>'
+"""Streamlit's own button makes a file in which what a model wrote can be a formula."""
+
+
+def table(rows: Any, key: str, alt: str, **more: Any) -> Any:
+    """A table to look around in, without numbers of rows, and blank where there is nothing; `more` as Streamlit takes
+    it. What was selected in it, if anything can be.
+    """
+    return st.dataframe(rows, hide_index=True, placeholder="", key=key, alt=alt, **more)
+
+
+def opens(cases: Sequence[str], key: str) -> dict[str, Any]:
+    """What makes a click on a row of a table open its case on this page; `key` is the table's."""
+
+    def show() -> None:
+        if rows := st.session_state[key]["selection"]["rows"]:
+            st.query_params["case"] = cases[rows[0]]
+
+    return {"on_select": show, "selection_mode": "single-row"}
+
+
+def published(lab: Lab, words: Mapping[str, str], key: str) -> None:
+    """The figures that the lab's paper reported, with their place, in `words` for its values."""
+    import pandas as pd
+
+    frame = pd.DataFrame(figures(lab.name)).replace(dict(words))
+    frame["metric"] = [lab.metric(name).title for name in frame["metric"]]
+    st.subheader("What the paper reported", anchor=False)
+    frame = frame.rename(columns=lambda name: str(name).replace("_", " ").capitalize())
+    table(frame, key, "Published figures with their place in the paper")
+
+
+def as_csv(frame: DataFrame | Callable[[], DataFrame], name: str) -> None:
+    """A button that downloads the table under that name; one that is given as a function is made when it is wanted."""
+    as_file(frame, name, "csv")
+
+
+def as_file(frame: DataFrame | Callable[[], DataFrame], name: str, kind: export.Kind) -> None:
+    """The same, as a file of that kind."""
+    form = export.FORMATS[kind]
+    download(
+        f"Download as {form.title}", lambda: export.table(frame() if callable(frame) else frame, kind),
+        f"{name}.{kind}", form.mime, "table", f"{kind}-{name}",
+    )  # fmt: skip
+
+
+def download(
+    label: str, content: Any, name: str, mime: str, icon: str, key: str, help: str | None = None, type: Any = "tertiary"
+) -> None:
+    """A button that downloads a file and leaves the page as it is; content that is a function is made when wanted."""
+    st.download_button(
+        label, content, file_name=name, mime=mime, icon=f":material/{icon}:", on_click="ignore", type=type, key=key,
+        help=help,
+    )  # fmt: skip

@@ -1,0 +1,258 @@
+"""What to ask, whom, and how: the parts of Ask's form that need a hand."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import streamlit as st
+
+from core import entry
+from core.datasets import own
+from core.labs.ask import power
+from core.labs.ask.controls import Control
+from core.labs.ask.exam import lab as sitting
+from core.labs.ask.exam.lab import ExamSpec
+from core.labs.ask.lab import LAB
+from core.labs.ask.questions import pairs, questions
+from core.labs.ask.records import Examined
+from core.labs.ask.tasks import MOST, AskSpec, calls, usual
+from core.labs.ask.words import METHODS
+from core.labs.base.lab import Prior
+from core.models.errors import OutsideWorld
+from core.models.ids import is_control
+from core.text.glossary import on_hover
+from pages.components import models, session
+from pages.components.datasets import from_dataset, of_dataset
+from pages.components.text import plain
+from pages.components.widgets import one_of
+
+TASKS = {"strategyqa": "A yes-or-no question", "shp": "Which response is better?"}
+SOURCES = {"one": "One question", "dataset": "A data set"}
+ARMS = {
+    "none": "From its answer alone",
+    "swapped": "From a placebo: another question's reasons",
+    "question_only": "From the new question alone",
+}
+"""What the controls of the prediction are called on the screen."""
+FIRST_QUESTION = "Can a penguin fly?"
+SHOWN_EXAMPLES = 3
+DEFAULT_ARMS: list[str] = list(AskSpec.model_fields["arms"].default[1:])
+
+LOCAL_SECONDS = 3
+"""About how long a call of a model in this process takes (`benchmarks/local.py`)."""
+
+SIMULATOR = "ask-simulator"
+"""The key of the widget that names who predicts."""
+
+DRAWN = frozenset({
+    *("task", "method", "question", "context", "response_1", "response_2", "gold", "model", "counterfactuals"),
+    *("dataset", "path", "split", "limit", "columns", "extra", "arms", "exam", "simulator"),
+})  # fmt: skip
+"""The fields that this form sees to."""
+
+
+def fields() -> dict[str, Any]:
+    """Task, model, way to explain, and the question, the pair or the data set."""
+    task = one_of("Task", TASKS, "task")
+    left, right = st.columns(2)
+    with left:
+        model = models.pick("Model", key="model", lab=LAB)
+    with right:
+        method = st.selectbox(
+            "How it explains", list(METHODS), format_func=lambda one: METHODS[one], key="method",
+            persist_state="session", help=on_hover("How it explains"),
+        )  # fmt: skip
+    source = one_of("What it is asked", SOURCES, "ask-source")
+    asked = from_dataset(task, "Questions", "ask-") if source == "dataset" else _starter(task, model)
+    return {"task": task, "model": model, "method": method, **asked}
+
+
+def settings(given: dict[str, Any]) -> dict[str, Any]:
+    """How many new questions; and the person's own, for a yes-or-no question."""
+    task = given["task"]
+    single = "dataset" not in given
+    model = given["model"]
+    number = st.slider("New questions", 1, MOST, usual(task, single, model), key=_number_key(task, single, model),
+                       persist_state="session", help=on_hover("New questions"))  # fmt: skip
+    if single:
+        st.caption(" ".join((power.told(number), _minutes(task, model, number))).strip())
+    arms = st.pills(
+        "Also predict each answer",
+        list(ARMS),
+        selection_mode="multi",
+        default=DEFAULT_ARMS,
+        format_func=ARMS.__getitem__,
+        key="arms",
+        persist_state="session",
+        wrap=True,
+        help=on_hover("Also predict each answer", "One more prediction of each answer for each that is chosen."),
+    )
+    extra = ""
+    if task == "strategyqa" and "question" in given:
+        extra = st.text_area(
+            "Your own questions, one a line",
+            key="extra",
+            persist_state="session",
+            placeholder="Can an ostrich fly?",
+            help="Predicted and asked like the others, but not counted: they were not drawn by the rule.",
+        )
+    exam = task != "strategyqa" or st.checkbox(
+        "The predictor takes the exam first",
+        value=True,
+        key="exam",
+        persist_state="session",
+        help="11 questions whose right guess is known: who fails them cannot tell what an explanation says. One that "
+        "took it before is not asked again; of the robots it is known what they get.",
+    )
+    simulator = models.pick_or_none(
+        "Who predicts the answers", "one that passed the exam, else the model itself", key=SIMULATOR, lab=LAB,
+        help=on_hover("Who predicts the answers", "Nobody: a model that is at hand and passed the exam, "
+                      "other than the one that explains; without one, and for robots, the model itself."),
+    )  # fmt: skip
+    lines = tuple(line.strip() for line in extra.splitlines() if line.strip())
+    return {"counterfactuals": number, "extra": lines, "arms": tuple(arms), "exam": exam, "simulator": simulator}
+
+
+def _number_key(task: str, single: bool, model: str) -> str:
+    """The key of the slider of new questions, one for each number that it starts with."""
+    return f"number-{task}-{usual(task, single, model)}"
+
+
+def _minutes(task: str, model: str, number: int) -> str:
+    """About how long a model in this process takes for so many; empty for any other model."""
+    if not model.startswith("local/"):
+        return ""
+    spec = AskSpec.model_validate({"task": task, "question": "?", "context": "?", "response_1": "?", "response_2": "?",
+                                   "model": model, "counterfactuals": number})  # fmt: skip
+    minutes = max(1, round(calls(spec, 1) * LOCAL_SECONDS / 60))
+    longer = f" More than {number} questions take longer and show more." if number < power.fewest() else ""
+    return f"On this computer that takes about {minutes} {'minute' if minutes == 1 else 'minutes'}.{longer}"
+
+
+def line(spec: AskSpec) -> list[str]:
+    """What was asked, whom, and how it explains."""
+    return [spec.title if spec.dataset else spec.question or spec.context, models.short(spec.model),
+            METHODS[spec.method].lower()]  # fmt: skip
+
+
+def fill(spec: AskSpec) -> dict[str, Any]:
+    """What the widgets hold where a run was started with `spec`."""
+    held: dict[str, Any] = {
+        "task": spec.task, "model": spec.model, "method": spec.method, "arms": list(spec.control_arms),
+        "exam": spec.exam, SIMULATOR: spec.simulator if spec.simulator != spec.model else None,
+        _number_key(spec.task, not spec.dataset, spec.model): max(spec.counterfactuals, 1),
+        "extra": "\n".join(spec.extra), "ask-source": "dataset" if spec.dataset else "one",
+    }  # fmt: skip
+    if spec.dataset:
+        return {**held, **of_dataset(spec, "ask-")}
+    if spec.task == "strategyqa":
+        return {**held, "question": spec.question}
+    return {**held, "context": spec.context, "response_1": spec.response_1, "response_2": spec.response_2}
+
+
+def button(spec: AskSpec | None) -> str:
+    """The primary button's words, with the number of calls, those of the exam too where it has to be taken."""
+    if spec is None:
+        return "Ask"
+    cases = (spec.limit or 1) if spec.dataset else 1
+    made = calls(spec, cases)
+    for exam in sitting.priors(spec):
+        if isinstance(exam, Prior) and isinstance(exam.spec, ExamSpec) and session.runs().lacks(exam):
+            made += len(exam.spec.questions)
+    # The number of rows in the user's own file is known once it is read.
+    return f"Ask · {'at most ' if own.is_own(spec.dataset) else ''}{made} calls"
+
+
+def beside(spec: AskSpec | None) -> dict[str, str]:
+    """Whether the reader guesses first: under which name their guesses are kept."""
+    known = _known(spec) if spec is not None else None
+    if spec is not None:
+        named = ("simulator",) if st.session_state.get(SIMULATOR) else ()
+        chosen = sitting.settled(spec, named, session.catalog().is_at_hand, session.runs().made)
+        itself = " (the model itself)" if chosen.simulator == spec.model else ""
+        st.caption(f"Who predicts: {plain(models.short(chosen.simulator))}{itself}.")
+    if known is not None and not known.passed:
+        st.markdown(
+            f":orange[:material/person_raised_hand:] **You predict**: {plain(models.short(known.simulator))} failed "
+            f"its exam ({known.right} of {known.of}; guessing gets {round(known.of / 3)}), so what it predicts gets no "
+            "verdict. What you predict does."
+        )
+    guess = st.checkbox(
+        "Let me guess first",
+        key="guess",
+        persist_state="session",
+        help="Say what you expect before the answer is shown, and get a precision of your own.",
+    )
+    return {"reader": entry.new_reader()} if guess else {}
+
+
+def _known(spec: AskSpec) -> Examined | None:
+    """What who predicts got in the exam; None where nobody knows yet."""
+    first = sitting.prior(spec)
+    found = session.runs().came_to(first) if isinstance(first, Prior) else first
+    return found if isinstance(found, Examined) else None
+
+
+def _examples(model: str) -> None:
+    """Ready-made questions to click; a control is offered those of its own world."""
+    known = [one.question for one in questions() if one.world or not is_control(model)]
+    shown = random.Random(st.session_state.setdefault("shuffle", 0)).sample(known, min(SHOWN_EXAMPLES, len(known)))
+
+    def take() -> None:
+        if chosen := st.session_state["example"]:
+            st.session_state["question"] = chosen
+            st.session_state["example"] = None
+
+    def shuffle() -> None:
+        st.session_state["shuffle"] += 1
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.pills("Examples", shown, key="example", on_change=take, label_visibility="collapsed", wrap=True)
+        st.button("Others", icon=":material/casino:", type="tertiary", key="others", on_click=shuffle)
+
+
+def _outside(model: str, question: str) -> None:
+    """Say of a question outside a control's world that it is, while it is typed."""
+    control = LAB.robots.controls().get(model)
+    if not isinstance(control, Control) or not question.strip():
+        return
+    try:
+        control.read(question)
+    except OutsideWorld as error:
+
+        def take(known: str) -> None:
+            st.session_state["question"] = known
+
+        models.outside(error.message, {one: one for one in error.questions}, take, "model", LAB)
+
+
+def _starter(task: str, model: str) -> dict[str, Any]:
+    """The question or pair that the person chose."""
+    if task == "strategyqa":
+        st.session_state.setdefault("question", FIRST_QUESTION)
+        question = st.text_input(
+            "Your question", key="question", placeholder="Can a penguin fly?", persist_state="session", max_chars=2000,
+            live=model in LAB.robots.controls(),
+        )  # fmt: skip
+        _outside(model, question)
+        _examples(model)
+        gold = next((one.answer for one in questions() if one.question == question.strip()), None)
+        return {"question": question, "gold": gold}
+
+    def fill() -> None:
+        if pair := next((pair for pair in pairs() if pair.id == st.session_state["pair"]), None):
+            st.session_state.update(context=pair.context, response_1=pair.response_1, response_2=pair.response_2)
+
+    if "context" not in st.session_state:
+        first = pairs()[0]
+        st.session_state.update(context=first.context, response_1=first.response_1, response_2=first.response_2)
+    titles = {pair.id: f"{pair.topic}: {pair.context[:70]}…" for pair in pairs()}
+    st.selectbox("Examples", list(titles), format_func=lambda id: titles[id], key="pair", on_change=fill)
+    context = st.text_area("The post", key="context", persist_state="session")
+    left, right = st.columns(2)
+    first_response = left.text_area("Response 1", key="response_1", height=150, persist_state="session")
+    second_response = right.text_area("Response 2", key="response_2", height=150, persist_state="session")
+    asked = [text.strip() for text in (context, first_response, second_response)]
+    preferred = next((one.preferred for one in pairs() if [one.context, one.response_1, one.response_2] == asked), None)
+    return {"context": context, "response_1": first_response, "response_2": second_response, "gold": preferred}

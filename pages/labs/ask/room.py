@@ -1,0 +1,146 @@
+"""What Ask's page draws by hand."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core import entry
+from core.labs.ask import world
+from core.labs.ask.exam import lab as sitting
+from core.labs.ask.lab import LAB
+from core.labs.ask.parse import Pair, text_of
+from core.labs.ask.records import Counterfactual
+from core.labs.ask.tasks import ONE, AskSpec
+from core.labs.ask.view import AskView
+from core.models.ids import is_control
+from core.runs.engine import Addition
+from core.transcript import Transcript
+from pages import addresses
+from pages import lab as driver
+from pages.components import plain_case, session
+from pages.components.lab_page import Offer, with_form
+from pages.components.models import SHIPPED, short
+from pages.components.run import go_on, link, resume
+from pages.components.text import plain
+from pages.labs.ask import form, methods
+from pages.labs.ask.side import SIDE
+from pages.labs.ask.words import WORDS
+
+
+def _instead(view: AskView, active: bool) -> bool:
+    if st.query_params.pop("guess", ""):
+        # A link to guess first: anyone who follows it has guesses of their own.
+        st.query_params["reader"] = entry.new_reader()
+        st.rerun()
+    if not st.query_params.get("reader"):
+        _you_predict(view, active)
+    return False
+
+
+def _offers(view: AskView) -> tuple[Offer, ...]:
+    """A question of one's own, where there is an explanation to expect an answer from."""
+    return ("question",) if view.log.status == "completed" and view.starter else ()
+
+
+def _below(view: AskView, active: bool) -> None:
+    run_id = view.log.started.run if view.log.started else ""
+    if run_id and _offers(view) and session.runs().owns(run_id):
+        _add_by_hand(run_id, view, "" if view.log.case == ONE else f", of “{view.title}”")
+    for exam in (one for one in view.exams.values() if one.run):
+        st.page_link(
+            addresses.CASE, label=f"The exam of {plain(short(exam.simulator))}, who predicts here",
+            icon=":material/school:", query_params={"run": exam.run},
+        )  # fmt: skip
+
+
+def _you_predict(view: AskView, active: bool) -> None:
+    """The way to guess first, above answers that would spoil it, where who predicted may not judge."""
+    # Until the exam is over nothing is known of who predicts.
+    if not view.unjudged or not view.to_guess(active) or (active and view.exam is None):
+        return
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="you-predict"):
+        st.markdown(
+            f"**You predict.** No verdict can be given here: {view.unjudged}. Read the explanation, say what it makes "
+            "you expect, and see what comes: that is a verdict, and yours."
+        )
+        if st.button("Predict yourself", type="primary", icon=":material/person_raised_hand:", key="predict"):
+            st.query_params["reader"] = entry.new_reader()
+            st.rerun()
+
+
+def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
+    if _sealed(view, False):
+        go_on(run_id, transcript)
+        link(run_id)
+        return False
+    if view.spec is None:
+        return True
+    if not view.spec.dataset and any(failure.error == "OutsideWorld" for failure in transcript.failures):
+        _suggest(view.spec, run_id)
+    robot = is_control(view.spec.model) and transcript.status == "completed"
+    if robot and st.button("Now ask a real language model", icon=":material/smart_toy:", key="real"):
+        roles = {"model": SHIPPED, "generators": (SHIPPED,), "simulator": SHIPPED, "exam": True}
+        real = view.spec.model_copy(update={**roles, "given": (), "given_from": ""})
+        real = sitting.settled(real, (), session.catalog().is_at_hand, session.runs().made)
+        guessing = "reader" in st.query_params
+        driver.start(LAB, real, {"reader": entry.new_reader()} if guessing else {})
+    return True
+
+
+def _sealed(view: AskView, active: bool) -> bool:
+    guessing = "reader" in st.query_params
+    return guessing and (active or any(row.guess is None for row in view.to_guess(active)))
+
+
+def _several(transcript: Transcript, run_id: str) -> None:
+    """All cases; who guesses first does not see their outcomes."""
+    if "reader" not in st.query_params:
+        plain_case.table(transcript, run_id)
+        return
+    st.page_link(
+        addresses.of_lab(LAB),
+        label="Stop guessing: show all outcomes",
+        icon=":material/visibility:",
+        query_params={name: value for name, value in st.query_params.to_dict().items() if name != "reader"},
+    )
+
+
+def _suggest(spec: AskSpec, run_id: str) -> None:
+    """Questions that a control knows, for one that it was asked in vain."""
+
+    def take() -> None:
+        driver.change(LAB, run_id, spec, question=st.session_state["suggestion"] or spec.question)
+
+    st.pills("It can answer these", world.load().suggestions(spec.question), key="suggestion", on_change=take)
+
+
+def _add_by_hand(run_id: str, view: AskView, of: str) -> None:
+    """A counterfactual of the reader's own: simulated and answered like the others, never counted."""
+    with st.container(key="act-question"), st.form("by-hand", border=False, clear_on_submit=True):
+        st.markdown(f"**Ask something else** that you expect its explanation{plain(of)} to settle")
+        if view.spec is None or view.spec.task == "strategyqa":
+            own = {"text": st.text_input("Your question", key="own", label_visibility="collapsed").strip()}
+        else:
+            parts = {"context": "The post", "response_1": "Response 1", "response_2": "Response 2"}
+            own = {field: st.text_area(name, key=f"own-{field}").strip() for field, name in parts.items()}
+            own["text"] = text_of(Pair(**own)) if all(own.values()) else ""
+        if st.form_submit_button("Add", icon=":material/add:", key="add") and own["text"]:
+            record = Counterfactual.model_validate({"origin": "hand", **own})
+            if resume(run_id, Addition(view.log.case, record, "hand-{n}")):
+                st.rerun()
+
+
+ROOM = with_form(
+    form,
+    verb="Predict answers",
+    offers=_offers,
+    instead=_instead,
+    below=_below,
+    held="reader",
+    several=_several,
+    sealed=_sealed,
+    after=_after,
+    methods=methods.draw,
+    words=WORDS,
+    side=SIDE,
+)

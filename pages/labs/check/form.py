@@ -1,0 +1,251 @@
+"""What to check, whose explanations, and how: the parts of Check's form that need a hand."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import streamlit as st
+
+from core.datasets.items import Item
+from core.labs.check.controls import LexiconControl
+from core.labs.check.lab import LAB
+from core.labs.check.lexicon import Slots
+from core.labs.check.scene import KINDS
+from core.labs.check.tasks import (
+    LABELS,
+    LONGEST,
+    CheckSpec,
+    Mask,
+    Persona,
+    Target,
+    Task,
+    Wording,
+    calls,
+    cases,
+    shipped,
+)
+from core.text.glossary import on_hover
+from pages.components import models
+from pages.components.datasets import from_dataset, of_dataset
+from pages.components.text import plain
+from pages.components.widgets import one_of, widget
+
+TASKS: dict[Task, str] = {
+    "sentiment": "Sentiment of a paragraph",
+    "multi_choice": "A question with choices",
+    "entailment": "Does a statement follow?",
+}
+SOURCES = {"own": "One paragraph", "shipped": "The items that ship", "dataset": "A data set"}
+EXPLANATIONS = KINDS
+PERSONAS: tuple[Persona, ...] = get_args(Persona)
+TARGETS: tuple[Target, ...] = get_args(Target)
+MASKS: tuple[Mask, ...] = get_args(Mask)
+SHOWN_EXAMPLES = 4
+SHOWN_KNOWN = 3
+
+DRAWN = frozenset({"task", "model", "explanations", "every_wording", "dataset", "path", "split", "limit", "columns"})
+"""The fields that this form sees to, beside those that have no widget of their own."""
+
+
+def fields() -> dict[str, Any]:
+    """Task, model, ways to explain, and what is classified. Raises ValueError where no way to explain is chosen."""
+    task = one_of("Task", TASKS, "check-task")
+    left, right = st.columns(2)
+    with left:
+        model = models.pick("Model", key="check-model", lab=LAB)
+    with right:
+        explanations = st.pills(
+            "It explains itself by",
+            list(EXPLANATIONS),
+            selection_mode="multi",
+            default=["attribution"],
+            format_func=EXPLANATIONS.__getitem__,
+            key="explanations",
+            persist_state="session",
+            wrap=True,
+            help=on_hover("It explains itself by"),
+        )
+        every = widget(LAB, "every_wording")
+    source = one_of("What it is asked about", SOURCES, "source")
+    what: dict[str, Any] = {}
+    if source == "dataset":
+        what = from_dataset(task, "Items")
+    elif source == "own":
+        what = own_paragraph(task, model)
+    else:
+        what["limit"] = st.slider("Items", 1, len(shipped(task)), 10, key="shipped", persist_state="session")
+    if not explanations:
+        raise ValueError("Choose at least one way to explain.")
+    chosen = {"task": task, "model": model, "explanations": tuple(explanations), "every_wording": every}
+    return {**chosen, **what}
+
+
+def settings(given: dict[str, Any]) -> dict[str, Any]:
+    """The wording in which everything is asked."""
+    left, right = st.columns(2)
+    with left:
+        persona = st.segmented_control(
+            "Persona", PERSONAS, default="objective", required=True, key="persona",
+            persist_state="session", help=on_hover("Persona", "The same in all three sessions."),
+        )  # fmt: skip
+        target = st.segmented_control(
+            "Target of a counterfactual", TARGETS, default="explicit", required=True, key="target",
+            persist_state="session", help=on_hover("Target of a counterfactual"),
+        )  # fmt: skip
+    with right:
+        mask = st.segmented_control(
+            "Mask", MASKS, default="[REDACTED]", required=True, key="mask",
+            format_func=plain, persist_state="session", help=on_hover("Mask"),
+        )  # fmt: skip
+        mask_sentence = st.toggle(
+            "Say that words can be masked", value=True, key="mask-sentence", persist_state="session",
+            help="A sentence in the classification prompt, the same before and after the edit.",
+        )  # fmt: skip
+        short = st.toggle("Short redaction prompt", key="short", persist_state="session")
+    wording = Wording(persona=persona, target=target, mask=mask, mask_sentence=mask_sentence, short=short)
+    return {"wordings": (wording,)}
+
+
+def line(spec: CheckSpec) -> list[str]:
+    """What was checked, whose explanations, and of which kinds."""
+    kinds = " and ".join(EXPLANATIONS[one].lower() for one in spec.explanations)
+    return [spec.title, models.short(spec.model), f"{kinds}, every wording" if spec.every_wording else kinds]
+
+
+def fill(spec: CheckSpec) -> dict[str, Any]:
+    """What the widgets hold where a run was started with `spec`."""
+    wording = spec.wordings[0]
+    held: dict[str, Any] = {
+        "check-task": spec.task, "check-model": spec.model, "explanations": list(spec.explanations),
+        f"{LAB.path}-every_wording": spec.every_wording, "persona": wording.persona, "target": wording.target,
+        "mask": wording.mask, "mask-sentence": wording.mask_sentence, "short": wording.short,
+    }  # fmt: skip
+    if spec.dataset:
+        return {**held, "source": "dataset", **of_dataset(spec)}
+    if not spec.items:
+        number = len(shipped(spec.task))
+        return {**held, "source": "shipped", "shipped": min(spec.limit or number, number)}
+    return {**held, "source": "own", **of_item(spec.task, spec.items[0])}
+
+
+def button(spec: CheckSpec | None) -> str:
+    """The primary button's words, with the number of calls."""
+    if spec is None:
+        return "Check"
+    number = calls(spec, _cases(spec))
+    return f"Check · {'at most ' if spec.controls else ''}{number} calls"
+
+
+@st.cache_data(max_entries=8, ttl=30, show_spinner=False)
+def _cases(spec: CheckSpec) -> int:
+    """How many checks a run would be. Raises DatasetError."""
+    return sum(1 for _ in cases(spec))
+
+
+def take(task: Task, id: str) -> None:
+    """Put a ready-made item into the fields."""
+    st.session_state.update(of_item(task, next(item for item in shipped(task) if item.id == id)))
+
+
+def of_item(task: Task, item: Item) -> dict[str, Any]:
+    """The values of the fields for the user's own paragraph, if that is `item`."""
+    return {
+        f"paragraph-{task}": item.paragraph,
+        f"about-{task}": item.question or item.hypothesis,
+        "choices": "\n".join(item.choices),
+        f"label-{task}": item.label,
+    }
+
+
+def unlabel(task: Task) -> None:
+    """What was edited has no correct answer any more, unless it is what ships again."""
+    now = st.session_state[f"paragraph-{task}"], st.session_state.get(f"about-{task}") or ""
+    same = (item.label for item in shipped(task) if (item.paragraph, item.question or item.hypothesis) == now)
+    st.session_state[f"label-{task}"] = next(same, None)
+
+
+def _outside(task: Task, model: str, asked: Slots) -> None:
+    """Say of a paragraph in which a control finds nothing to decide by that it is one, before it is asked."""
+    control = LAB.robots.controls().get(model)
+    if not isinstance(control, LexiconControl) or not asked.paragraph.strip() or control.knows(task, asked):
+        return
+    said = f"{model} goes by single words and finds nothing here to decide by: it would answer “unknown”."
+    known = {item.id: item.id.replace("-", " ") for item in shipped(task)[:SHOWN_KNOWN]}
+    models.outside(said, known, lambda id: take(task, id), "check-model", LAB)
+
+
+def examples(task: Task) -> None:
+    """Ready-made paragraphs to click."""
+
+    def chosen() -> None:
+        if id := st.session_state["check-example"]:
+            take(task, id)
+            st.session_state["check-example"] = None
+
+    def others() -> None:
+        st.session_state["examples-from"] = st.session_state.get("examples-from", 0) + SHOWN_EXAMPLES
+
+    items = shipped(task)
+    first = st.session_state.get("examples-from", 0) % len(items)
+    shown = [items[(first + step) % len(items)].id for step in range(SHOWN_EXAMPLES)]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.pills(
+            "Examples",
+            shown,
+            format_func=lambda id: id.replace("-", " "),
+            key="check-example",
+            on_change=chosen,
+            label_visibility="collapsed",
+            wrap=True,
+        )
+        st.button("Others", icon=":material/casino:", type="tertiary", key="check-others", on_click=others)
+
+
+def own_paragraph(task: Task, model: str) -> dict[str, Any]:
+    """The user's own paragraph, with what is asked about it and the correct answer, if known."""
+    if f"paragraph-{task}" not in st.session_state:
+        take(task, shipped(task)[0].id)
+    paragraph = st.text_area(
+        "Premise: only this is ever edited" if task == "entailment" else "Paragraph",
+        key=f"paragraph-{task}",
+        height=120,
+        max_chars=LONGEST,
+        persist_state="session",
+        on_change=unlabel,
+        args=(task,),
+    )
+    examples(task)
+    about = ""
+    choices: tuple[str, ...] = ()
+    if task != "sentiment":
+        words = "Question" if task == "multi_choice" else "Statement"
+        about = st.text_input(
+            words, key=f"about-{task}", max_chars=2000, persist_state="session", on_change=unlabel, args=(task,)
+        )
+    if task == "multi_choice":
+        lines = st.text_area("Choices, one a line", key="choices", height=110, persist_state="session")
+        choices = tuple(dict.fromkeys(line.strip() for line in lines.splitlines() if line.strip()))
+    _outside(task, model, Slots(paragraph=paragraph, question=about, hypothesis=about, choices=choices))
+    labels = choices or LABELS.get(task, ())
+    if st.session_state.get(f"label-{task}") not in labels:
+        st.session_state[f"label-{task}"] = None
+    label = st.selectbox(
+        "Correct answer",
+        labels,
+        index=None,
+        key=f"label-{task}",
+        placeholder="not known",
+        persist_state="session",
+        help="With it, the target of a counterfactual is chosen from it, as in the paper, and wrong first answers do "
+        "not count. Without it the target is chosen from the model's first answer.",
+    )
+    item = {
+        "id": "text",
+        "task": task,
+        "paragraph": paragraph,
+        "question": about if task == "multi_choice" else "",
+        "hypothesis": about if task == "entailment" else "",
+        "choices": choices,
+        "label": label,
+    }
+    return {"items": (item,)}

@@ -1,0 +1,206 @@
+"""Draw what you think: a person asks a function of numbers for a few values and draws its curve; then it is shown, with
+the curves of a robot and of a model beside it. The box of a day is the same for everybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from typing import Literal
+
+import streamlit as st
+
+from core.events import CallFailed
+from core.labs.probe import sketch
+from core.labs.probe.functions.numeric import PROBED
+from core.labs.probe.lab import LAB
+from core.labs.probe.plot import plot_of
+from core.labs.probe.records import Submission, Wish
+from core.labs.probe.tasks import ProbeSpec
+from core.labs.probe.view import ProbeView
+from core.report.scenes import who
+from core.runs.library import NoSuchRun
+from core.scene import Curve
+from core.server.quotas import TooMuch
+from core.text.plurals import counted
+from pages import lab as driver
+from pages.components import session
+from pages.components.models import SHIPPED
+from pages.components.run import problems
+from pages.components.text import plain
+from pages.components.throttle import PACE
+from pages.viewer.drawing import drawing
+
+LIVES = 10
+"""Calls of the box of a day."""
+
+ROBOT = "control/straight"
+AGAINST = "against"
+"""Names in the address the runs whose curves are shown beside the drawn one."""
+
+MOST = 2
+"""So many: each curve has a look of its own."""
+
+LOOKS = ("reader", "baseline")
+
+HAND = "By hand"
+
+_EVERY = 1.0
+
+
+def can_be_drawn(spec: ProbeSpec) -> bool:
+    """A function of numbers, over the range that is tested; of typed pairs nothing lies between the inputs."""
+    return spec.category == "numeric" and not (spec.own and spec.own_kind == "pairs")
+
+
+def left(view: ProbeView) -> int:
+    """Calls that can still be made, one at a time."""
+    assert view.spec is not None
+    return max(0, min(view.spec.probes - len(view.probes), view.spec.rounds - len(view.wishes)))
+
+
+def chart(run_id: str, view: ProbeView) -> Wish | Submission | None:
+    """The chart to ask and draw on; what the person did there, to be handed to the run, once."""
+    plot = plot_of(view)
+    did = drawing(
+        run_id, plot.points if plot else (), calls=len(view.probes), left=left(view), many=sketch.POINTS, x_ends=PROBED
+    )
+    try:
+        if did.curve is not None:
+            return sketch.submission(did.curve)
+        if did.asked is not None and left(view) and PROBED[0] <= float(did.asked) <= PROBED[1]:
+            return Wish(inputs=(f"{float(did.asked):g}",))
+    except (TypeError, ValueError) as error:
+        problems(ValueError(f"That is no drawing: {error}"))
+    return None
+
+
+# The robot and the model
+
+
+def let_try(run_id: str, spec: ProbeSpec, model: str) -> None:
+    """Begin the same function with an agent, whose curve will stand beside the drawn one."""
+    fields = {**spec.model_dump(), "beside": "", "given": None, "interpreter": "aia", "model": model}
+    try:
+        run = session.runs().start(LAB.name, ProbeSpec.model_validate(fields), session.catalog().get)
+    except (CallFailed, ValueError, TooMuch) as error:
+        problems(error)
+        return
+    st.query_params[AGAINST] = ",".join([*_against(), run][-MOST:])
+
+
+def _against() -> list[str]:
+    return [one for one in st.query_params.get(AGAINST, "")[:400].split(",") if one]
+
+
+def _others(view: ProbeView) -> Iterator[tuple[str, ProbeView]]:
+    """The runs beside, of the very function."""
+    beside = view.spec.beside if view.spec else ""
+    for run in dict.fromkeys([*filter(None, [beside]), *_against()][:MOST]):
+        try:
+            state = session.run(run).watch().transcript
+        except NoSuchRun:
+            continue
+        if state.started is None or state.started.lab != LAB.name:
+            continue
+        other: ProbeView = LAB.view(state.case(state.only))
+        if other.truth is None or (view.truth and other.truth.y == view.truth.y):
+            yield run, other
+
+
+# The end
+
+
+def picture(run_id: str, view: ProbeView) -> None:
+    """The function, wiped in over what was drawn, then what the others came to; the tiles of each."""
+    plot = plot_of(view)
+    assert plot is not None and view.spec is not None
+    others = list(_others(view))
+    curves = [*_curve(view, HAND, "claim"), *(one for one in plot.curves if one.kind == "truth")]
+    for (_, other), look in zip(others, LOOKS, strict=False):
+        curves += _curve(other, _name(other), look)
+    st.markdown("#### What it is, and what was drawn", anchors=False)
+    drawing(
+        run_id, plot.points, calls=len(view.probes), left=0, many=sketch.POINTS, x_ends=PROBED, y_ends=plot.y_ends,
+        curves=curves,
+    )  # fmt: skip
+    rows = {HAND: sketch.tiles(view)} | {_name(other): sketch.tiles(other) for _, other in others if other.truth}
+    st.markdown("  \n".join(f"**{plain(name)}** {sketch.row(found)}" for name, found in rows.items()))
+    st.caption(
+        f"Each tile is a stretch of the range: full where the line lies within {sketch.NEAR:.0%} of the function's "
+        f"height over {sketch.MOSTLY:.0%} of it, half over {sketch.PARTLY:.0%}. All are held to the same."
+    )
+    _shared(view)
+    if len(others) < MOST and not any(other.spec and other.spec.model == SHIPPED for _, other in others):
+        words = "Let a small local model try it too"
+        if st.button(words, icon=":material/smart_toy:", key="agent-beside", help="A minute or two."):
+            let_try(run_id, view.spec, SHIPPED)
+            st.rerun()
+    if any(session.run(run).active() for run, _ in others):
+        _await([run for run, _ in others])
+
+
+def _curve(view: ProbeView, label: str, kind: str) -> Iterator[Curve]:
+    plot = plot_of(view)
+    for one in plot.curves if plot else ():
+        if one.kind == "claim":
+            yield Curve.model_validate({**one.model_dump(), "label": label, "kind": kind})
+
+
+def _name(view: ProbeView) -> str:
+    shown = who(view.spec.model).shown if view.spec else ""
+    return shown[:1].upper() + shown[1:]
+
+
+def _await(runs: list[str]) -> None:
+    """Draw the page again once they are done."""
+
+    @st.fragment(run_every=PACE.seconds(_EVERY))
+    def look() -> None:
+        if not any(session.run(run).active() for run in runs):
+            st.rerun()
+        st.caption(":material/hourglass_top: The others are still at work.")
+
+    look()
+
+
+def _shared(view: ProbeView) -> None:
+    """The tiles of the person as text, to be sent to others, with the way to the same box."""
+    spec, day = view.spec, None
+    assert spec is not None
+    if spec == box(found := day_of(str(spec.seed))):
+        day = found
+    about = f"the box of {day:%-d %B %Y}" if day else spec.title
+    base = (st.context.url or "").split("?")[0]
+    where = f"\n{base}?box={day:%Y%m%d}" if day else ""
+    made = f"{sketch.row(sketch.tiles(view))}, {counted(len(view.probes), 'call')}"
+    st.code(f"Explain Yourself: I drew {about}\n{made}{where}", language=None, wrap_lines=True)
+
+
+# The box of a day
+
+
+def day_of(written: str) -> date:
+    """The day that is written 20261123; today where none is."""
+    try:
+        return datetime.strptime(written, "%Y%m%d").replace(tzinfo=UTC).date()
+    except ValueError:
+        return datetime.now(UTC).date()
+
+
+def box(day: date) -> ProbeSpec:
+    """What everybody gets who draws on that day: its seed is the date."""
+    seed = int(f"{day:%Y%m%d}")
+    title = f"The box of {day:%-d %B %Y}"
+    return ProbeSpec(category="numeric", seed=seed, interpreter="you", rounds=LIVES, probes=LIVES, title=title)
+
+
+def begin() -> None:
+    """The button for the box of the day that the address names, or of today."""
+    asked = st.query_params.get("box", "")
+    day = day_of(asked)
+    words = f"Draw the box of {day:%-d %B %Y}" if asked else "Draw today's box"
+    kind: Literal["primary", "secondary"] = "primary" if asked else "secondary"
+    about = f"A hidden function of numbers, {LIVES} calls, your pen."
+    if st.button(words, icon=":material/draw:", key="box", type=kind, help=about):
+        driver.start(LAB, box(day), {})

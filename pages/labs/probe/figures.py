@@ -1,0 +1,78 @@
+"""Every figure of a black box, by both sets of rules, and how figures are written."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.labs.probe import charts
+from core.labs.probe.agreement import ABSOLUTE, RELATIVE
+from core.labs.probe.case_facts import Facts
+from core.labs.probe.metrics import METRICS
+from core.labs.probe.view import ProbeView
+from core.rulesets import RULES
+from core.score import Score
+from pages.components.pictures import PLAIN
+from pages.components.tables import table
+from pages.components.text import plain
+
+TITLES = {metric.name: metric.title for metric in METRICS}
+"""What each figure is called."""
+
+
+def number(value: float) -> str:
+    """A figure as it is shown."""
+    if 0 < abs(value) < 0.0005:
+        return "< 0.001"
+    if abs(value) < 1_000:
+        return f"{value:.3f}".rstrip("0").rstrip(".") or "0"
+    return f"{value:.2g}"
+
+
+def researchers(case: ProbeView) -> None:
+    """Every figure by both sets of rules; of a function of numbers how far the code is off, over x."""
+    with st.expander("For researchers", icon=":material/monitoring:", key="researchers"):
+        st.markdown("**Every figure, by both sets of rules**")
+        rows = [_row(case, metric, score) for metric in TITLES if (score := case.score(metric)) is not None]
+        table(rows, "figures-table", "Every figure by both sets of rules")
+        lacking, of = Facts(case).not_run
+        st.caption((f"{lacking} of {of} tests could not be run here. " if lacking else "") + FOUND)
+        _apart(case)
+
+
+FOUND = (
+    f"Found is said of code that gives the function's value at every test point, to within {RELATIVE:.3%} of it, or "
+    f"{ABSOLUTE:g} near zero (of a function below 1, that share of its largest value). A small error does not say that."
+)
+
+
+def _row(case: ProbeView, metric: str, score: Score) -> dict[str, str]:
+    both = {rules: case.value(metric, rules) for rules in RULES}
+    shown = {rules: "undefined" if value is None else number(value) for rules, value in both.items()}
+    if score.low is not None and score.high is not None:
+        shown["repaired"] += f" ({score.low:.2f} to {score.high:.2f})"
+    return {
+        "Figure": TITLES[metric],
+        "Repaired rules": shown["repaired"],
+        "Paper rules": shown["paper"],
+        "Counted": f"{score.n} of {score.of}",
+        "Note": case.reason(metric) or case.reason(metric, "paper") or _again(score),
+    }
+
+
+def _again(score: Score) -> str:
+    distinct = score.detail.get("distinct", score.n)
+    return f"interval for {distinct} different examples" if distinct < score.n else ""
+
+
+def _apart(case: ProbeView) -> None:
+    """What the code gives less what the function gives."""
+    truth, given = case.truth, case.estimate.repaired if case.estimate else ()
+    if truth is None or not truth.x or len(given) != len(truth.y) or not any(y is not None for y in given):
+        return
+    picture = charts.residuals(truth.x, truth.y, given)
+    st.plotly_chart(
+        picture, key="residuals", config=PLAIN, alt="What the code gives less what the function gives, over x"
+    )
+    most = charts.reach(truth.y, given)
+    if farther := sum(one is not None and abs(one) > most for one in charts.differences(truth.y, given)):
+        st.caption(plain(f"At {farther} of {len(truth.x)} test points the difference is larger than {most:.4g}."))

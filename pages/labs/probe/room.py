@@ -1,0 +1,135 @@
+"""What Probe's page draws by hand."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.labs.probe.lab import LAB
+from core.labs.probe.sketch import is_drawn
+from core.labs.probe.tasks import NAMES, ProbeSpec
+from core.labs.probe.view import ProbeView
+from core.models.ids import is_control
+from core.runs.library import NoSuchRun
+from core.transcript import Transcript
+from pages import lab as driver
+from pages.components import session
+from pages.components.lab_page import with_form
+from pages.components.models import SHIPPED
+from pages.labs.probe import drawn, figures, form, methods, picking, turn
+from pages.labs.probe.side import SIDE
+
+OTHERS = (
+    ("agent", SHIPPED, "small local model", "smart_toy", "A minute or two."),
+    ("robot", drawn.ROBOT, "robot", "precision_manufacturing", None),
+)
+"""Who may try what a person tried: the button's key, the model, what it is called, an icon, and how long it takes."""
+
+
+def _sealed(view: ProbeView, active: bool) -> bool:
+    return bool(st.query_params.get("hold"))
+
+
+def _instead(view: ProbeView, active: bool) -> bool:
+    spec = view.spec
+    if spec and spec.interpreter == "you" and view.interpretation is None and not active and view.log.started:
+        turn.turn(view.log.started.run, view)
+        return True
+    if active and spec and not view.probes and spec.is_module and spec.backbone == "embedding":
+        st.caption("The sentence encoder is loaded on first use: this takes a few seconds, once.")
+    if view.truth is not None and view.log.started and is_drawn(view.interpretation) and not active:
+        drawn.picture(view.log.started.run, view)
+        return True
+    if view.truth is not None and not active and picking.is_picked(view):
+        picking.end(view)
+        return True
+    if is_held := _sealed(view, active):
+        _held(view, active)
+    return is_held
+
+
+def _held(view: ProbeView, active: bool) -> None:
+    state = f"It is done: {len(view.probes)} calls in {len(view.exchanges)} rounds"
+    with st.container(border=True, key="held"):
+        st.markdown(
+            f"**{'It is at work' if active else state}.** What it found and what the function is stay hidden until you "
+            "have tried yourself."
+        )
+
+
+def _below(view: ProbeView, active: bool) -> None:
+    if view.truth is not None:
+        figures.researchers(view)
+
+
+def _after(transcript: Transcript, view: ProbeView, run_id: str) -> bool:
+    """What can be done once a run is over: try it oneself, let an agent try, compare."""
+    spec = view.spec
+    if spec is None:
+        return True
+    yours = spec.interpreter == "you"
+    if (
+        spec.beside
+        and not is_drawn(view.interpretation)
+        and view.truth is not None
+        and (other := _other(spec.beside)) is not None
+    ):
+        turn.beside(view, other)
+    if _sealed(view, False):
+        with st.container(horizontal=True):
+            if st.button("Your turn", icon=":material/front_hand:", type="primary", key="turn"):
+                driver.start(LAB, _yours(spec, run_id), {})
+            if st.button("Show me the truth", icon=":material/visibility:", key="reveal"):
+                del st.query_params["hold"]
+                st.rerun()
+        return False
+    if transcript.status != "completed" or transcript.planned > 1:
+        return not (yours and view.truth is None)
+    if yours and view.truth is None:
+        return False
+    with st.container(horizontal=True):
+        others = OTHERS if yours and not spec.beside and not is_drawn(view.interpretation) else ()
+        for key, model, who, icon, takes in others:
+            if st.button(f"Let a {who} try it", icon=f":material/{icon}:", key=key, help=takes):
+                agent = {"interpreter": "aia", "model": model, "beside": run_id}
+                driver.start(LAB, spec.model_copy(update=agent), {})
+        if not spec.own and st.button("Try the next function yourself", icon=":material/front_hand:", key="turn"):
+            driver.start(LAB, _yours(spec.model_copy(update=_next(spec)), ""), {})
+        if is_control(spec.model) and st.button("Now a real language model", icon=":material/smart_toy:", key="real"):
+            real = {"model": SHIPPED, "rounds": min(spec.rounds, 8)}
+            driver.start(LAB, spec.model_copy(update=real), {})
+    return True
+
+
+def _yours(spec: ProbeSpec, beside: str) -> ProbeSpec:
+    return spec.model_copy(update={"interpreter": "you", "model": "", "beside": beside})
+
+
+def _next(spec: ProbeSpec) -> dict[str, object]:
+    """The truth of this one is out: the next seed, drawn like it."""
+    seed = spec.seed + 1
+    fresh = ProbeSpec(category=spec.category, seed=seed, difficulty=spec.difficulty, interpreter="you")
+    return {"seed": seed, "function": "", "find_dir": None, "title": fresh.title}
+
+
+def _other(run_id: str) -> ProbeView | None:
+    try:
+        state = session.run(run_id).watch().transcript
+    except NoSuchRun:
+        return None
+    view: ProbeView = LAB.view(state.case(state.only))
+    return view
+
+
+ROOM = with_form(
+    form,
+    verb="Draw curves",
+    begin=drawn.begin,
+    instead=_instead,
+    below=_below,
+    held="hold",
+    sealed=_sealed,
+    after=_after,
+    methods=methods.draw,
+    words=dict([*form.TITLES.items(), *NAMES.items()]),
+    side=SIDE,
+)

@@ -1,0 +1,155 @@
+"""How a study goes: state, buttons, a bar for each cell, what it has spent. Drawn again while it goes on."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import streamlit as st
+
+from core import entry, home
+from core.events import CallFailed
+from core.journal import JournalInUse
+from core.runs.library import NoSuchRun
+from core.studies import desired_state
+from core.studies.background import AlreadyGoing
+from core.studies.desired_state import MOST_AT_ONCE
+from core.studies.plan import BadStudy, Study
+from core.studies.progress import CONTROLS, Progress
+from core.text.plurals import counted
+from pages.components import session
+from pages.components.run import problems
+from pages.components.text import plain
+from pages.results.facets import words as of_facet
+from pages.study.form import edit
+from pages.study.results import READ, Found, called
+from pages.study.table_text import Said, State, finding
+
+GO_ON = {
+    "new": "Start",
+    "paused": "Resume",
+    "interrupted": "Go on",
+    "failed": "Try again",
+    "off": "Try the controls again",
+}
+"""What the primary button is called, where there is one."""
+
+TROUBLE = "study-trouble"
+"""Why a study could not be let go on, by its name."""
+
+COLOURS = {"blue": st.info, "green": st.success, "orange": st.warning, "red": st.error}
+
+
+def verdict(said: Said, state: State, found: Found) -> None:
+    """What happened, in a sentence or two."""
+    icons = {"done": "check_circle", "running": "sync", "pausing": "hourglass_bottom", "new": "checklist",
+             "paused": "pause_circle", "off": "error", "failed": "error"}  # fmt: skip
+    text = plain(said.words)
+    if state != "off" and (sentence := finding(found.cells, called)):
+        text += f"\n\n**{plain(sentence)}**"
+    if state == "new":
+        st.markdown(f":gray-badge[{said.badge}] {text}")
+        return
+    COLOURS[said.colour](text, icon=f":material/{icons.get(state, 'info')}:", title=said.badge.capitalize())
+
+
+def buttons(study: Study, state: State, now: Progress, text: str) -> None:
+    """Start or go on; pause; how many runs at a time. `text` is the study's file."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="study-buttons"):
+        if state in GO_ON:
+            st.button(GO_ON[state], type="primary", icon=":material/play_arrow:", key="study-go",
+                      on_click=_again if state == "off" else _start, args=[study])  # fmt: skip
+        if state == "spent":
+            st.button("Raise the budget", type="primary", icon=":material/edit:", key="study-raise", on_click=edit,
+                      args=[text])  # fmt: skip
+        if state in ("running", "pausing"):
+            st.button("Pause", icon=":material/pause:", key="study-pause", disabled=state == "pausing",
+                      on_click=_want, args=[study, {"paused": True}])  # fmt: skip
+        if state in ("running", "pausing", "paused", "interrupted"):
+            st.number_input(
+                "Runs at a time", 1, MOST_AT_ONCE, now.at_once, key="study-at-once-now", width=160,
+                on_change=lambda: _want(study, {"at_once": int(st.session_state["study-at-once-now"])}),
+            )  # fmt: skip
+    if state == "spent":
+        st.caption("This opens the file as a text. Raise the budget there, and plan it as another study: what was "
+                   "answered is found again, and not asked twice.")  # fmt: skip
+    if (trouble := st.session_state.get(TROUBLE)) and trouble[0] == study.name and state in GO_ON:
+        problems(trouble[1])
+
+
+def _want(study: Study, changes: dict[str, object]) -> None:
+    desired_state.want(home.home(), study.name, **changes)
+
+
+def _start(study: Study) -> None:
+    st.session_state.pop(TROUBLE, None)
+    try:
+        entry.studies().start(study, session.catalog().get, session.visitor().name)
+    except (CallFailed, AlreadyGoing, BadStudy, OSError) as error:
+        words = error if isinstance(error, CallFailed) else ValueError(str(error))
+        st.session_state[TROUBLE] = (study.name, words)
+
+
+def _again(study: Study) -> None:
+    """Let the controls be asked again: what they were read as is put away, for what completed is never repeated."""
+    st.session_state.pop(READ, None)
+    for run in study.controls:
+        with suppress(NoSuchRun, JournalInUse):
+            session.own(run.id).delete()
+    _start(study)
+
+
+def bars(now: Progress, state: State) -> None:
+    """How far it is as a whole, how fast, what it cost, and each cell."""
+    shares = sum(cell.share * cell.runs for cell in now.cells)
+    st.progress(min(1.0, shares / max(1, now.runs)), text=f"{now.ended} of {counted(now.runs, 'run')}")
+    with st.container(horizontal=True, key="study-now"):
+        st.metric("Calls answered", f"{now.answered:,}")
+        if state in ("running", "pausing"):
+            st.metric("Calls a minute", "–" if now.rate is None else f"{now.rate:,.0f}", help="Over the last minute.")
+        if now.paid or now.budget_calls:
+            of = f" of {now.budget_calls:,}" if now.budget_calls else ""
+            st.metric(
+                "Asked of models", f"{now.paid:,}{of}", help="Calls of models that are no robots, failed ones too."
+            )
+        if now.paid:
+            of = f" of ${now.budget_money:,.2f}" if now.budget_money else ""
+            more = "" if not now.unpriced else " and unknown"
+            st.metric("Spent", f"${now.money:,.2f}{more}{of}" if now.money or not now.unpriced else "unknown",
+                      help="By the prices in data/models.toml.")  # fmt: skip
+        if failed := sum(now.failures.values()):
+            st.metric("Failed", f"{failed:,}", help="Calls or runs. None of them is counted as an answer.")
+    if now.failures:
+        st.caption(
+            "Failed: " + "; ".join(f"{n:,} × {plain(of_facet('error', name))}" for name, n in now.failures.items())
+        )
+    for endpoint, history in now.limits.items():
+        st.caption(
+            f"Concurrency limit of {plain(endpoint)}: {history[-1]} calls"
+            + (f", at first {history[0]}" if history[1:] else "")
+        )
+    _cells(now)
+
+
+def _cells(now: Progress) -> None:
+    st.dataframe(
+        [
+            {
+                "Done": int(100 * cell.share),
+                "What": f"{cell.lab} · {_named(cell.cell)}".removesuffix(" · "),
+                "Cases": f"{cell.cases:,} of {cell.of:,}" if cell.of else f"{cell.cases:,}",
+                "Calls": cell.answered,
+                "Failed": sum(cell.failures.values()),
+            }
+            for cell in now.cells
+        ],
+        hide_index=True, key="study-cells", height=min(38 + 35 * max(1, len(now.cells)), 320),
+        alt="How far each combination of settings is",
+        column_config={
+            "Done": st.column_config.ProgressColumn(format="%d %%", min_value=0, max_value=100, width="small"),
+            "What": st.column_config.TextColumn(width="large"),
+        },
+    )  # fmt: skip
+
+
+def _named(cell: str) -> str:
+    return "robots of known truth, asked first" if cell == CONTROLS else called(cell)

@@ -1,0 +1,277 @@
+"""What a study found: its tables, each cell with n and interval and the way to the cases behind it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from core import entry, home
+from core.charts import dial
+from core.labs.base.declared import FACETS
+from core.report import methods, study_html
+from core.store.filters import MOST_VALUES, Filter
+from core.studies import human, tables
+from core.studies.multiverse import TITLE as MULTIVERSE
+from core.studies.paired import DIFFERENCES
+from core.studies.plan import Planned, Study
+from core.studies.run_status import Standing
+from core.studies.table_cells import Row
+from core.text.glossary import on_hover
+from pages import addresses
+from pages.components import lab_page
+from pages.components.models import short
+from pages.components.pictures import PLAIN
+from pages.components.tables import as_csv, download
+from pages.components.text import plain
+from pages.components.throttle import aside
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+LARGEST = 12
+"""Columns of a table that is drawn as one; what is wider is a list."""
+
+READ = "study-found"
+"""Where is kept what was read of a study's journals."""
+
+PATIENCE = 10.0
+"""While a study goes on, reading its journals again takes no more than one part in so many of the time."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The cells of all tables, what is wrong with the instrument, and where each cell leads to (by its place)."""
+
+    cells: Sequence[Row] = ()
+    off: Sequence[str] = ()
+    links: Sequence[str] = ()
+
+
+@dataclass
+class _Kept:
+    """What was found when things were as `now` says, at the time `at` (time.monotonic()) and in so many seconds; and
+    what was read of runs that have completed.
+    """
+
+    now: tuple[Any, ...] = ()
+    found: Found = Found()
+    at: float = 0.0
+    took: float = 0.0
+    runs: dict[str, DataFrame] = field(default_factory=dict)
+
+
+def found(study: Study, stand: Mapping[str, Standing], file: int, running: bool) -> Found:
+    """What the study found so far. `file` tells one content of its file from another. While it goes on, this may be
+    what was so a little while ago.
+    """
+    now = (study.name, file, sum(len(one.cases) for one in stand.values()),
+           sum(one.status == "completed" for one in stand.values()),
+           human.bytes_said(study, entry.labs(), home.journals()))  # fmt: skip
+    if not any(one.cases for one in stand.values()):
+        return Found()
+    kept: _Kept | None = st.session_state.get(READ)
+    if kept is None or kept.now[:2] != now[:2]:
+        kept = st.session_state[READ] = _Kept()
+    elif kept.now == now or (running and time.monotonic() < kept.at + PATIENCE * kept.took):
+        return kept.found
+    began, labs = time.monotonic(), entry.labs()
+    with aside():
+        frame = tables.measured(study, labs, home.journals(), kept.runs)
+        cells = tables.drawn(study, labs, frame)
+        kept.found = Found(cells, tables.off(labs, frame), _links(study, cells))
+    kept.now, kept.at, kept.took = now, time.monotonic(), time.monotonic() - began
+    return kept.found
+
+
+def _links(study: Study, cells: Sequence[Row]) -> list[str]:
+    runs = {run.id: run for run in study.all}
+    return [_link(study, runs, cell["behind"]) for cell in cells]
+
+
+def _link(study: Study, runs: Mapping[str, Planned], behind: Sequence[tuple[str, str]]) -> str:
+    """Where Browse lists the cases behind a cell: its runs, and what of the facets all of these cases have alike."""
+    if not behind:
+        return ""
+    of = list(dict.fromkeys(run for run, _ in behind))
+    spec = {run: runs[run].spec.model_dump(mode="json") for run in of if run in runs}
+    facets = [runs[run].lab.facets(spec[run], case) for run, case in behind if run in spec]
+    alike = {name: {str(one.get(name) or "") for one in facets} for name in FACETS}
+    chosen = {name: tuple(values) for name, values in alike.items() if len(values) == 1 and values != {""}}
+    # An address holds so many runs; of more it names the study.
+    few = len(of) <= MOST_VALUES
+    wanted = Filter(chosen=chosen if few else {**chosen, "study": (study.name,)}, runs=tuple(of) if few else ())
+    return f"browse?{urlencode(wanted.query(), doseq=True)}"
+
+
+def called(label: str) -> str:
+    """A row, a column or a cell as the screens call it."""
+    return " · ".join(lab_page.words().get(part) or short(part) for part in label.split(" · "))
+
+
+def draw(study: Study, found: Found) -> None:
+    """The tables, those of the controls first; the dial where the truth is known; and what can be taken along."""
+    titles = list(dict.fromkeys(cell["table"] for cell in found.cells))
+    for title in titles:
+        places = [place for place, cell in enumerate(found.cells) if cell["table"] == title]
+        if title == tables.CONTROLS:
+            _controls(found, places)
+        elif title != "Power" and not title.startswith(MULTIVERSE):
+            figure = title.rpartition(": ")[2].removesuffix(DIFFERENCES)
+            cells, links = [found.cells[place] for place in places], [found.links[place] for place in places]
+            if title.endswith(DIFFERENCES) and len(places) > LARGEST:
+                with st.expander(plain(title), icon=":material/difference:"):
+                    _table(cells, links, title)
+            else:
+                st.subheader(plain(title), anchor=False, help=_meaning(figure))
+                _table(cells, links, title)
+            if title.endswith(DIFFERENCES):
+                st.caption(
+                    "First minus second, over the items that both have while all else is equal, with a 95 % interval; "
+                    "p of a paired test, corrected by Holm's method for all pairs of this table."
+                )
+    if "Power" in titles:
+        st.subheader("What is measured against what is so", anchor=False)
+        st.caption("Each point is a robot that was built to keep to its explanations on a known share of its items. On "
+                   "the dotted line the measure reads just that.")  # fmt: skip
+        figure = dial.draw(found.cells)
+        st.plotly_chart(
+            figure, key="study-dial", config=PLAIN,
+            alt="Above: the measured share over the true one, with intervals. Below: the chance of telling a robot "
+            "from one that keeps to half of its explanations, over the number of items.",
+        )  # fmt: skip
+    for title in titles:
+        if title.startswith(MULTIVERSE):
+            places = [place for place, cell in enumerate(found.cells) if cell["table"] == title]
+            with st.expander(
+                f"What hangs on choices: {plain(title.removeprefix(MULTIVERSE))}", icon=":material/alt_route:"
+            ):
+                st.caption(
+                    "The same answers, read and counted in every way that was tried: from the lowest to the highest "
+                    "figure, and how far each choice alone moves it. This is a range, no interval."
+                )
+                _table([found.cells[one] for one in places], [found.links[one] for one in places], title)
+    if titles:
+        take_along(study, found)
+
+
+def _meaning(title: str) -> str | None:
+    """What the figure of that title means: as the glossary has it, else as its lab does."""
+    helps = {
+        one.help
+        for lab in entry.labs().values()
+        for one in (*lab.metrics, *lab.studies.for_tables)
+        if one.title == title
+    }
+    return on_hover(title, helps.pop() if len(helps) == 1 else None)
+
+
+def _controls(found: Found, places: Sequence[int]) -> None:
+    """What the robots were read as, and what they must read."""
+    icon, do = (":material/error:", "do not read") if found.off else (":material/verified:", "read")
+    with st.expander(f"The controls {do} what they must", icon=icon, expanded=bool(found.off), key="study-controls"):
+        st.caption(
+            "Robots whose truth is known come first. "
+            + (
+                "One was not read as it must be, so no figure below can be relied on, and nothing more is asked."
+                if found.off
+                else "Were one of them not read as it must be, the study would stop there."
+            )
+        )
+        rows = [
+            {
+                "Robot": plain(called(found.cells[place]["row"])),
+                "What is measured": plain(found.cells[place]["column"]),
+                "Must read": f"{found.cells[place]['truth']:.2f}",
+                "Reads": _value(found.cells[place], found.links[place]),
+                "Items": _items(found.cells[place]),
+            }
+            for place in places
+        ]
+        st.table(rows, border="horizontal", hide_index=True, alt="What the controls read")
+
+
+def _table(cells: Sequence[Row], links: Sequence[str], title: str) -> None:
+    if not any(cell["of"] or cell["published"] is not None for cell in cells):
+        st.caption(plain(" ".join(str(cell["note"]) for cell in cells)))
+        return
+    columns = list(dict.fromkeys(cell["column"] for cell in cells))
+    if len(columns) > LARGEST:
+        _list(cells, links, title)
+        return
+    rows: dict[str, dict[str, str]] = {}
+    for cell, link in zip(cells, links, strict=True):
+        named = plain(called(cell["row"]))
+        rows.setdefault(named, {" ": named})[plain(called(cell["column"]))] = _cell(cell, link)
+    blank = dict.fromkeys([" ", *(plain(called(column)) for column in columns)], "–")
+    st.table([{**blank, **row} for row in rows.values()], border="horizontal", hide_index=True, alt=title)
+    if any(cell["thin"] for cell in cells):
+        st.caption(
+            "\\* Of what was tried on these items, question by question or test by test, less than 70 % counts; the "
+            "rest was set aside, each with its reason."
+        )
+
+
+def _list(cells: Sequence[Row], links: Sequence[str], title: str) -> None:
+    """A table too wide to be drawn as one."""
+    st.dataframe(
+        [
+            {"Row": cell["row"], "Column": cell["column"], "Value": cell["value"], "From": cell["low"],
+             "To": cell["high"], "Items": cell["n"], "Of": cell["of"], "Cases": link or None}
+            for cell, link in zip(cells, links, strict=True)
+        ],
+        hide_index=True, key=f"study-list-{title}", alt=title,
+        column_config={"Cases": st.column_config.LinkColumn(display_text="Browse")},
+    )  # fmt: skip
+
+
+def _cell(cell: Row, link: str) -> str:
+    """Value, interval, items, and what a paper printed there."""
+    parts = [] if cell["published"] is not None and not cell["of"] else [_value(cell, link)]
+    if cell["low"] is not None and cell["high"] is not None:
+        parts.append(f"{cell['low']:.2f} to {cell['high']:.2f}")
+    if cell["of"]:
+        parts.append(f"{_items(cell)} items" + (" \\*" if cell["thin"] else ""))
+    if cell["truth"] is not None:
+        parts.append(f"the truth is {cell['truth']:.2f}")
+    if cell["p_holm"] is not None:
+        parts.append(f"p {cell['p_holm']:.3f}")
+    if cell["published"] is not None:
+        parts.append(f"paper: {cell['published']:.2f}")
+    if cell["note"]:
+        parts.append(plain(str(cell["note"])))
+    return " · ".join(parts) + ("" if cell["complete"] else " · so far")
+
+
+def _items(cell: Row) -> str:
+    return f"{cell['n']}" if cell["n"] == cell["of"] else f"{cell['n']} of {cell['of']}"
+
+
+def _value(cell: Row, link: str) -> str:
+    if cell["value"] is None:
+        return "undefined" if cell["of"] else "–"
+    shown = f"{cell['value']:.2f}"
+    return f"[**{shown}**]({link})" if link else f"**{shown}**"
+
+
+def take_along(study: Study, found: Found) -> None:
+    """Downloads, and the cases of the whole study."""
+    import pandas as pd
+
+    with st.container(horizontal=True, vertical_alignment="center", key="study-along"):
+        download(
+            "Download the report", lambda: _report(study), f"{study.name}.html", "text/html", "description",
+            "study-report", "One page that needs no network: plan, tables, and cases behind every cell.",
+        )  # fmt: skip
+        as_csv(lambda: pd.DataFrame(found.cells).drop(columns="behind"), study.name)
+        st.page_link(addresses.BROWSE, label="All cases in Browse", icon=":material/table_rows:",
+                     query_params={"study": [study.name]})  # fmt: skip
+
+
+def _report(study: Study) -> bytes:
+    sentences = methods.sentences(entry.keeper().store, [run.id for run in study.all], figures=False)
+    return study_html.html(study, entry.labs(), home.journals(), sentences)

@@ -1,0 +1,161 @@
+"""How a study stands, in a sentence or two for the visitor at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from core.statistics import FEW
+from core.studies.background import UnderWay
+from core.studies.paired import DIFFERENCES
+from core.studies.plan import Study
+from core.studies.progress import CONTROLS, Progress
+from core.text.plurals import counted
+
+State = Literal["new", "running", "pausing", "paused", "interrupted", "spent", "off", "failed", "done"]
+
+
+class Said(NamedTuple):
+    """A badge's colour and word, and what it means."""
+
+    colour: str
+    badge: str
+    words: str
+
+
+def state_of(now: Progress, going: UnderWay | None, off: Sequence[str]) -> State:
+    """How the study stands: by its journals, by what this process knows of it, and by what its controls read."""
+    goes_on = going is not None and not going.over.is_set()
+    if goes_on or now.status.get("running"):
+        return "pausing" if now.paused else "running"
+    if off:
+        return "off"
+    if now.ended == now.runs:
+        return "done"
+    begun = any(cell.answered or cell.completed for cell in now.cells if cell.cell != CONTROLS)
+    if is_spent(now) or (going is not None and going.outcome.spent):
+        return "spent"
+    if now.paused and begun:
+        return "paused"
+    if now.status.get("failed") or (going is not None and (going.fault or going.outcome.failed)):
+        return "failed"
+    return "interrupted" if begun or now.status.get("interrupted") or now.status.get("cancelled") else "new"
+
+
+def is_spent(now: Progress) -> bool:
+    """Whether nothing is left of a budget."""
+    calls = now.budget_calls is not None and now.paid >= now.budget_calls
+    return calls or (now.budget_money is not None and now.money >= now.budget_money)
+
+
+def said(state: State, study: Study, now: Progress, going: UnderWay | None, off: Sequence[str]) -> Said:
+    """The sentence under the title."""
+    completed, kept = (
+        f"{now.ended} of {counted(now.runs, 'run')} completed",
+        "What was answered is kept",
+    )
+    match state:
+        case "running":
+            left = "" if now.minutes is None else f", about {minutes(now.minutes)} left"
+            return Said("blue", "running", f"{completed}{left}.")
+        case "pausing":
+            return Said("orange", "pausing", f"Nothing more is asked; what is under way is waited for. {completed}.")
+        case "paused":
+            return Said("orange", "paused", f"Nothing is asked now; {completed}. {kept}.")
+        case "interrupted":
+            return Said(
+                "orange", "interrupted",
+                f"It stopped before its end, as when the app is closed; {completed}. {kept}, and not asked again.",
+            )  # fmt: skip
+        case "spent":
+            return Said("orange", "budget spent", f"The budget of {budget(study)} is used up; {completed}. {kept}.")
+        case "off":
+            why = "A robot whose truth is known was not read as it must be: no figure of this study can be relied on."
+            return Said("red", "the instrument is off", " ".join([why, *off]))
+        case "failed":
+            reasons = dict.fromkeys([*now.stopped.values(), *(_of(going))])
+            failed = now.status.get("failed", 0)
+            of = f"{counted(failed, 'run')} failed; " if failed else ""
+            return Said("red", "stopped on an error", f"{of}{completed}. {' '.join(filter(None, reasons))}")
+        case "done":
+            lost = sum(now.failures.values())
+            but = f" {counted(lost, 'call')} failed on the way; no figure counts them as answers." if lost else ""
+            early = len(now.stopped_early)
+            enough = f", {early} of them early: their intervals were narrow enough" if early else ""
+            return Said("green", "done", f"All {counted(now.runs, 'run')} completed{enough}.{but}")
+    there = f"{completed} already, as controls or for other studies" if now.status.get("completed") else ""
+    return Said("gray", "planned", f"Not begun; {there}." if there else "Nothing was asked yet.")
+
+
+def _of(going: UnderWay | None) -> list[str]:
+    return [going.fault, *going.outcome.failed.values()] if going is not None else []
+
+
+def finding(cells: Sequence[Mapping[str, Any]], called: Callable[[str], str]) -> str:
+    """The highest and the lowest of the first table of one figure, in words; empty where there are no two to compare.
+    `called` is what rows and columns are called.
+    """
+    own = [cell for cell in cells if cell["table"] not in ("Controls", "Power") and not cell["mixed"]]
+    first = [cell for cell in own if cell["table"] == own[0]["table"] and cell["value"] is not None] if own else []
+    if len(first) < 2:
+        return ""
+    low, high = min(first, key=lambda cell: float(cell["value"])), max(first, key=lambda cell: float(cell["value"]))
+    if low["value"] == high["value"]:
+        return f"{first[0]['table']}: {low['value']:.2f} for each of the {len(first)} compared."
+    # What both are, as the way to explain, tells neither from the other.
+    alike = {low["row"], low["column"]} & {high["row"], high["column"]}
+    ends = f"from {_figure(low, called, alike)} to {_figure(high, called, alike)}"
+    return f"{first[0]['table']} goes {ends}.{_apart(cells, high, low)}"
+
+
+def _apart(cells: Sequence[Mapping[str, Any]], high: Mapping[str, Any], low: Mapping[str, Any]) -> str:
+    """By how much the highest and the lowest differ over the items that both have, or how many pairs of the table do at
+    all. How the intervals of two cells lie says nothing of that.
+    """
+    pairs = [cell for cell in cells if cell["table"] == f"{high['table']}{DIFFERENCES}"]
+    tested = [cell for cell in pairs if cell["p_holm"] is not None]
+    for same, other in (("row", "column"), ("column", "row")):
+        for cell in tested if high[same] == low[same] else ():
+            ways = {f"{high[other]} over {low[other]}": 1, f"{low[other]} over {high[other]}": -1}
+            if cell[same] == high[same] and (sign := ways.get(cell[other])):
+                return _difference(cell, sign, len(tested))
+    if not tested:
+        return " They share no item on which all else is equal, so no difference is given." if pairs else ""
+    far = sum(cell["p_holm"] <= LIKELY and cell["n"] >= FEW for cell in tested)
+    return (
+        f" Of {counted(len(tested), 'pair')} over the same items {far or 'none'} differ{'' if far > 1 else 's'} by "
+        "more than chance."
+    )
+
+
+def _difference(cell: Mapping[str, Any], sign: int, tests: int) -> str:
+    over = f" Over the {counted(cell['n'], 'item')} that both have the difference is {sign * cell['value']:.2f}"
+    if cell["n"] < FEW:
+        return f"{over}: fewer than {FEW}, an example and not a finding."
+    known = None not in (cell["low"], cell["high"])
+    low, high = sorted((sign * cell["low"], sign * cell["high"])) if known else (0.0, 0.0)
+    between = f"{low:.2f} to {high:.2f}; " if known else ""
+    p = "below 0.001" if cell["p_holm"] < 0.001 else f"{cell['p_holm']:.3f}"
+    return f"{over} ({between}p {p}{f', for all {tests} pairs' if tests > 1 else ''})."
+
+
+LIKELY = 0.05
+"""Differences that chance gives less often are called more than chance."""
+
+
+def _figure(cell: Mapping[str, Any], called: Callable[[str], str], alike: Collection[str]) -> str:
+    names = " · ".join(called(name) for name in (cell["row"], cell["column"]) if name not in alike)
+    return f"{cell['value']:.2f} ({names}, {counted(cell['n'], 'item')})"
+
+
+def budget(study: Study) -> str:
+    """What the study may take."""
+    calls = [counted(study.budget_calls, "call")] if study.budget_calls else []
+    return " or ".join(calls + ([f"{study.budget_money:.2f} US dollars"] if study.budget_money else []))
+
+
+def minutes(number: float) -> str:
+    """A time in words."""
+    if number < 1:
+        return "a minute"
+    return f"{number:.0f} minutes" if number < 90 else f"{number / 60:.0f} hours"

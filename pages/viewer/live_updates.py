@@ -1,0 +1,218 @@
+"""A case that goes on, and how far its run is, told to all who watch it: looked at once for all of them, and only what
+changed is sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from starlette.concurrency import run_in_threadpool
+
+from core import entry
+from core.report import scenes
+from core.report.progress import OVER, HowFar, how_far
+from core.report.redaction import Opened, told_to
+from core.runs.library import NoSuchRun
+from core.runs.live_run import Watch
+from core.scene import Scene
+
+PACE = 0.4
+"""Seconds between two looks at a run that goes on."""
+
+AT_PACE = 10
+"""So many runs are looked at in that pace; more of them in turn, so that looking leaves the processor to the runs."""
+
+_BEHIND = 100
+"""What waits to be sent to somebody. Who falls further behind is cut off, comes again and is told the whole."""
+
+
+def changed(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+    """What of a scene's JSON is not as it was; of the cards those that are not."""
+    news = {name: value for name, value in now.items() if before.get(name) != value}
+    if "cards" in news:
+        known = {card["id"]: card for card in before.get("cards", ())}
+        news["cards"] = [card for card in now["cards"] if known.get(card["id"]) != card]
+    return news
+
+
+@dataclass(eq=False)
+class _Watcher:
+    """Somebody who watches: `opened` gives what they may see of the case, `part` what that was last; `told` and `far`
+    are the scene, and how far the run is, as they have it.
+    """
+
+    opened: Callable[[], Opened]
+    part: Opened = None
+    told: dict[str, Any] = field(default_factory=dict)
+    far: HowFar | None = None
+    is_out: bool = False
+    """They may not look at the run any more."""
+
+    queue: asyncio.Queue[str] = field(default_factory=lambda: asyncio.Queue(_BEHIND))
+
+
+class Looked(NamedTuple):
+    """A case at a look: its scene, none before its run has begun; how far the run is, whether it goes on, whether it is
+    sealed, and whether it is shared with everybody.
+    """
+
+    scene: Scene | None
+    far: HowFar
+    goes_on: bool
+    is_sealed: bool
+    is_shared: bool = True
+
+
+class Following:
+    """One case of a run, by `look`."""
+
+    def __init__(self, look: Callable[[], Looked]) -> None:
+        self._look = look
+        self._watching: set[_Watcher] = set()
+        self._looked: Looked | None = None
+        self._made: dict[object, dict[str, Any]] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    async def told(self, opened: Callable[[], Opened] = lambda: None) -> AsyncIterator[str]:
+        """Server-sent events: the scene whole, then what `changed`, each as far as `opened` says; how `far` the run is;
+        then `over`. For who may not see all of the case it is not over before they may.
+        """
+        watcher = _Watcher(opened)
+        watcher.part = await run_in_threadpool(opened)
+        self._watching.add(watcher)
+        try:
+            if self._task is None or self._task.done():
+                self._task = asyncio.create_task(self._follow())
+            elif self._looked is not None:
+                self._tell(self._looked, [watcher])
+            while (told := await watcher.queue.get()) != "":
+                yield told
+        finally:
+            self._watching.discard(watcher)
+
+    async def _follow(self) -> None:
+        try:
+            while self._watching:
+                try:
+                    now = await run_in_threadpool(self._look_for_all, [*self._watching])
+                except (NoSuchRun, OSError):
+                    # It was deleted, or its folder is away: who watches asks again, and is told why.
+                    break
+                for watcher in [one for one in self._watching if one.is_out]:
+                    # Their browser asks again, and hears why it gets no more.
+                    self._send(watcher, "")
+                self._tell(now, [*self._watching])
+                if self._watching:
+                    await asyncio.sleep(max(PACE, PACE * len(_FOLLOWED) / AT_PACE))
+        finally:
+            for watcher in [*self._watching]:
+                self._send(watcher, "")
+            self._looked, self._made = None, {}
+
+    def _look_for_all(self, watching: Sequence[_Watcher]) -> Looked:
+        """The case as it is now; who may see what of it is asked again where not everybody may see all."""
+        now = self._look()
+        for watcher in watching:
+            if now.is_sealed or not now.is_shared or watcher.part is not None:
+                try:
+                    watcher.part = watcher.opened()
+                except NoSuchRun:
+                    watcher.is_out = True
+        return now
+
+    def _tell(self, now: Looked, watching: Sequence[_Watcher]) -> None:
+        """Send each what is new of what they may see, made once for all who may see the same; and how far it is."""
+        if self._looked is None or self._looked.scene is not now.scene:
+            self._made = {}
+        self._looked = now
+        news: dict[tuple[int, int], str] = {}
+        for watcher in watching:
+            key = None if watcher.part is None else frozenset(watcher.part.items())
+            if key not in self._made:
+                self._made[key] = told_to(now.scene, watcher.part).model_dump() if now.scene else {}
+            before, scene = watcher.told, self._made[key]
+            if before is not scene:
+                pair = id(before), id(scene)
+                if pair not in news:
+                    new = changed(before, scene)
+                    news[pair] = _event("changed" if before else "scene", new) if new else ""
+                watcher.told = scene
+                if news[pair]:
+                    self._send(watcher, news[pair])
+            far = _far(now, watcher)
+            if far is not None and far != watcher.far:
+                watcher.far = far
+                self._send(watcher, _event("far", far.model_dump()))
+            if not now.goes_on and watcher.part is None:
+                self._send(watcher, _event("over", {}))
+                self._send(watcher, "")
+        known = {id(watcher.told) for watcher in self._watching}
+        self._made = {key: scene for key, scene in self._made.items() if id(scene) in known}
+
+    def _send(self, watcher: _Watcher, event: str) -> None:
+        """Send it; nothing, which ends it, also to who has fallen behind."""
+        try:
+            watcher.queue.put_nowait(event)
+        except asyncio.QueueFull:
+            event = ""
+            with suppress(asyncio.QueueEmpty):
+                watcher.queue.get_nowait()
+            watcher.queue.put_nowait("")
+        if not event:
+            self._watching.discard(watcher)
+
+
+def _far(now: Looked, watcher: _Watcher) -> HowFar | None:
+    """How far the run is, to who watches; once it is over nothing to who was not told before."""
+    if not now.goes_on and watcher.part is not None:
+        # They are not told the end yet, but that it does not go on.
+        return OVER
+    return now.far if now.goes_on or watcher.far not in (None, OVER) else watcher.far
+
+
+def _event(name: str, data: dict[str, Any]) -> str:
+    # JSON has no line breaks of its own: one line of data is one event.
+    return f"event: {name}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n"
+
+
+_FOLLOWED: dict[tuple[str, str], Following] = {}
+
+
+def following(run: str, case: str) -> Following:
+    """The one of this case; what nobody watches any more is forgotten. To be called on the server's loop."""
+    for key in [key for key, one in _FOLLOWED.items() if not one._watching]:
+        del _FOLLOWED[key]
+    return _FOLLOWED.setdefault((run, case), Following(_looking(run, case)))
+
+
+def _looking(run: str, case: str) -> Callable[[], Looked]:
+    watch: Watch | None = None
+    before: Looked | None = None
+
+    def look() -> Looked:
+        nonlocal before, watch
+        # Asked first: a run that ends meanwhile is looked at once more.
+        active = entry.jobs().active(run)
+        is_news = True
+        if watch is None:
+            watch = entry.jobs().watch(run, case)
+        else:
+            is_news = watch.look()
+        state = watch.transcript
+        lab = entry.labs().get(state.started.lab) if state.started else None
+        if before is None or is_news or before.goes_on != active:
+            scene = scenes.of_case(lab, state, case or state.only, active) if lab else None
+        else:
+            scene = before.scene
+        # Its place in a line, and whether it is sealed, change without an event.
+        before = Looked(
+            scene, how_far(entry.jobs(), lab, run, state), active, entry.jobs().sealed(run), entry.jobs().shared(run)
+        )
+        return before
+
+    return look

@@ -1,0 +1,294 @@
+"""What the stage asks the server for, beside Streamlit and behind the same door: a case's scene, what stands behind it,
+the case as it goes on; and what it says: labels and guesses. Each as the visitor whom the cookie names.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import wraps
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from core import entry, home
+from core.events import Frozen
+from core.labs.base.lab import Lab
+from core.report.game import page as game
+from core.report.game.pack import MOST_CARDS, BadPack, named
+from core.report.redaction import evidence_for, scene_for, state_of
+from core.report.viewer_assets import stage_files
+from core.runs.guesses import Played
+from core.runs.library import NoSuchRun
+from core.scene import Scene, as_json
+from core.server import instance
+from core.server.access import CookiesNeeded, Visit, visitor_with
+from core.server.quotas import TooMuch
+from core.server.rate_limits import Rate
+from core.store.store import QueryRefused, StoreError
+from pages.middleware import COOKIE
+from pages.viewer.live_updates import changed, following
+
+LONGEST = 100_000
+"""Bytes of a batch of what is said."""
+
+MOST = 20
+"""Things said in a batch (outbox.js sends no more)."""
+
+OF_VISITOR, OF_ADDRESS = Rate(100, 5), Rate(1_000, 100)
+"""How many things may be said at once, and then a second. A whole class may be at one address."""
+
+WAITING = 200
+"""Batches that may wait to be kept."""
+
+_KEEPERS = ThreadPoolExecutor(2, "said")
+"""Keep what is said: however much that is, it takes no thread from those who look."""
+
+Answer = Callable[[Request], Awaitable[Response]]
+
+
+_waiting: set[Future[dict[str, object]]] = set()
+"""Batches that are being kept, or wait to be."""
+
+
+def visit(request: Request) -> Visit:
+    """The runs, as the visitor may use them."""
+    return Visit(entry.jobs(), visitor_with(request.cookies.get(COOKIE, "")))
+
+
+def _refused(answer: Answer) -> Answer:
+    """What cannot be had is said in words, as JSON."""
+
+    @wraps(answer)
+    async def answered(request: Request) -> Response:
+        try:
+            return await answer(request)
+        except NoSuchRun as error:
+            status = 403 if isinstance(error, CookiesNeeded) else 404
+            return JSONResponse({"title": error.title, "why": str(error)}, status_code=status)
+        except TooMuch as error:
+            return JSONResponse({"title": "Not now", "why": str(error)}, status_code=429)
+
+    return answered
+
+
+@_refused
+async def _scene(request: Request) -> Response:
+    return await _json(request, scene_for)
+
+
+@_refused
+async def _evidence(request: Request) -> Response:
+    return await _json(request, evidence_for)
+
+
+async def _json(request: Request, made: Callable[[Visit, Mapping[str, Lab], str, str], Frozen]) -> Response:
+    """What the address names, as the visitor may see it. Raises NoSuchRun and NotYours."""
+    run, case = _place(request)
+    text = await run_in_threadpool(lambda: as_json(made(visit(request), entry.labs(), run, case)))
+    return Response(text, media_type="application/json", headers=_FRESH)
+
+
+@_refused
+async def _told(request: Request) -> Response:
+    who, (run, case) = visit(request), _place(request)
+    named = await run_in_threadpool(_case_of, who, run, case)
+    told = following(run, case).told(lambda: who.foretold(run, named))
+    return StreamingResponse(told, media_type="text/event-stream", headers={**_FRESH, "x-accel-buffering": "no"})
+
+
+def _case_of(who: Visit, run: str, case: str) -> str:
+    """The case that is meant, where the address names none; none as long as the run has not begun. Raises NoSuchRun and
+    NotYours.
+    """
+    seen = who.behind_the_seal(run)
+    return case or seen.watch().transcript.only
+
+
+def _place(request: Request) -> tuple[str, str]:
+    return request.path_params["run"], request.path_params["case"]
+
+
+_FRESH = {"cache-control": "private, no-store"}
+
+
+class Saying(Frozen):
+    """One thing that somebody says of a case, or of a trial of it; who they are is in their cookie alone. `id` is the
+    browser's own: said twice is once. `reader` tells several rounds of one person's guesses apart. Of a guess in the
+    game (`play`) `pack` and `place` (of the card, from 1) say of which trial, `value` what is guessed, and `about` is
+    "without" where the reason was not shown.
+    """
+
+    id: Annotated[str, Field(max_length=100)]
+    run: Annotated[str, Field(max_length=200)] = ""
+    case: Annotated[str, Field(max_length=1_000)] = ""
+    trial: Annotated[str, Field(max_length=1_000)] = ""
+    what: Literal["guess", "judge", "cancel", "play"]
+    about: Annotated[str, Field(max_length=100)] = ""
+    value: Annotated[str, Field(max_length=100)] = ""
+    reader: Annotated[str, Field(max_length=100)] = ""
+    pack: Annotated[str, Field(max_length=100)] = ""
+    place: Annotated[int, Field(ge=0, le=MOST_CARDS)] = 0
+
+
+class Said(Frozen):
+    """A batch of these, in order."""
+
+    said: Annotated[tuple[Saying, ...], Field(max_length=MOST)]
+
+
+@_refused
+async def _say(request: Request) -> Response:
+    who = visit(request)
+    if not who.visitor.is_known:
+        # The code that a host typed in a tab does not come with this request.
+        raise CookiesNeeded
+    _take(request, who, 1)
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LONGEST:
+            return JSONResponse({"title": "Too much", "why": "So much is not taken at once."}, status_code=413)
+    try:
+        said = Said.model_validate_json(body).said
+    except ValidationError:
+        return JSONResponse({"title": "Not understood", "why": "This is not what the stage says."}, status_code=400)
+    _take(request, who, max(len(said) - 1, 0))
+    keeping = _KEEPERS.submit(_keep, who, said)
+    _waiting.add(keeping)
+    keeping.add_done_callback(_waiting.discard)
+    return JSONResponse(await asyncio.wrap_future(keeping))
+
+
+def _take(request: Request, who: Visit, number: int) -> None:
+    """Count so many things said by the visitor, and from where they are. Raises TooMuch."""
+    address = request.client.host if request.client else ""
+    if len(_waiting) >= WAITING or not (OF_VISITOR.take(who.visitor.name, number) and OF_ADDRESS.take(address, number)):
+        raise TooMuch("More was said here than can be kept at once. It is sent again a little later.")
+
+
+def _keep(who: Visit, said: tuple[Saying, ...]) -> dict[str, object]:
+    """Keep each; which are kept, by id, and why the others are not; and of sealed runs what may now be seen."""
+    kept, refused = [], {}
+    before: dict[tuple[str, str], Scene] = {}
+    for one in said:
+        try:
+            if one.what == "guess" and who.is_sealed(one.run):
+                place = one.run, one.case
+                if place not in before:
+                    before[place] = scene_for(who, entry.labs(), *place)
+                foretell(who, one, before[place])
+            else:
+                keep(who, one)
+            kept.append(one.id)
+        except (NoSuchRun, TooMuch, ValueError) as error:
+            refused[one.id] = str(error)
+    opened = [{"run": run, "case": case, "news": changed(scene.model_dump(), _now(who, run, case))}
+              for (run, case), scene in before.items()]  # fmt: skip
+    return {"kept": kept, "refused": refused, **({"opened": opened} if opened else {})}
+
+
+def _now(who: Visit, run: str, case: str) -> dict[str, Any]:
+    return scene_for(who, entry.labs(), run, case).model_dump()
+
+
+def foretell(who: Visit, one: Saying, scene: Scene) -> None:
+    """Keep a guess about a sealed run, of which somebody sees that `scene`; the first of a card holds. Raises
+    NoSuchRun, NotYours and ValueError.
+    """
+    card = next((card for card in scene.cards if card.id == one.trial), None)
+    if card is None or one.value not in card.options:
+        raise ValueError("That is nothing that can be guessed here.")
+    if card.mark == "waiting":
+        raise ValueError("It has not answered yet.")
+    lab, *_ = state_of(who, entry.labs(), one.run, one.case)
+    is_without = one.about == "without"
+    also = lab.guessed(one.value, who.guesser, is_without) if lab.guessed is not None else None
+    who.foretell(one.run, scene.case, card.id, one.value, also)
+
+
+def keep(who: Visit, one: Saying) -> None:
+    """Keep what somebody says, in the journal of what they say. Raises NoSuchRun, NotYours, TooMuch and ValueError."""
+    if one.what == "cancel":
+        who.own(one.run).cancel()
+        return
+    if one.what == "play":
+        _play(who, one)
+        return
+    run = who.run(one.run)
+    lab, *_ = state_of(who, entry.labs(), one.run, one.case)
+    if one.what == "guess":
+        if lab.guessed is None:
+            raise ValueError("Guesses are not kept of this lab.")
+        made = lab.guessed
+        run.guess(one.reader, one.case, lambda by: made(one.value, by, one.about == "without"), one.trial)
+        return
+    judgement = next((judgement for judgement in lab.judgements if judgement.name == one.about), None)
+    if judgement is None or one.value not in (judgement.good, judgement.bad, ""):
+        raise ValueError("That is no verdict that can be given here.")
+    own = run.label_of(one.case, one.trial)
+    now = own.judged(one.about, one.value, one.value == judgement.bad)
+    if now != own:
+        run.label(one.case, one.trial, now)
+
+
+def _play(who: Visit, one: Saying) -> None:
+    """Keep a guess in the game, the first of each trial. Raises TooMuch, and ValueError for what is no guess there."""
+    pack = named(one.pack)
+    if not 1 <= one.place <= len(pack.cards):
+        raise ValueError(f"The pack {pack.name} has no card {one.place}.")
+    card = pack.cards[one.place - 1]
+    if one.value not in card.card.options:
+        raise ValueError("That is none of the answers to choose from.")
+    lab = next(lab.name for lab in entry.labs().values() if lab.path == pack.kind)
+    guess = Played(pack=pack.name, place=one.place, run=card.run, value=one.value, without=one.about == "without")
+    who.play(lab, card.case, card.card.id, guess)
+
+
+async def _file(request: Request) -> Response:
+    if (path := stage_files().get(request.path_params["name"])) is None:
+        return JSONResponse({"title": "Not here", "why": "The stage has no such file."}, status_code=404)
+    # Asked for again each time, and sent again only when it changed.
+    return FileResponse(path, headers={"cache-control": "no-cache"})
+
+
+async def _game(request: Request) -> Response:
+    """The game as one file, for everybody who may see the front page: it holds nobody's runs."""
+    if not (await run_in_threadpool(visit, request)).visitor.is_in:
+        return PlainTextResponse(
+            "This app is open to those who were given a code for it. Type the code on its front page, then come back.",
+            status_code=403,
+        )
+    try:
+        body = await run_in_threadpool(game.of_app, request.query_params.get("pack", ""), home.journals())
+    except BadPack as error:
+        return JSONResponse({"title": "No such pack", "why": str(error)}, status_code=404)
+    return Response(body, media_type="text/html", headers=_FRESH)
+
+
+async def _lend_index(request: Request) -> Response:
+    """Where a copy of the index lies, for a command that can read the home's key."""
+    if not instance.is_key(request.headers.get(instance.HEADER, "")):
+        return Response("The key of this home is missing or wrong.", status_code=403)
+    try:
+        return Response(str(await run_in_threadpool(entry.lent_index)))
+    except (StoreError, QueryRefused) as error:
+        return Response(str(error), status_code=503)
+
+
+ROUTES: list[BaseRoute] = [
+    Route(instance.ROUTE, _lend_index),
+    Route("/play", _game),
+    Route("/stage/{name}", _file),
+    # The modules import one another: the version stands before their names.
+    Route("/stage/{version}/{name}", _file),
+    Route("/scene/{run}/{case:path}", _scene),
+    Route("/evidence/{run}/{case:path}", _evidence),
+    Route("/told/{run}/{case:path}", _told),
+    Route("/said", _say, methods=["POST"]),
+]

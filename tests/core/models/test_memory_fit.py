@@ -1,0 +1,43 @@
+"""Which local model a machine is offered, and the time that it is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.models import local, memory_fit
+from core.models.download import offered
+from core.models.memory_fit import Fitting
+
+GB = 1_000_000_000
+
+
+def test_this_machine_tells_its_memory() -> None:
+    has = memory_fit.memory()
+    assert has is not None and GB / 4 < has < 100_000 * GB
+
+
+def test_the_largest_that_fits_is_taken_and_the_one_that_ships_always(tmp_path: Path) -> None:
+    shipped = local.shipped_weights()
+    assert shipped is not None
+    smallest = Fitting("local/smollm2-135m", shipped.stat().st_size)
+    for name, size in (("middle", 400_000_000), ("large", GB)):
+        with (tmp_path / f"{name}.gguf").open("wb") as file:
+            file.truncate(size)
+    for has, fits in (
+        (None, smallest), (0, smallest), (GB // 2, smallest), (GB, Fitting("local/middle", 400_000_000)),
+        (2 * GB - 1, Fitting("local/middle", 400_000_000)), (2 * GB, Fitting("local/large", GB)),
+    ):  # fmt: skip
+        assert memory_fit.installed(tmp_path, has) == fits, has
+
+
+@pytest.mark.parametrize(("has", "place"), [(10_000 * GB, -1), (int(2.0 * 300_000_000), 0)])
+def test_what_is_offered_for_download_fits_too(has: int, place: int) -> None:
+    model = offered()[place]
+    assert memory_fit.offered(has) == Fitting(f"local/{model.name}", model.size_bytes)
+    assert memory_fit.offered(None) is None is memory_fit.offered(1000)
+
+
+def test_time_goes_with_the_size_of_the_weights() -> None:
+    assert memory_fit.seconds(Fitting("local/half", 500), tokens=240, rate=2.0, size=1000) == 60

@@ -1,0 +1,502 @@
+"""Whose a run is: what others may do with it where the app is hosted, before its owner shares it and after."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core import journal, policy
+from core.events import Fork
+from core.labs.base.declared import Cases
+from core.labs.base.lab import Prior
+from core.models.catalog import Catalog
+from core.models.errors import NoSuchModel
+from core.models.replay import Replay
+from core.runs.annotation_files import sealed_path, shared_path
+from core.runs.labels import Audited, Kept, Label
+from core.runs.library import NoSuchRun
+from core.server.access import (
+    CookiesNeeded,
+    NotYours,
+    Owned,
+    SealedRun,
+    Seen,
+    Visit,
+    Visitor,
+    code_in,
+    cookie_of,
+    name_of_visitor,
+    visitor_with,
+)
+from core.server.jobs import Jobs
+from core.server.quotas import TooMuch
+from core.store import figures, queries
+from core.store.index import Index
+from core.store.store import Store
+from tests.small_lab import LAB, Echoing, EchoSpec, Promise
+from tests.waiting import until
+
+ANN, BOB, HOST = Visitor("ann"), Visitor("bob"), Visitor("carl", is_host=True)
+TEACHER = Visitor("dora", is_teacher=True)
+
+EDIT = Fork(run="", case="all", call="c0001", text="I lie.")
+SAID = Promise(call="", text="It repeats.")
+
+LOOKS: dict[str, Callable[[Visit, str], object]] = {
+    "watch": lambda visit, run: visit.run(run).watch(),
+    "case": lambda visit, run: visit.run(run).case(""),
+    "events": lambda visit, run: visit.run(run).events(),
+    "faults": lambda visit, run: visit.run(run).faults(),
+    "journal": lambda visit, run: visit.run(run).journal(),
+    "file": lambda visit, run: visit.run(run).file(),
+    "is_recording": lambda visit, run: visit.run(run).is_recording(),
+    "active": lambda visit, run: visit.run(run).active(),
+    "here": lambda visit, run: visit.run(run).here(),
+    "before": lambda visit, run: visit.run(run).before(),
+    "in_line": lambda visit, run: visit.run(run).in_line(),
+    "prior": lambda visit, run: visit.run(run).prior(),
+    "trouble": lambda visit, run: visit.run(run).trouble(),
+    "said": lambda visit, run: visit.run(run).said("someone"),
+    "say": lambda visit, run: visit.run(run).say("all/1-a", SAID, "1"),
+    "guess": lambda visit, run: visit.run(run).guess("first", "all/1-a", lambda by: SAID, "1"),
+    "guesses": lambda visit, run: visit.run(run).guesses("first"),
+    "wait": lambda visit, run: visit.run(run).wait(1),
+    "shared": lambda visit, run: visit.run(run).shared(),
+    "sealed": lambda visit, run: visit.run(run).sealed(),
+    "reread": lambda visit, run: visit.run(visit.run(run).reread(Replay)).wait(10),
+    "plan": lambda visit, run: visit.plan(EDIT.model_copy(update={"run": run})),
+    "fork": lambda visit, run: visit.run(visit.fork(EDIT.model_copy(update={"run": run}))).wait(10),
+    "label": lambda visit, run: visit.run(run).label("all/1-yes", "", Label(note="odd")),
+    "label_of": lambda visit, run: visit.run(run).label_of("all/1-yes", ""),
+    "labels": lambda visit, run: visit.run(run).labels(),
+    "is_of_others": lambda visit, run: visit.run(run).is_of_others(),
+    "kept": lambda visit, run: visit.run(run).kept(),
+}
+DEEDS: dict[str, Callable[[Visit, str], object]] = {
+    "resume": lambda visit, run: (visit.own(run).resume(), visit.run(run).wait(120)),
+    "cancel": lambda visit, run: visit.own(run).cancel(),
+    "share": lambda visit, run: visit.own(run).share(True),
+    "keep": lambda visit, run: visit.own(run).keep(Kept(title="Mine")),
+    "delete": lambda visit, run: (visit.own(run).delete(), visit.deleted(), visit.undo(run)),
+}
+ALONE = {
+    "run",
+    "own",
+    "id",
+    "visitor",
+    "start",
+    "owns",
+    "sees",
+    "sees_all",
+    "may_all",
+    "shares",
+    "share",
+    "replays",
+    "like",
+    "lacks",
+    "made",
+    "came_to",
+    "labeller",
+    "seal",
+    "is_sealed",
+    "behind_the_seal",
+    "foretold",
+    "foretell",
+    "guesser",
+    "deleted",
+    "undo",
+    "play",
+    "must_take_part",
+}
+"""What is tried in tests of its own."""
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> Jobs:
+    return Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing())
+
+
+@pytest.fixture
+def hosted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "_served", {"0.0.0.0"})
+
+
+def begun(jobs: Jobs, visitor: Visitor) -> str:
+    run = Visit(jobs, visitor).start("echo", EchoSpec())
+    assert jobs.wait(run, 120)
+    return run
+
+
+def test_of_whom_nobody_knows_who_it_is_begins_nothing(jobs: Jobs, tmp_path: Path) -> None:
+    run = begun(jobs, ANN)
+    before = sorted(tmp_path.iterdir())
+    visit = Visit(jobs, ANN._replace(is_known=False))
+    deeds = [LOOKS["fork"], LOOKS["reread"], DEEDS["resume"], lambda visit, run: visit.start("echo", EchoSpec())]
+    for deed in deeds:
+        with pytest.raises(TooMuch, match="your browser sent none"):
+            deed(visit, run)
+    assert sorted(tmp_path.iterdir()) == before and visit.run(run).events(), "they look at what they may"
+    begun(jobs, HOST._replace(is_known=False))
+
+
+def test_of_whom_nobody_knows_who_it_is_nothing_is_kept(jobs: Jobs, hosted: None, tmp_path: Path) -> None:
+    run = begun(jobs, ANN)
+    Visit(jobs, ANN).share(run, True)
+    Visit(jobs, ANN).seal(run, True)
+    stranger = Visit(jobs, BOB._replace(is_known=False))
+    with pytest.raises(CookiesNeeded, match="Cookies are needed to take part"):
+        stranger.foretell(run, "all/1-yes", "1", "yes")
+    assert stranger.foretold(run, "all/1-yes") == {}
+    Visit(jobs, ANN).seal(run, False)
+    before = sorted(tmp_path.iterdir())
+    for name in ("say", "guess", "label"):
+        with pytest.raises(CookiesNeeded):
+            LOOKS[name](stranger, run)
+    assert sorted(tmp_path.iterdir()) == before and LOOKS["guesses"](stranger, run) == []
+
+
+def test_where_others_are_served_each_request_without_a_cookie_is_of_another_visitor(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert visitor_with("") == visitor_with("no cookie of ours") and visitor_with("").takes_part, "alone"
+    monkeypatch.setattr(policy, "_served", {"0.0.0.0"})
+    strangers = [visitor_with(cookie) for cookie in ("", "", "no cookie of ours", f"x.{cookie_of('ann')}")]
+    assert len({one.name for one in strangers}) == 4 and not any(one.takes_part for one in strangers)
+    ann = visitor_with(cookie_of("ann"))
+    assert ann == visitor_with(cookie_of("ann")) and ann.takes_part
+
+
+def test_a_cookie_is_known_by_the_home_s_own_key(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = cookie_of("a-code")
+    assert code_in(given) == "a-code" and len((own_home / "cookies.key").read_bytes()) == 32
+    for forged in ("", ".", "a-code", "a-code.", f"b{given}", given[:-1], given.upper(), f"{given}é", "\udcff.x"):
+        assert code_in(forged) == "", forged
+    monkeypatch.setenv("EXPLAIN_HOME", str(own_home / "other"))
+    assert code_in(given) == "", "another home signs with another key"
+    emptied = own_home / "third"
+    emptied.mkdir()
+    (emptied / "cookies.key").touch()
+    monkeypatch.setenv("EXPLAIN_HOME", str(emptied))
+    empty = f"a-code.{hmac.new(b'', b'a-code', hashlib.sha256).hexdigest()[:32]}"
+    assert code_in(empty) == "" and code_in(cookie_of("a-code")) == "a-code", "an empty file is no key"
+
+
+def test_everything_that_a_visit_gives_is_tried_here(jobs: Jobs) -> None:
+    visit = Visit(jobs, ANN)
+    run = begun(jobs, ANN)
+    given = [vars(Visit), vars(visit), vars(Seen), vars(Owned), vars(visit.run(run)), vars(visit.own(run))]
+    own = {name for names in given for name in names if not name.startswith("_")}
+    assert own == LOOKS.keys() | DEEDS.keys() | ALONE
+
+
+def test_a_run_that_somebody_else_made_serves_once_it_is_shared(jobs: Jobs, hosted: None) -> None:
+    made = begun(jobs, ANN)
+    prior = Prior(LAB, EchoSpec(), lambda state: EchoSpec(), wanted=True)
+    assert [run for run, _ in Visit(jobs, ANN).like(LAB, EchoSpec())] == [made]
+    assert not list(Visit(jobs, BOB).like(LAB, EchoSpec()))
+    assert not Visit(jobs, ANN).lacks(prior) and Visit(jobs, BOB).lacks(prior)
+    assert Visit(jobs, ANN).came_to(prior) == EchoSpec() and Visit(jobs, BOB).came_to(prior) is None
+    assert list(Visit(jobs, ANN).made(LAB, prior.read)) == [(EchoSpec(), EchoSpec())]
+    assert not list(Visit(jobs, BOB).made(LAB, prior.read))
+    Visit(jobs, ANN).own(made).share(True)
+    assert [run for run, _ in Visit(jobs, BOB).like(LAB, EchoSpec())] == [made] and not Visit(jobs, BOB).lacks(prior)
+    assert not list(Visit(jobs, ANN).like(LAB, EchoSpec(seed=1))), "of another specification"
+
+
+def test_a_run_is_of_others_who_began_it_or_labelled_in_it(jobs: Jobs) -> None:
+    run, ann, bob = begun(jobs, ANN), Visit(jobs, ANN), Visit(jobs, BOB)
+    assert not ann.run(run).is_of_others() and bob.run(run).is_of_others()
+    ann.run(run).label("all/1-yes", "", Label(note="odd"))
+    assert not ann.run(run).is_of_others()
+    bob.run(run).label("all/1-yes", "", Label(note="not at all"))
+    assert ann.run(run).is_of_others()
+
+
+@pytest.mark.parametrize("does", [*LOOKS, *DEEDS])
+def test_alone_everybody_may_do_everything(jobs: Jobs, does: str) -> None:
+    run = begun(jobs, ANN)
+    (LOOKS | DEEDS)[does](Visit(jobs, BOB), run)
+
+
+@pytest.mark.parametrize("does", [*LOOKS, *DEEDS])
+def test_hosted_it_is_for_the_owner_and_the_host_alone(jobs: Jobs, hosted: None, does: str) -> None:
+    run = begun(jobs, ANN)
+    written = jobs.journal(run)
+    with pytest.raises(NotYours, match="has not shared it"):
+        (LOOKS | DEEDS)[does](Visit(jobs, BOB), run)
+    assert jobs.journal(run) == written and len(list(jobs.folder.glob("*.jsonl"))) == 1, "nothing was written"
+    (LOOKS | DEEDS)[does](Visit(jobs, ANN), run)
+    (LOOKS | DEEDS)[does](Visit(jobs, HOST), run)
+
+
+@pytest.mark.parametrize("does", LOOKS)
+def test_what_is_shared_can_be_looked_at_until_it_is_shared_no_more(jobs: Jobs, hosted: None, does: str) -> None:
+    run = begun(jobs, ANN)
+    Visit(jobs, ANN).own(run).share(True)
+    LOOKS[does](Visit(jobs, BOB), run)
+    Visit(jobs, ANN).own(run).share(False)
+    with pytest.raises(NotYours):
+        LOOKS[does](Visit(jobs, BOB), run)
+
+
+@pytest.mark.parametrize("does", DEEDS)
+def test_what_is_shared_is_still_its_owner_s_to_change(jobs: Jobs, hosted: None, does: str) -> None:
+    run = begun(jobs, ANN)
+    Visit(jobs, ANN).own(run).share(True)
+    with pytest.raises(NotYours, match=r"Only (its owner|the person who began)"):
+        DEEDS[does](Visit(jobs, BOB), run)
+
+
+@pytest.mark.parametrize("does", LOOKS)
+def test_what_is_sealed_is_looked_at_by_who_may_seal_it_alone(jobs: Jobs, hosted: None, does: str) -> None:
+    run = begun(jobs, ANN)
+    Visit(jobs, ANN).share(run, True)
+    Visit(jobs, TEACHER).seal(run, True)
+    with pytest.raises(SealedRun, match="Guess first"):
+        LOOKS[does](Visit(jobs, BOB), run)
+    for visitor in (ANN, HOST, TEACHER):
+        LOOKS[does](Visit(jobs, visitor), run)
+    Visit(jobs, ANN).seal(run, False)
+    LOOKS[does](Visit(jobs, BOB), run)
+
+
+def test_only_who_says_who_may_look_at_a_run_seals_and_reveals_it(jobs: Jobs, hosted: None) -> None:
+    run = begun(jobs, ANN)
+    Visit(jobs, ANN).share(run, True)
+    for sealed in (True, False):
+        with pytest.raises(NotYours, match="can seal it or reveal it"):
+            Visit(jobs, BOB).seal(run, sealed)
+        Visit(jobs, ANN).seal(run, sealed)
+        assert Visit(jobs, BOB).is_sealed(run) is sealed and not Visit(jobs, ANN).is_sealed(run)
+
+
+def test_a_seal_that_cannot_be_read_holds(jobs: Jobs, hosted: None) -> None:
+    run = begun(jobs, ANN)
+    Visit(jobs, ANN).share(run, True)
+    sealed_path(jobs.folder / f"{run}.jsonl").write_text("no journal")
+    assert Visit(jobs, BOB).is_sealed(run)
+
+
+def test_of_a_sealed_run_the_first_guess_holds_and_nobody_else_s_counts(jobs: Jobs, hosted: None) -> None:
+    run = begun(jobs, ANN)
+    ann, bob, eve = Visit(jobs, ANN), Visit(jobs, BOB), Visit(jobs, Visitor("eve"))
+    with pytest.raises(NotYours, match="has not shared it"):
+        bob.foretell(run, "all/1-yes", "1", "yes")
+    ann.share(run, True)
+    assert bob.foretold(run, "all/1-yes") is None
+    ann.seal(run, True)
+    assert bob.foretold(run, "all/1-yes") == {}
+    bob.foretell(run, "all/1-yes", "1", "yes", also=SAID)
+    written = (jobs.folder / f"{run}~{bob.guesser}.jsonl").read_bytes()
+    bob.foretell(run, "all/1-yes", "1", "no", also=SAID)
+    assert bob.foretold(run, "all/1-yes") == {"1": "yes"}
+    assert (jobs.folder / f"{run}~{bob.guesser}.jsonl").read_bytes() == written
+    assert bob.foretold(run, "all/2-no") == {} == eve.foretold(run, "all/1-yes")
+    assert ann.foretold(run, "all/1-yes") is None
+    with pytest.raises(NotYours, match="has not shared it"):
+        Visit(jobs, BOB._replace(is_in=False)).foretell(run, "all/1-yes", "2", "yes")
+
+
+def test_of_an_answer_drawn_for_a_blind_audit_nothing_is_told_before_it_is_judged(jobs: Jobs, hosted: None) -> None:
+    run = begun(jobs, ANN)
+    ann = Visit(jobs, ANN)
+    drawn = Audited(audit="a", judged="reading", stratum="s", population=1, drawn=1, number=1, of=1)
+    ann.run(run).say("all/1-yes", drawn, "1")
+    assert ann.foretold(run, "all/1-yes") == {} and ann.foretold(run, "all/2-no") is None
+    ann.run(run).say("all/1-yes", drawn.model_copy(update={"said": "yes"}), "1")
+    assert ann.foretold(run, "all/1-yes") is None
+
+
+def test_no_run_stands_on_the_answers_of_a_sealed_one_of_somebody_else(jobs: Jobs, hosted: None) -> None:
+    run = begun(jobs, ANN)
+    Visit(jobs, ANN).share(run, True)
+    Visit(jobs, ANN).seal(run, True)
+    prior = Prior(LAB, EchoSpec(), lambda state: EchoSpec(), wanted=True)
+    assert not list(Visit(jobs, BOB).like(LAB, EchoSpec())) and Visit(jobs, BOB).lacks(prior)
+    assert not Visit(jobs, BOB).replays(run) and Visit(jobs, ANN).replays(run)
+
+
+def test_one_that_goes_on_is_stopped_by_its_owner_only(tmp_path: Path, hosted: None) -> None:
+    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
+    run = Visit(jobs, ANN).start("echo", EchoSpec())
+    until(lambda: (tmp_path / f"{run}.jsonl").stat().st_size > 0)
+    with pytest.raises(NotYours):
+        Visit(jobs, BOB).own(run).cancel()
+    assert jobs.active(run)
+    Visit(jobs, ANN).own(run).cancel()
+    assert not jobs.active(run)
+
+
+def expecting(text: str) -> Callable[[str], Promise]:
+    return lambda by: Promise(call=by, text=text)
+
+
+def test_nobody_speaks_in_the_name_of_another(jobs: Jobs, hosted: None, tmp_path: Path) -> None:
+    run = begun(jobs, ANN)
+    ann, bob = Visit(jobs, ANN), Visit(jobs, BOB)
+    ann.own(run).share(True)
+    for reader in ("reader", ann.labeller, ann.guesser, "../other", ""):
+        bob.run(run).guess(reader, "all/1-a", expecting("bob's"), "1")
+        assert ann.run(run).guesses(reader) == []
+        ann.run(run).guess(reader, "all/1-a", expecting("ann's"), "1")
+        for visit, text in ((ann, "ann's"), (bob, "bob's")):
+            [kept] = visit.run(run).guesses(reader)
+            assert kept.data["text"] == text and visit.visitor.name in kept.by == kept.data["call"]
+    ann.run(run).label("all/1-yes", "", Label(note="mine"))
+    assert ann.run(run).label_of("all/1-yes", "").note == "mine", "nobody took the name of her labels"
+    said = {path.name for path in tmp_path.glob(f"{run}~*.jsonl")} - {shared_path(tmp_path / f"{run}.jsonl").name}
+    assert said == {f"{run}~{name}.jsonl" for name in (ann.labeller, ann.guesser, bob.guesser)}
+
+
+def test_what_is_guessed_twice_is_kept_once_and_rounds_are_apart(jobs: Jobs, hosted: None) -> None:
+    run = begun(jobs, ANN)
+    seen = Visit(jobs, ANN).run(run)
+    for reader, text in (("first", "yes"), ("first", "yes"), ("second", "yes"), ("first", "no"), ("first", "yes")):
+        seen.guess(reader, "all/1-a", expecting(text), "1")
+    assert [event.data["text"] for event in seen.guesses("first")] == ["yes", "no", "yes"]
+    assert [event.data["text"] for event in seen.guesses("second")] == ["yes"]
+
+
+def test_guesses_that_an_earlier_version_kept_under_a_bare_name_go_on(jobs: Jobs, hosted: None) -> None:
+    run = begun(jobs, ANN)
+    Visit(jobs, ANN).own(run).share(True)
+    jobs.keeping.say(run, "reader", "all/1-a", SAID, "1", ANN.name)
+    seen = Visit(jobs, ANN).run(run)
+    seen.guess("reader", "all/1-a", expecting("more"), "2")
+    assert [event.item for event in seen.guesses("reader")] == ["1", "2"]
+    assert Visit(jobs, BOB).run(run).guesses("reader") == []
+
+
+def test_a_run_of_the_command_line_or_whose_first_line_is_lost_is_the_host_s(jobs: Jobs, hosted: None) -> None:
+    of_nobody = jobs.start("echo", EchoSpec())
+    damaged = begun(jobs, ANN)
+    assert jobs.wait(of_nobody, 120)
+    path = jobs.folder / f"{damaged}.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"owner":"ann"', b'"owner":"bob"'))
+    for run in (of_nobody, damaged):
+        for visitor in (ANN, BOB):
+            with pytest.raises(NotYours):
+                Visit(jobs, visitor).run(run).watch()
+        Visit(jobs, HOST).run(run).watch()
+
+
+def test_the_host_s_code_opens_everything_and_a_short_one_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not policy.role_by("")
+    monkeypatch.setenv("EXPLAIN_HOST_CODE", "short")
+    assert not policy.role_by("short") and "EXPLAIN_HOST_CODE is too short" in policy.faults()[0]
+    monkeypatch.setenv("EXPLAIN_HOST_CODE", "twelve letters or more")
+    assert policy.role_by(" twelve letters or more ") == "host" and not policy.faults()
+    assert not any(policy.role_by(code) for code in ("", "twelve letters or mor", "Twelve letters or more", "\udcff"))
+
+
+def test_who_has_yet_to_type_a_code_looks_at_recordings_alone(jobs: Jobs, hosted: None, tmp_path: Path) -> None:
+    outside = ANN._replace(is_in=False)
+    run = begun(jobs, ANN)
+    Visit(jobs, ANN).share(run, True)
+    recorded = Jobs(tmp_path / "other", {"echo": LAB}, lambda id: Echoing(), recordings=tmp_path)
+    for deed in (LOOKS["journal"], LOOKS["fork"], DEEDS["cancel"], DEEDS["share"]):
+        with pytest.raises(NotYours):
+            deed(Visit(jobs, outside), run)
+    with pytest.raises(TooMuch, match="sign in with the code"):
+        Visit(jobs, outside).start("echo", EchoSpec())
+    assert Visit(recorded, outside).run(run).events()
+    with pytest.raises(NotYours, match="sign in with the code"):
+        LOOKS["label"](Visit(recorded, outside), run)
+    with pytest.raises(TooMuch, match="sign in with the code"):
+        LOOKS["reread"](Visit(recorded, outside), run)
+
+
+def test_a_teacher_looks_at_every_run_and_shares_it_and_changes_none(jobs: Jobs, hosted: None) -> None:
+    run = begun(jobs, ANN)
+    teacher = Visit(jobs, TEACHER)
+    assert teacher.sees_all and not teacher.may_all and teacher.run(run).journal()
+    for name in ("resume", "cancel", "keep", "delete"):
+        with pytest.raises(NotYours, match="Only its owner can change"):
+            DEEDS[name](teacher, run)
+    with pytest.raises(NotYours):
+        Visit(jobs, BOB).share(run, True)
+    teacher.share(run, True)
+    assert Visit(jobs, BOB).run(run).events()
+    teacher.share(run, False)
+    with pytest.raises(NotYours):
+        Visit(jobs, BOB).run(run)
+    with pytest.raises(NoSuchRun):
+        teacher.run("no-such-run")
+
+
+def test_a_name_does_not_give_its_code_away(jobs: Jobs) -> None:
+    name = name_of_visitor("the code of ann")
+    assert name == name_of_visitor("the code of ann") != name_of_visitor("the code of bob")
+    assert name == "bb2780cfcc52fde3", "who began a run stays its owner, as versions come and go"
+    run = begun(jobs, Visitor(name))
+    assert b"the code" not in jobs.journal(run) and name.encode() in jobs.journal(run)
+
+
+def test_answers_of_others_cannot_be_asked_as_a_model(jobs: Jobs, hosted: None, tmp_path: Path) -> None:
+    run = begun(jobs, ANN)
+
+    def catalog(visitor: Visitor) -> Catalog:
+        return Catalog(
+            home=tmp_path,
+            journals=tmp_path,
+            read=lambda path: journal.read(path).events,
+            replays=Visit(jobs, visitor).replays,
+        )
+
+    ann, bob = catalog(ANN), catalog(BOB)
+    assert f"replay/{run}" in ann.ids() and f"replay/{run}" not in bob.ids()
+    assert ann.get(f"replay/{run}")
+    with pytest.raises(NoSuchModel) as caught:
+        bob.get(f"replay/{run}")
+    assert run not in caught.value.hint
+    Visit(jobs, ANN).own(run).share(True)
+    assert bob.get(f"replay/{run}")
+    Visit(jobs, ANN).own(run).share(False)
+    with pytest.raises(NoSuchModel):
+        bob.get(f"replay/{run}")
+
+
+def test_lists_hold_what_the_viewer_may_see(jobs: Jobs, hosted: None, tmp_path: Path) -> None:
+    mine, shared, hidden = begun(jobs, BOB), begun(jobs, ANN), begun(jobs, ANN)
+    Visit(jobs, ANN).own(shared).share(True)
+    Visit(jobs, ANN).own(hidden).share(True)
+    Visit(jobs, ANN).own(hidden).share(False)
+    sealed, revealed = begun(jobs, ANN), begun(jobs, ANN)
+    for run in (sealed, revealed):
+        Visit(jobs, ANN).share(run, True)
+        Visit(jobs, ANN).seal(run, True)
+    Visit(jobs, ANN).seal(revealed, False)
+    store = Store(tmp_path / "store.duckdb", {"echo": LAB})
+    try:
+        Index(store, tmp_path).look()
+        for listed in (
+            lambda viewer: queries.runs(store, viewer=viewer),
+            lambda viewer: figures.of_cases(store, "echo", Cases((LAB.metrics[0].name,)), viewer=viewer),
+        ):
+            assert set(listed("bob")["run"]) == {mine, shared, revealed}
+            assert set(listed(None)["run"]) == {mine, shared, hidden, sealed, revealed}
+            assert set(listed("nobody")["run"]) == {shared, revealed}
+            assert set(listed("ann")["run"]) == {shared, hidden, sealed, revealed}
+    finally:
+        store.close()
+
+
+def test_a_run_that_is_read_again_is_the_reader_s(jobs: Jobs, hosted: None) -> None:
+    run = begun(jobs, ANN)
+    Visit(jobs, ANN).own(run).share(True)
+    again = Visit(jobs, BOB).run(run).reread(Replay)
+    assert jobs.wait(again, 120) and jobs.owner(again) == "bob" and not jobs.shared(again)
+    with pytest.raises(NotYours):
+        Visit(jobs, ANN).run(again).watch()
+
+
+def test_there_is_no_such_run_for_anyone(jobs: Jobs, hosted: None) -> None:
+    for visitor in (ANN, HOST):
+        for name in ("nothing", "../x", "a~~shared"):
+            with pytest.raises(NoSuchRun, match="There is no run"):
+                Visit(jobs, visitor).run(name).watch()
+    assert not Visit(jobs, ANN).replays("nothing")

@@ -1,0 +1,338 @@
+"""The gate before a study's models: what a budget lets through, and how long who is out of reach is waited for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from core.events import Answer, CallFailed, Message, OnText, OutOfReach, Request, Sampling, Usage
+from core.models import prices
+from core.models.errors import NothingListens, RateLimited, ServerFault, WrongKey
+from core.runs.fairness import Leave, Withheld
+from core.studies import budget
+from core.studies.budget import Gate, Meter
+
+ASKED = Request(
+    role="explainer", model="a/m", messages=(Message(role="user", content="x" * 400),), sampling=Sampling(max_tokens=50)
+)
+
+
+async def settled(*going: Coroutine[Any, Any, Any]) -> list[asyncio.Task[Any]]:
+    """These, gone on with as far as they come by themselves."""
+    tasks = [asyncio.ensure_future(one) for one in going]
+    for _ in range(20):
+        await asyncio.sleep(0)
+    return tasks
+
+
+def test_of_a_budget_of_calls_as_many_leave_and_the_end_comes_when_they_are_answered() -> None:
+    async def go() -> None:
+        gate = Gate(2, None)
+        tasks = await settled(*(gate.take(0) for _ in range(3)))
+        assert [task.done() for task in tasks] == [True, True, False] and not gate.over.is_set()
+        # What the cache answered was no call, so the third may leave.
+        gate.back(0, False, 0)
+        await settled()
+        assert tasks[2].done() and not gate.over.is_set()
+        (fourth,) = await settled(gate.take(0))
+        gate.back(0, True, 0)
+        await settled()
+        assert not fourth.done() and not gate.over.is_set(), "one is under way"
+        gate.back(0, True, 0)
+        assert gate.over.is_set()
+        fourth.cancel()
+
+    asyncio.run(go())
+
+
+def test_a_budget_that_just_suffices_is_not_spent_before_somebody_asks_for_more() -> None:
+    async def go() -> None:
+        gate = Gate(1, None)
+        await gate.take(0)
+        gate.back(0, True, 0)
+        assert not gate.over.is_set()
+        (more,) = await settled(gate.take(0))
+        assert gate.over.is_set() and not more.done()
+        more.cancel()
+
+    asyncio.run(go())
+
+
+def test_of_a_budget_of_money_the_most_that_a_call_may_cost_is_set_aside() -> None:
+    async def go() -> None:
+        gate = Gate(None, 1.0)
+        first, second, small = await settled(gate.take(0.75), gate.take(0.5), gate.take(0.25))
+        assert (first.done(), second.done(), small.done()) == (True, False, True)
+        assert not gate.over.is_set()
+        gate.back(0.75, True, 0.25)
+        await settled()
+        assert second.done(), "it cost less: 0.5 is left, and just enough"
+        (dear,) = await settled(gate.take(0.125))
+        assert not dear.done()
+        gate.back(0.25, True, 0.25)
+        assert not gate.over.is_set()
+        gate.back(0.5, False, 0.0)
+        await settled()
+        assert dear.done() and not gate.over.is_set(), "the cache cost nothing"
+        dearer, cheap = await settled(gate.take(0.75), gate.take(0.5))
+        gate.back(0.125, True, 0.0)
+        await settled()
+        assert cheap.done() and not dearer.done() and not gate.over.is_set()
+        dearer.cancel()
+
+    async def spent() -> None:
+        gate = Gate(None, 0.5)
+        dear, cheap = await settled(gate.take(0.75), gate.take(0.25))
+        assert not dear.done() and cheap.done()
+        gate.back(0.25, True, 0.25)
+        assert gate.over.is_set()
+        dear.cancel()
+
+    async def no_limit() -> None:
+        gate = Gate(None, None)
+        await asyncio.wait_for(gate.take(1e9), 5)
+
+    asyncio.run(spent())
+    asyncio.run(no_limit())
+    asyncio.run(go())
+
+
+def test_at_a_pause_nothing_more_leaves_and_what_is_under_way_ends() -> None:
+    async def go() -> None:
+        gate = Gate(None, None)
+        assert not gate.paused
+        await gate.take(0)
+        gate.pause()
+        assert gate.paused and not gate.over.is_set()
+        with pytest.raises(Withheld):
+            gate.leave.check()
+        (later,) = await settled(gate.take(0))
+        assert not later.done()
+        gate.back(0, True, 0)
+        assert gate.over.is_set()
+        later.cancel()
+
+    asyncio.run(go())
+
+
+class Playing:
+    """A model that does one thing after another: an answer, or what it raises; the last again and again."""
+
+    def __init__(self, *plays: Answer | Exception | Callable[[], Answer], id: str = "a/m") -> None:
+        self.id = id
+        self.plays: Sequence[Answer | Exception | Callable[[], Answer]] = plays
+        self.asked = 0
+
+    async def answer(self, request: Request, on_text: OnText) -> Answer:
+        play = self.plays[min(self.asked, len(self.plays) - 1)]
+        self.asked += 1
+        if isinstance(play, Exception):
+            raise play
+        return play() if callable(play) else play
+
+
+class Clock:
+    """Time that passes only by resting, so that ten minutes need none."""
+
+    def __init__(self) -> None:
+        self.now = 40.0
+        self.rests: list[float] = []
+
+    def monotonic(self) -> float:
+        return self.now
+
+    async def rest(self, seconds: float) -> None:
+        self.rests.append(seconds)
+        self.now += seconds
+        await asyncio.sleep(0)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(budget, "time", clock)
+    monkeypatch.setattr(Leave, "rest", lambda leave, seconds: clock.rest(seconds))
+    return clock
+
+
+OK = Answer(text="Yes.", seconds=1.0)
+
+
+def passing(kind: type[CallFailed]) -> CallFailed:
+    failure = kind("not now")
+    failure.may_pass = True
+    return failure
+
+
+def asked(model: Playing, of: Meter, times: int = 1) -> Answer:
+    """The last of so many answers of the model, behind the meter."""
+
+    async def go() -> Answer:
+        metered = of.of(model)
+        assert metered.id == model.id
+        for _ in range(times - 1):
+            await metered.answer(ASKED, lambda text: None)
+        return await metered.answer(ASKED, lambda text: None)
+
+    return asyncio.run(go())
+
+
+@pytest.mark.parametrize("failure", [NothingListens("nobody"), WrongKey("no"), RateLimited("no money left")])
+def test_who_never_answered_or_lets_nobody_in_is_not_waited_for(clock: Clock, failure: CallFailed) -> None:
+    model = Playing(failure)
+    with pytest.raises(OutOfReach) as ended:
+        asked(model, Meter(Gate(None, None)))
+    assert ended.value.failure is failure and model.asked == 1 and not clock.rests
+
+
+def test_who_had_answered_is_waited_for_longer_and_longer_for_ten_minutes(clock: Clock) -> None:
+    model = Playing(OK, NothingListens("away"))
+    with pytest.raises(OutOfReach):
+        asked(model, Meter(Gate(None, None)), 2)
+    assert budget.PATIENCE < sum(clock.rests) <= budget.PATIENCE + 15
+    assert clock.rests[:2] == pytest.approx([0.25, 0.25 + 0.025]) and max(clock.rests) == clock.rests[-1] == 15
+
+
+def test_once_it_answers_again_patience_begins_anew(clock: Clock) -> None:
+    away = [NothingListens("away")] * 65
+    model = Playing(OK, *away, OK, *away, OK)
+    assert asked(model, Meter(Gate(None, None)), 3) == OK
+    assert sum(clock.rests) > budget.PATIENCE and clock.rests[:65] == pytest.approx(clock.rests[65:])
+
+
+def test_what_will_not_pass_is_one_item_s_fault_at_once(clock: Clock) -> None:
+    model = Playing(ServerFault("broken"))
+    with pytest.raises(ServerFault):
+        asked(model, Meter(Gate(None, None)))
+    assert model.asked == 1 and not clock.rests
+
+
+@pytest.mark.parametrize(("kind", "tries"), [(ServerFault, budget.FAULTS), (RateLimited, budget.REFUSALS)])
+def test_where_none_was_ever_answered_a_call_is_given_up_after_some_tries(
+    clock: Clock, kind: type[CallFailed], tries: int
+) -> None:
+    model = Playing(passing(kind))
+    with pytest.raises(kind):
+        asked(model, Meter(Gate(None, None)))
+    assert model.asked == tries
+
+
+@pytest.mark.parametrize(("kind", "tries"), [(ServerFault, budget.FAULTS), (RateLimited, budget.REFUSALS)])
+def test_where_others_are_answered_meanwhile_it_is_the_call_s_own_fault(
+    clock: Clock, kind: type[CallFailed], tries: int
+) -> None:
+    of = Meter(Gate(None, None))
+    other = of.of(Playing(OK, id="a/other"))
+
+    class Bad(Playing):
+        async def answer(self, request: Request, on_text: OnText) -> Answer:
+            if self.asked:
+                await other.answer(ASKED, on_text)
+            return await super().answer(request, on_text)
+
+    model = Bad(OK, passing(kind))
+    with pytest.raises(kind):
+        asked(model, of, 2)
+    assert model.asked == 1 + tries
+
+
+def test_alone_and_failing_for_a_minute_and_a_half_a_call_is_at_fault(clock: Clock) -> None:
+    model = Playing(OK, passing(ServerFault))
+    with pytest.raises(ServerFault):
+        asked(model, Meter(Gate(None, None)), 2)
+    assert budget.ALONE < sum(clock.rests) < budget.ALONE + 15
+
+
+@pytest.mark.parametrize("many", [budget.MANY + 1, budget.MANY + 2])
+def test_where_many_fail_together_the_endpoint_is_at_fault(clock: Clock, many: int) -> None:
+    async def go() -> list[Any]:
+        of = Meter(Gate(None, None))
+        await of.of(Playing(OK)).answer(ASKED, lambda text: None)
+        calls = [of.of(Playing(passing(ServerFault))).answer(ASKED, lambda text: None) for _ in range(many)]
+        return await asyncio.gather(*calls, return_exceptions=True)
+
+    assert {type(one) for one in asyncio.run(go())} == {OutOfReach}
+
+
+def test_where_it_refuses_for_ten_minutes_the_endpoint_is_at_fault(clock: Clock) -> None:
+    with pytest.raises(OutOfReach):
+        asked(Playing(OK, passing(RateLimited)), Meter(Gate(None, None)), 2)
+    assert sum(clock.rests) > budget.PATIENCE
+
+
+def test_an_answer_of_the_cache_tells_nothing_of_the_endpoint(clock: Clock) -> None:
+    with pytest.raises(OutOfReach):
+        asked(Playing(OK.model_copy(update={"cached": True}), NothingListens("away")), Meter(Gate(None, None)), 2)
+    assert not clock.rests
+
+
+@pytest.fixture
+def priced(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A million tokens sent to a/m cost 1,000 dollars, and as many written 10,000."""
+    price = {"model": "a/m", "prompt": 1_000.0, "completion": 10_000.0, "date": "2026-01-01"}
+    monkeypatch.setattr(prices, "prices", lambda: {"a/m": prices.Price.model_validate(price)})
+    prices.price_of.cache_clear()
+    yield
+    prices.price_of.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [
+        (Answer(text="y" * 40, usage=Usage(prompt_tokens=80, completion_tokens=20)), 1 - 0.08 - 0.2),
+        # A quarter of the characters where nobody counted: 100 and 10 tokens.
+        (Answer(text="y" * 40), 1 - 0.1 - 0.1),
+        (Answer(text="y" * 40, cached=True), 1),
+    ],
+)
+def test_a_call_costs_what_the_endpoint_counted(priced: None, answer: Answer, left: float) -> None:
+    gate = Gate(None, 1.0)
+    asked(Playing(answer), Meter(gate))
+    # Half of the characters sent and all the tokens that may be written are the most: 0.2 + 0.5.
+    assert gate._money == pytest.approx(left) and gate._flying == 0
+    asked(Playing(answer), Meter(Gate(None, 0.7)))
+    gate = Gate(None, 0.699)
+
+    async def too_dear() -> None:
+        (waits,) = await settled(Meter(gate).of(Playing(answer)).answer(ASKED, lambda text: None))
+        assert gate.over.is_set() and not waits.done()
+        waits.cancel()
+
+    asyncio.run(too_dear())
+
+
+def test_a_model_whose_calls_leave_is_handed_the_gate_s_leave() -> None:
+    class Far(Playing):
+        def under(self, leave: Leave) -> Far:
+            handed.append(leave)
+            return self
+
+    handed: list[Leave] = []
+    gate = Gate(None, None)
+    assert asked(Far(OK), Meter(gate)) == OK and handed == [gate.leave]
+
+
+def test_a_call_that_was_withheld_is_not_paid_and_waits_at_the_gate() -> None:
+    async def go() -> None:
+        gate = Gate(5, None)
+
+        def late() -> Answer:
+            gate.pause()
+            raise Withheld
+
+        model = Playing(late)
+        (waits,) = await settled(Meter(gate).of(model).answer(ASKED, lambda text: None))
+        assert gate.over.is_set() and not waits.done() and (model.asked, gate._calls) == (1, 5)
+        waits.cancel()
+
+    asyncio.run(go())
+
+
+def test_a_call_that_failed_was_made_all_the_same() -> None:
+    gate = Gate(5, None)
+    with pytest.raises(ServerFault):
+        asked(Playing(ServerFault("broken")), Meter(gate))
+    assert (gate._calls, gate._flying) == (4, 0)
