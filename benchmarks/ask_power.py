@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.labs.ask import baselines
-from core.labs.ask.power import TRIES, recognised
+from core.labs.ask.tasks import TRIES, recognised
 from core.statistics import most_errors, tail_of_binomial
 
 NUMBERS = (8, 10, 12, 16, 20, 24, 30, 40, 60)

@@ -16,8 +16,7 @@ from statistics import fmean
 
 from core.events import Event, Model, Recorded, Scored
 from core.labs.ask.lab import LAB as ASK
-from core.labs.ask.noisy import Noisy
-from core.labs.ask.null_controls import KINDS, Worthless
+from core.labs.ask.null_controls import KINDS, Noisy, Worthless
 from core.labs.ask.tasks import CONTROL_ARMS, AskSpec
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec

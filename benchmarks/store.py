@@ -23,7 +23,7 @@ from core.events import Answered, Asked, Event, Finished, Message, Recorded, Sam
 from core.journal import to_line
 from core.labs.ask.lab import LAB
 from core.labs.base.declared import Cases
-from core.store import comparing, figures, listing, matching, queries
+from core.store import comparing, listing, matching, queries
 from core.store.filters import Filter, Range
 from core.store.index import Index, index, rebuild
 from core.store.result_rows import refresh
@@ -211,7 +211,7 @@ def measure_queries(calls: int, folder: Path) -> None:
             "one run": lambda: queries.runs(store, only=[some]),
             "calls of one run": lambda: store.query("from calls where run = ?", [some]),
             "scores of one run": lambda: store.query("from scores where run = ?", [some]),
-            "figures of all cases": lambda: figures.of_cases(
+            "figures of all cases": lambda: listing.of_cases(
                 store, LAB.name, Cases(("precision", "generality_cosine"), fields=("method",))
             ),
             "all runs with figures": lambda: queries.runs(store, limit=calls),

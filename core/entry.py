@@ -23,8 +23,7 @@ from .labs.probe.reliability import lab as reliability
 from .models import local
 from .models.cache import ResponseCache
 from .models.catalog import Catalog
-from .models.download import HubModel, download
-from .models.download_jobs import Fetches
+from .models.download import Fetches, HubModel, download
 from .models.prices import charge
 from .models.replay import Replay
 from .models.settings import EndpointConfig

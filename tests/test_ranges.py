@@ -19,7 +19,7 @@ from core.labs.base.lab import Lab
 from core.rulesets import RULES
 from core.score import Score, mean_of_cases
 from core.statistics import group_statistics
-from core.store import figures
+from core.store import listing
 from core.store.filters import Filter
 from core.store.store import Store
 from core.studies.table_cells import cells
@@ -99,7 +99,7 @@ def test_no_table_of_a_picture_leaves_the_range_of_its_figures(recorded: Path) -
         for lab in LABS:
             for picture in lab.pictures:
                 ends = [lab.metric(name).ends for name in picture.of.metrics]
-                frame = figures.of_cases(store, lab.name, picture.of, Filter(recordings=True))
+                frame = listing.of_cases(store, lab.name, picture.of, Filter(recordings=True))
                 for table in (picture.table(frame, choice) for choice in picture.choices if len(frame)):
                     bounds = [name for name in table if str(name).endswith(("low", "high")) and name != "link"]
                     values = table[bounds].astype(float).stack().dropna()

@@ -8,20 +8,55 @@ import json
 import sys
 import tempfile
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from .. import entry, home, journal
-from ..report import methods
+from ..report import methods, study_text
 from ..report import study_html as of_study
 from ..runs.library import of_today
 from ..store.index import index
 from ..store.store import Store
-from ..studies import packing, plan
+from ..studies import desired_state, packing, plan, required_data
+from ..studies.packing import refuse_packed
+from ..studies.progress import progress
 from ..text.plurals import counted
 from .run_output import BAD_INPUT, DONE, WRONG, index_of_all, into_the_store, journals_option, json_option
-from .study_control import study_argument
+
+# `study pause` and `study status`: what is wanted of a study that runs, and how it stands.
+
+
+study_argument = click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="STUDY.toml")
+"""The study's file, as the parameter `file`."""
+
+
+@click.command("pause", help="Stop a study that runs, here or in another process, to go on with later.")
+@study_argument
+def pause(file: Path) -> int:
+    """Let no further call of the study leave; the process that makes it stops once open calls are answered."""
+    study = plan.read(file, entry.labs())
+    desired_state.want(home.home(), study.name, paused=True)
+    print(f"{study.title}: the process that makes it stops within a second or two, once its open calls are answered.")
+    print(f"To go on from there: python -m core study run {file}")
+    return DONE
+
+
+@click.command("status", help="How the runs of a study stand.")
+@study_argument
+@journals_option
+@json_option("a JSON object")
+def status(file: Path, journals: Path, as_json: bool) -> int:
+    """How the study stands."""
+    study = plan.read(file, entry.labs())
+    refuse_packed(study, journals)
+    found, broken = progress(study, journals), required_data.broken(required_data.held(study, journals))
+    if as_json:
+        print(json.dumps({**asdict(found), "broken": broken}, ensure_ascii=False))
+        return DONE
+    print(study.title, *study_text.of_progress(found), *broken, sep="\n")
+    return DONE
 
 
 @click.command("pack", help="Put the journals of completed runs into one file, from which `unpack` brings them back.")

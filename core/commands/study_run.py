@@ -29,9 +29,9 @@ from ..studies.plan import Planned, Study
 from ..studies.table_cells import Row
 from ..text.plurals import counted
 from ..transcript import Transcript
-from . import run_output, study_cluster, study_control, study_files
+from . import run_output, study_cluster, study_files
 from .run_output import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, journals_option, json_option
-from .study_control import study_argument
+from .study_files import study_argument
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -43,7 +43,7 @@ OFF = 5
 def add(commands: click.Group) -> None:
     """Add the group study to the group `commands`, which is changed in place."""
     of_study = (
-        *(_plan, _run, study_control.pause, study_control.status, _table),
+        *(_plan, _run, study_files.pause, study_files.status, _table),
         *(study_files.pack, study_files.unpack, study_files.verify, study_files.report),
     )
     help = "Many runs from one file: plan, run, pause, status, table, report, verify, pack."

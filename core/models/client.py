@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import logging
 from typing import TYPE_CHECKING, Any
 
-from . import safe_http
+from ..text.reply import storable
+from . import error_mapping, safe_http
 from .settings import EndpointConfig, Extras
 
 if TYPE_CHECKING:
@@ -50,3 +53,91 @@ def open_client(config: EndpointConfig) -> openai.AsyncOpenAI:
 
 def _plain(extras: Extras) -> dict[str, str]:
     return {name: value.get_secret_value() for name, value in extras}
+
+
+# The names of the models that a server lists.
+
+
+LISTING_TIMEOUT = 10.0
+"""Seconds for the list of models."""
+
+LONGEST_NAME = 200
+"""Characters of a model's name. A longer one is not listed."""
+
+MOST_NAMES = 5_000
+"""Models of one server. The list is read no further."""
+
+
+def list_models(config: EndpointConfig) -> list[str]:
+    """The names of the server's models, sorted. Asks the server, and waits for it: not for use on an event loop.
+
+    Raises the errors of core.models.errors.
+    """
+    return asyncio.run(_list(config))
+
+
+async def _list(config: EndpointConfig) -> list[str]:
+    config = config.model_copy(update={"timeout": min(config.timeout, LISTING_TIMEOUT)})
+    client = open_client(config)
+    try:
+        async with asyncio.timeout(config.timeout):
+            return await listed_names(client, config)
+    except TimeoutError:
+        pass
+    finally:
+        await client.close()
+    raise error_mapping.timed_out(config, began=False)
+
+
+async def listed_names(client: openai.AsyncOpenAI, config: EndpointConfig) -> list[str]:
+    """The same over a client that is open. Raises the errors of core.models.errors."""
+    import openai
+
+    try:
+        reply = await client.models.with_raw_response.list(**_asked_for(config))
+        return _names(json.loads(reply.text), config)
+    except openai.OpenAIError as error:
+        failure = error_mapping.of_error(error, config)
+    except Exception as error:  # whatever reading what was sent provokes, here or in the libraries, is the sender's
+        what = str(error) if isinstance(error, safe_http.Unsafe) else "its list of models has another form"
+        unreadable = ValueError(what)
+        unreadable.__cause__ = error
+        failure = error_mapping.of_error(unreadable, config)
+    raise failure
+
+
+def _asked_for(config: EndpointConfig) -> dict[str, Any]:
+    """What some providers want with the question for their models, beside what all requests have."""
+    import openai
+
+    preset = config.known_server()
+    if preset is None:
+        return {}
+    headers: dict[str, Any] = dict(preset.list_headers)
+    if preset.list_key_header and config.secret:
+        headers |= {preset.list_key_header: config.secret, "Authorization": openai.Omit()}
+    return {"extra_headers": headers, "extra_query": dict(preset.list_query)}
+
+
+def _names(reply: Any, config: EndpointConfig) -> list[str]:
+    """The names in a reply: a list, bare or under a key, of names, or of objects that bear one. An empty list may be
+    given as null. Raises ValueError for anything else.
+    """
+    if isinstance(reply, dict):
+        lists = [reply[key] for key in ("data", "models", "result") if key in reply]
+        if not lists or reply.get("error"):
+            raise ValueError("no list")
+        reply = lists[0] or []
+    if not isinstance(reply, list):
+        raise ValueError("no list")
+    names = {name for entry in reply[:MOST_NAMES] if (name := _name(entry))}
+    if reply and not names:
+        raise ValueError("no names")
+    return sorted({error_mapping.scrub(name, config) for name in names})
+
+
+def _name(entry: Any) -> str:
+    """The name in an entry of a list; empty where there is none that can be used."""
+    names = [entry.get(key) for key in ("id", "name", "model")] if isinstance(entry, dict) else [entry]
+    name = next((name for name in names if isinstance(name, str) and name.strip()), "")
+    return storable(name) if len(name) <= LONGEST_NAME else ""

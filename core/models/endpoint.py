@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..events import Answer, CallFailed, Message, OnText, Request, ending_of
 from ..runs.fairness import Leave
 from . import error_mapping, stream
+from .client import LISTING_TIMEOUT, listed_names
 from .connection import Connection
 from .errors import NoSuchModel, RateLimited, Refused, ServerLoading, failure
-from .listing import LISTING_TIMEOUT, listed_names
 from .reply import Reply
 from .traits import FIRST_ROOM, MOST_ROOM, ROOM_TO_TELL, Traits
 

@@ -8,13 +8,54 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..events import LONGEST_ANSWER, CallFailed, Ending, Served, Thinking, ToolCall, Usage, ending_of
-from ..text import thinking
+from ..text import reply
 from ..text.reply import storable
 from . import error_mapping
 from .errors import failure
 from .settings import EndpointConfig
-from .stop_sequences import StopCutter
 from .traits import Thinks
+
+# Stop sequences, applied on our side as well: some servers pass over them, and others take only four.
+
+
+class StopCutter:
+    """Cuts a text that comes in pieces at the first stop sequence, which is not part of the result.
+
+    What may still turn out to be the beginning of a stop sequence is held back until that is clear. The text that
+    all calls of `feed` and `rest` return, joined, is the text before the stop sequence that is complete first, as a
+    server stops there; however the text is cut into pieces.
+    """
+
+    def __init__(self, stops: tuple[str, ...]) -> None:
+        self._stops = tuple(stop for stop in stops if stop)
+        self._held = ""
+        self.stopped = False
+
+    def feed(self, piece: str) -> str:
+        """What can be shown now that `piece` has come; empty once a stop sequence has come."""
+        if self.stopped:
+            return ""
+        self._held += piece
+        stops = [(at + len(stop), at) for stop in self._stops if (at := self._held.find(stop)) >= 0]
+        if stops:
+            self.stopped = True
+            out, self._held = self._held[: min(stops)[1]], ""
+            return out
+        keep = max((_overlap(self._held, stop) for stop in self._stops), default=0)
+        cut = len(self._held) - keep
+        out, self._held = self._held[:cut], self._held[cut:]
+        return out
+
+    def rest(self) -> str:
+        """What was held back, once no more comes."""
+        out, self._held = self._held, ""
+        return out
+
+
+def _overlap(text: str, stop: str) -> int:
+    """Length of the longest end of `text` with which `stop` begins."""
+    return next((n for n in range(min(len(text), len(stop) - 1), 0, -1) if text.endswith(stop[:n])), 0)
+
 
 _SUMMARIZED = re.compile(r"(?:^|/)(?:gpt-(?!oss)|o\d|claude|gemini|grok)", re.IGNORECASE)
 """Models whose providers send a summary of the thinking and not the thinking itself."""
@@ -112,7 +153,7 @@ class Reply:
     def end(self) -> str:
         """No more comes: the text that was held back. Log probabilities of what was cut off go too."""
         raw = "".join(self._raw)
-        unshown = "" if thinking.OPENING.match(raw) else self._unshown
+        unshown = "" if reply.OPENING.match(raw) else self._unshown
         piece = self._cutter.feed(unshown) + self._cutter.rest()
         if self._mixed:
             self._unmarked = not self._closed and ending_of(self.finish_reason) == "cut"
@@ -130,7 +171,7 @@ class Reply:
     def thinking(self, model: str = "") -> Thinking | None:
         """The thinking that came, once all has come; None where none is known of. `model` is the one that was asked."""
         raw = "".join(self._raw)
-        text = "".join(self._thoughts).strip() or thinking.split(raw).thinking or (raw.strip() if self._is_open else "")
+        text = "".join(self._thoughts).strip() or reply.split(raw).thinking or (raw.strip() if self._is_open else "")
         if text:
             is_summary = self._kind == "summary" or any(map(_SUMMARIZED.search, (self.served.model, model)))
             return Thinking(kind="summary" if is_summary else "raw", text=text, tokens=self._reasoning_tokens)
@@ -143,7 +184,7 @@ class Reply:
         """How the model thought in this reply, once all has come."""
         if self._thoughts:
             return "field"
-        if self._is_open or thinking.split("".join(self._raw)).thinking:
+        if self._is_open or reply.split("".join(self._raw)).thinking:
             return "inline"
         return "hidden" if self._reasoning_tokens or self._kind == "hidden" else "no"
 
@@ -188,7 +229,7 @@ class Reply:
             return error_mapping.filtered(config, (self.finish_reason or "").partition(":")[2].strip())
         if ending == "failed":
             return error_mapping.gave_up(config, self.finish_reason or "", self.error)
-        if self._calls or thinking.split(self.text).answer.strip():
+        if self._calls or reply.split(self.text).answer.strip():
             return None
         if not self.thought:
             return failure("empty", name=config.name)
@@ -265,8 +306,8 @@ class Reply:
             return shown
         content = self._within(content)
         self._raw.append(content)
-        before, self._tail = self._tail, (self._tail + content)[-thinking.LONGEST_MARK :]
-        closings = [mark.end() for mark in thinking.CLOSING.finditer(before + content)]
+        before, self._tail = self._tail, (self._tail + content)[-reply.LONGEST_MARK :]
+        closings = [mark.end() for mark in reply.CLOSING.finditer(before + content)]
         if closings and closings[-1] > len(before):
             self._closed, self._cutter = True, StopCutter(self._stops)
             content = (before + content)[closings[-1] :].lstrip()
@@ -277,7 +318,7 @@ class Reply:
             self._leads = not content
         elif not self._closed:
             start = "".join(self._raw[:_HELD_BACK])
-            if thinking.OPENING.match(start) or (len(start) < _HELD_BACK and start.lstrip()[:1] in ("", "<", "[", "◁")):
+            if reply.OPENING.match(start) or (len(start) < _HELD_BACK and start.lstrip()[:1] in ("", "<", "[", "◁")):
                 self._unshown += content
                 return ""
             content, self._unshown = self._unshown + content, ""
@@ -314,7 +355,7 @@ def up_to_stop(raw: str, stops: tuple[str, ...]) -> tuple[str, bool]:
     """`raw` up to the first stop sequence outside thinking, and whether there was one. White space that follows
     thinking stops nothing.
     """
-    parts = thinking.split(raw)
+    parts = reply.split(raw)
     answer = parts.answer
     lead = len(answer) - len(answer.lstrip()) if parts.thinking else 0
     cutter = StopCutter(stops)

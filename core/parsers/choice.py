@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from ..text.patterns import anycase
-from .cannot_tell import UNKNOWN, cannot_tell, is_silent, settled
+from .cannot_tell import UNKNOWN, cannot_tell, declines, is_silent, settled
 from .labels import all_named, committed, stated
-from .refusal import declines
 from .statements import ADVERBS, FIRM, IS, OPENING, SO, WOULD, Begins, Said, only, reply, said, settle, stands
 from .yes_no import lead, simulated
 

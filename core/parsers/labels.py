@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from ..text.patterns import anycase
-from .cannot_tell import UNKNOWN, cannot_tell, is_silent, settled
-from .refusal import declines
+from .cannot_tell import UNKNOWN, cannot_tell, declines, is_silent, settled
 from .statements import (
     BOTH,
     FIRM,

@@ -16,7 +16,7 @@ from typing import Any
 from ..text.patterns import anycase
 from ..text.reply import answered, cells_of, fenced, json_in, spoken, without_block_quote
 from .alignment import ARROW, aligned, marked, without_marks
-from .refusal import begins_as_refusal
+from .cannot_tell import begins_as_refusal
 from .remarks import COURTESY, asks_back, introduction_end, is_suggestions, without_remarks
 
 _FIELDS = (

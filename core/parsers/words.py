@@ -8,7 +8,7 @@ from typing import Any
 
 from ..text.patterns import anycase
 from ..text.reply import answered, cells_of, concluded, json_in, spoken
-from .refusal import names_nothing
+from .cannot_tell import names_nothing
 from .remarks import COURTESY, asks_back
 
 _LONGEST_PHRASE = 12

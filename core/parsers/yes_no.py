@@ -7,8 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
 from ..text.patterns import anycase
-from .cannot_tell import UNKNOWN, cannot_tell, not_guessed
-from .refusal import declines
+from .cannot_tell import UNKNOWN, cannot_tell, declines, not_guessed
 from .statements import (
     BOTH,
     FIRM,

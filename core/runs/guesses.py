@@ -16,7 +16,7 @@ from .. import journal
 from ..events import Frozen, Recorded
 from ..journal import FromTheFuture
 from ..transcript import name_of
-from .annotation_files import said_path
+from .library import said_path
 
 ABOUT = "pack-"
 """What the names of packs begin with where a journal is about one; no run's name does."""

@@ -3,20 +3,103 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from .. import archives, home, journal
-from ..events import Event, Finished, Started
-from ..journal import Fault, FromTheFuture
+from ..events import Event, Finished, Recorded, Shared, Started
+from ..journal import Fault, FromTheFuture, Tail
 from ..labs.base.lab import Lab
 from ..labs.base.spec import Spec
 from ..transcript import Transcript, ancestors
-from .annotation_files import is_sealed, is_shared
 from .context import complaints
+
+# Journals about a run, `<run>~….jsonl` beside its own: what people say, whether it is shared or sealed, how kept.
+
+
+def said_path(path: Path, who: str) -> Path:
+    """The journal of what `who` says about the run of the journal `path`."""
+    safe = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in who)[:60] or "_"
+    return path.with_name(f"{path.stem}~{safe}.jsonl")
+
+
+def shared_path(path: Path) -> Path:
+    """The journal of whether the run of the journal `path` is shared; no reader's name begins with ~."""
+    return path.with_name(f"{path.stem}~~shared.jsonl")
+
+
+def kept_path(path: Path) -> Path:
+    """The journal of how its owner keeps the run of the journal `path`: its title, and whether it is hidden."""
+    return path.with_name(f"{path.stem}~~kept.jsonl")
+
+
+def sealed_path(path: Path) -> Path:
+    """The journal of whether the run of the journal `path` is sealed."""
+    return path.with_name(f"{path.stem}~~sealed.jsonl")
+
+
+def is_sealed(path: Path) -> bool:
+    """Whether others see of the run of the journal `path` only what they have foretold. Where that cannot be read, they
+    do.
+    """
+    place = sealed_path(path)
+    said = [event.data.get("sealed") for event in events_in(place) if isinstance(event, Recorded)]
+    return bool(said[-1]) if said else place.exists()
+
+
+def is_shared(path: Path) -> bool:
+    """Whether everyone may look at the run of the journal `path`."""
+    said = [event.shared for event in events_in(shared_path(path)) if isinstance(event, Shared)]
+    return bool(said) and said[-1]
+
+
+def events_in(path: Path) -> tuple[Event, ...]:
+    """What a small journal holds, read again only where it has changed; nothing where there is none."""
+    try:
+        now = path.stat()
+    except FileNotFoundError:
+        return ()
+    return _read(path, now.st_mtime_ns, now.st_size)
+
+
+@lru_cache(maxsize=2_048)
+def _read(path: Path, changed: int, size: int) -> tuple[Event, ...]:
+    return tuple(journal.read(path).events)
+
+
+# A run as someone looks at it, no matter who writes its journal.
+
+
+class Watch:
+    """A run as someone looks at it: each look takes in what is new, no matter who writes the journal.
+
+    `case` is the case that is looked at closely; of the others only how far they are is kept. "" keeps everything.
+    """
+
+    def __init__(self, path: Path, partial: Callable[[], dict[str, str]], case: str) -> None:
+        self._tail = Tail(path)
+        self._partial = partial
+        self._case = case
+        self.transcript = self._empty()
+
+    def _empty(self) -> Transcript:
+        if not self._case:
+            return Transcript()
+        kept = {"", self._case, *ancestors(self._case)}
+        return Transcript(keep=lambda place: place in kept)
+
+    def look(self) -> bool:
+        """Take in what is new; whether anything was. Raises FileNotFoundError."""
+        news = self._tail.news().events
+        for event in news:
+            self.transcript.apply(event)
+        partial = self._partial()
+        self.transcript.see(partial)
+        return bool(news) or bool(partial)
 
 
 class NoSuchRun(LookupError):

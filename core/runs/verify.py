@@ -23,11 +23,10 @@ from ..labs.base.lab import Lab
 from ..labs.base.spec import Spec
 from ..transcript import Transcript, name_of, transcript
 from .bundle import IMPORTED, from_path
-from .context import recorded
+from .context import is_same, recorded
 from .driver import new_reading
 from .engine import Ports, app_version, execute
 from .fork import narrowed
-from .tolerance import is_same
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import scipy_subset
-from .names import NAMED
+from .unsupported import NAMED
 
 if TYPE_CHECKING:
     from pydantic_monty import ExternalModule

@@ -11,7 +11,7 @@ import ast
 import re
 from typing import NamedTuple
 
-from .names import NAMED
+from .unsupported import NAMED
 
 LENT = ("numpy", "scipy", "string", "operator", "statistics", "heapq", "warnings")
 """Modules that stand for ours."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .names import NAMED
+from .unsupported import NAMED
 
 Row = NDArray[Any]
 

@@ -9,9 +9,19 @@ import builtins
 import importlib
 import re
 import sys
+import tomllib
 from functools import lru_cache
+from pathlib import Path
 
-from .names import NAMED
+# The names that the sandbox goes by, of `names.toml`: what is lent, and what is known to exist elsewhere.
+
+
+NAMED = {
+    group: tuple(names.split())
+    for group, names in tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8")).items()
+}
+"""By group, in the file's order."""
+
 
 NOT_RUNNABLE = "not runnable here"
 """What such a program comes to, in place of right or wrong. Its error begins with these words."""

@@ -13,11 +13,10 @@ from typing import IO, NamedTuple
 from .. import journal
 from ..events import Event, Frozen, Recorded, Shared, Started
 from ..journal import FromTheFuture, Journal
-from ..runs.annotation_files import events_in, kept_path, said_path, sealed_path, shared_path
 from ..runs.context import recorded
 from ..runs.guesses import ABOUT, Played, guesses, path_of
 from ..runs.labels import BY, Kept, Sealing
-from ..runs.library import Journals, NoSuchRun, of_today
+from ..runs.library import Journals, NoSuchRun, events_in, kept_path, of_today, said_path, sealed_path, shared_path
 from .quotas import check_stored
 
 _AWAY = 100

@@ -23,8 +23,7 @@ from ..runs.driver import Driver, new_reading
 from ..runs.engine import Addition, Going, new_id
 from ..runs.fairness import WHOSE
 from ..runs.fork import Plan, fork_of, forked, inputs, narrowed, planned
-from ..runs.library import Journals, NoSuchRun, of_today
-from ..runs.live_run import Watch
+from ..runs.library import Journals, NoSuchRun, Watch, of_today
 from ..transcript import Transcript
 from .annotations import Keeping
 from .quotas import Allowance, Charge, free_of_charge, planned_calls

@@ -17,7 +17,7 @@ from ..events import Answered, Asked, CallFailed, Event, Failed, OutOfReach
 from ..journal import FromTheFuture, JournalFull, JournalInUse
 from ..labs.base.lab import Lab
 from ..labs.base.spec import MOST_CASES, Spec
-from ..runs.annotation_files import is_shared
+from ..runs.library import is_shared
 from . import roles
 from .usage import Counted, Taken, Tally, of_home
 

@@ -5,16 +5,15 @@ nothing of ours, and heavy libraries only where they are used.
 from .agreement import Agreement as Agreement
 from .agreement import kappa as kappa
 from .agreement import weighted_kappa as weighted_kappa
-from .anytime import anytime as anytime
 from .audit import Stratum as Stratum
 from .audit import allotted as allotted
 from .audit import weighted_share as weighted_share
-from .beta import beta_pairs as beta_pairs
-from .bootstrap import bootstrap_of_mean as bootstrap_of_mean
-from .bootstrap import jackknife_of_pairs as jackknife_of_pairs
 from .correlation import correlation_per_input as correlation_per_input
 from .groups import group_statistics as group_statistics
 from .interval import Interval as Interval
+from .interval import anytime as anytime
+from .interval import bootstrap_of_mean as bootstrap_of_mean
+from .interval import jackknife_of_pairs as jackknife_of_pairs
 from .means import MEDIAN as MEDIAN
 from .means import RANGES as RANGES
 from .means import Kind as Kind
@@ -48,4 +47,5 @@ from .shares import most_errors as most_errors
 from .shares import tail_of_binomial as tail_of_binomial
 from .shares import wilson as wilson
 from .subjects import Pair as Pair
+from .subjects import beta_pairs as beta_pairs
 from .subjects import compare_pairs as compare_pairs

@@ -6,8 +6,7 @@ import math
 from collections.abc import Hashable, Sequence
 from typing import Literal
 
-from .bootstrap import bootstrap_of_mean
-from .interval import Interval
+from .interval import Interval, bootstrap_of_mean
 
 
 def correlation_per_input(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from .bootstrap import ROOM, is_alike
+from .interval import ROOM, is_alike
 from .means import Kind, interval_of_items, of_gaps
 from .shares import mcnemar
 

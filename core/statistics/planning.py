@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .bootstrap import ROOM
+from .interval import ROOM
 from .shares import wilson
 
 

@@ -31,10 +31,10 @@ from ..runs.context import Resolve
 from ..transcript import Transcript, transcript
 from .desired_state import wanted
 from .early_stopping import early_of
+from .estimate import Sizes
 from .execute import LOOK, Making, Outcome, check_budget, hand_out, left, one_after_another, still_to_make
 from .plan import Planned, Study, run_id
 from .run_status import Standing, is_completed, standing
-from .sizes import Sizes
 
 if TYPE_CHECKING:
     from distributed import Client

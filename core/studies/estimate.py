@@ -11,13 +11,15 @@ from datetime import date
 from itertools import islice, pairwise
 from math import isnan, nan
 from pathlib import Path
+from typing import NamedTuple
 
 from .. import journal
 from ..datasets.items import Loaded
+from ..datasets.on_data import OnData
 from ..events import Answer, CallFailed, OnText, Request
 from ..labs.base.cases import Case
 from ..labs.base.lab import Lab, Prior
-from ..labs.base.spec import Spec
+from ..labs.base.spec import MOST_CASES, Spec
 from ..models.cache import Cached
 from ..models.ids import is_free
 from ..models.prices import price_of
@@ -30,8 +32,40 @@ from .early_stopping import stopped_early
 from .plan import Planned, Study, dataset_of
 from .progress import labels
 from .run_status import Standing, Tokens, busy_rate, standing, standings
-from .sizes import Sizes
 from .tables import measured
+
+# How many items and cases the runs of a study have, by formula where a data set tells, so that none has to be made.
+
+
+class Size(NamedTuple):
+    """The items that a run is about, and its cases, of which an item may have several."""
+
+    items: int
+    cases: int
+
+
+class Sizes:
+    """The sizes of runs. Each data set is looked at once, however many shards it is cut into."""
+
+    def __init__(self) -> None:
+        self._held: dict[Spec, int] = {}
+
+    def of(self, run: Planned) -> Size:
+        """The size of that run. Raises CallFailed, ValueError (DatasetError among them) or OSError where its items
+        cannot be had.
+        """
+        spec = run.spec
+        if isinstance(spec, OnData) and spec.dataset:
+            if spec.whole not in self._held:
+                size = spec.whole.size()
+                # A lab may refuse a robot that knows none of the items.
+                next(iter(run.lab.cases(spec)), None)
+                self._held[spec.whole] = size
+            items = len(spec.part(self._held[spec.whole]))
+            return Size(items, items * spec.cases_of_item)
+        cases = list(islice(run.lab.cases(spec), MOST_CASES + 1))
+        return Size(len({case.id.partition("/")[0] for case in cases}), len(cases))
+
 
 Wanted = Counter[tuple[str, str, str]]
 """Calls by lab, role and model."""

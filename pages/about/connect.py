@@ -7,8 +7,8 @@ from pydantic import SecretStr, ValidationError
 
 from core import entry, policy
 from core.events import CallFailed
+from core.models.client import list_models
 from core.models.errors import NothingListens
-from core.models.listing import list_models
 from core.models.settings import MOST_THINKING_ROOM, PRESETS, EndpointConfig, parse_headers, parse_query
 from core.text.plurals import counted
 from pages.components import session

@@ -2,14 +2,48 @@
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
+from typing import Any
+
 import streamlit as st
 
 from core import entry
+from core.labs.base.lab import Lab
 from core.report.game import pack
 from core.report.game.page import FIRST
 from pages import addresses
-from pages.about.lab_cards import doors
+from pages.components import lab_page
 from pages.viewer.component import game
+
+# The four small pictures of the front page: one a lab, each a link to its page.
+
+
+_HERE = Path(__file__).parent
+
+
+@cache
+def _component() -> Any:
+    place = '<div class="place"><nav class="doors"></nav></div>'
+    style, script = ((_HERE / name).read_text(encoding="utf-8") for name in ("lab_cards.css", "lab_cards.js"))
+    return st.components.v2.component("doors", html=place, css=style, js=script)
+
+
+def doors(labs: list[Lab]) -> None:
+    """A picture for each lab, with one verb; a lab that has none is its name."""
+    shown = [
+        {"path": lab.path, "title": lab.title, "verb": lab_page.of(lab).verb, "picture": _picture(lab)} for lab in labs
+    ]
+    chosen = _component()(data={"doors": shown}, key="doors", on_chosen_change=lambda: None).chosen
+    for lab in labs:
+        if lab.path == chosen:
+            st.switch_page(addresses.of_lab(lab))
+
+
+def _picture(lab: Lab) -> str:
+    path = _HERE / "drawings" / f"{lab.path}.svg"
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
 
 WIDTH = 1120
 """Pixels, at most: the card and beside it, where there is room, the pictures."""

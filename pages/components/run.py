@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -11,15 +12,135 @@ from pydantic import ValidationError
 from core import entry, policy
 from core.events import CallFailed
 from core.journal import Fault, JournalInUse
+from core.report import case_html, methods
+from core.report.case_html import Chosen
 from core.runs.context import complaints
 from core.runs.engine import Addition
+from core.runs.labels import Kept
 from core.runs.library import NoSuchRun
+from core.server.access import Visit
 from core.server.quotas import TooMuch
-from core.transcript import Transcript
+from core.store.listing import Place
+from core.store.store import Store, StoreError
+from core.transcript import Transcript, transcript
 from pages import addresses
-from pages.components import begin_side_by_side, exports, recording_note, run_menu, session
+from pages.components import begin_side_by_side, recording_note, session
 from pages.components.tables import download
 from pages.components.text import plain, shortened
+from pages.components.throttle import waits
+
+# What one takes along of cases and runs: a page that opens anywhere, and the sentences for a paper.
+
+
+def page_of_run(run_id: str, state: Transcript) -> None:
+    """A button that downloads the run as an HTML file, or the case of it that the address names."""
+    visit, case = session.runs(), st.query_params.get("case", "")
+    case = case if state.planned > 1 and case in state.cases else ""
+
+    def made() -> bytes:
+        # Fetched when it is clicked, and whole: what is shown may hold one case alone.
+        chosen = cases_of(visit, run_id)
+        title = " ".join((chosen[0].lab.title, case or run_id))
+        return case_html.html(title, [one for one in chosen if not case or one.case == case])
+
+    left = f" The first {case_html.MOST} of its cases." if state.planned > case_html.MOST and not case else ""
+    which = "this case" if case else "this run" if state.planned > 1 else "it"
+    _page(made, run_id, f"Everything about {which} in one file, to be stepped through by the arrow keys.{left}")
+
+
+def page_of_cases(title: str, places: Sequence[Place], of: int) -> None:
+    """A button that downloads those cases as an HTML file, of so many that there are."""
+    visit = session.runs()
+
+    def made() -> bytes:
+        found: dict[Place, Chosen] = {}
+        for run in dict.fromkeys(at.run for at in places):
+            # One that was deleted meanwhile is not there any more, and the page says how many are.
+            with suppress(NoSuchRun):
+                found |= {Place(run, one.case): one for one in cases_of(visit, run)}
+        return case_html.html(title, [found[at] for at in places if at in found], of)
+
+    left = f"the first {len(places)} of {of:,} cases" if len(places) < of else "all cases that are as filtered"
+    _page(made, "cases", f"One file, to be stepped through by the arrow keys: {left}.")
+
+
+def cases_of(visit: Visit, run_id: str) -> list[Chosen]:
+    """The run's cases, as the visitor may see them. Raises NoSuchRun and NotYours."""
+    state = transcript(visit.run(run_id).events())
+    lab = entry.labs()[state.started.lab] if state.started else None
+    return case_html.of_run(lab, state, len(visit.run(run_id).faults())) if lab else []
+
+
+def _page(made: Callable[[], bytes], name: str, help: str) -> None:
+    help = f"{help} It needs no network."
+    download("Download as a page", made, f"{name}.html", "text/html", "web", f"page-{name}", help)
+
+
+def for_a_paper(store: Store | None, runs: Callable[[], Sequence[str]], about: str, key: str = "for-a-paper") -> None:
+    """A button that gives the sentences on how `runs` were made; `about` says in words which runs these are."""
+    shown = st.popover(
+        "For a paper", icon=":material/article:", type="tertiary", key=key, on_change="rerun",
+        help="How it was made, in sentences: n, what was set aside, rules, models, prompts, seeds, intervals.",
+    )  # fmt: skip
+    with shown:
+        if not shown.open:
+            return
+        try:
+            with waits("Counting …"):
+                sentences = methods.sentences(store or entry.keeper().store, runs())
+        except StoreError as error:
+            st.code(str(error), language=None, wrap_lines=True)
+            return
+        st.caption(about)
+        text = "\n\n".join(sentences) or "Not in the index yet: it is, a few seconds after the run's end."
+        st.code(text, language=None, wrap_lines=True)
+
+
+# How a person keeps a run of their own: by another title, out of the lists, or no longer at all.
+
+
+def menu(run_id: str, study: str) -> None:
+    """Title, hiding, deleting; nothing for a run that is not the visitor's. `study` is what the run was made for."""
+    visit = session.runs()
+    if not visit.owns(run_id):
+        return
+    with st.popover("Keep", icon=":material/bookmark_manager:", type="tertiary", key="keep"):
+        kept = visit.run(run_id).kept()
+        title = st.text_input(
+            "Title", value=kept.title, max_chars=200, key=f"title-{run_id}", placeholder="Its question"
+        )
+        hidden = st.toggle("Hide it from the lists", value=kept.hidden, key=f"hide-{run_id}")
+        now = Kept(title=" ".join(title.split()), hidden=hidden)
+        if now != kept:
+            visit.own(run_id).keep(now)
+            st.rerun()
+        sure = True
+        if study or visit.run(run_id).is_of_others():
+            sure = st.checkbox(
+                "It is another person's or a study's, or holds others' words: delete it all the same", key="sure"
+            )
+        if st.button("Delete", icon=":material/delete:", key="delete", disabled=not sure):
+            try:
+                visit.own(run_id).delete()
+            except (JournalInUse, NoSuchRun) as error:
+                st.warning(plain(str(error)), icon=":material/edit:")
+            else:
+                st.switch_page(addresses.BROWSE)
+        st.caption("It can be brought back on the Browse page until the app is closed. No file holds it any more.")
+
+
+def deleted() -> None:
+    """The runs that were deleted, to be brought back."""
+    visit = session.runs()
+    for run in visit.deleted()[-3:]:
+        with st.container(horizontal=True, vertical_alignment="center", key=f"deleted-{run}"):
+            st.caption(f"Deleted: {plain(run)}")
+            st.button(
+                "Undo", icon=":material/undo:", type="tertiary", key=f"undo-{run}", on_click=visit.undo, args=(run,)
+            )
+    if (more := len(visit.deleted()) - 3) > 0:
+        st.caption(f"And {more:,} more, which can be brought back after these.")
+
 
 LONGEST_TITLE = 120
 """Characters of a heading; the whole question stands below it."""
@@ -139,9 +260,9 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
             "Download", lambda: visit.run(run_id).journal(), f"{run_id}.jsonl", "application/jsonl", "download",
             "download", "The journal: every prompt, raw answer and figure, one JSON object a line.",
         )  # fmt: skip
-        exports.page_of_run(run_id, transcript)
-        exports.for_a_paper(None, lambda: [run_id], "Of this run, with all of its cases.", "for-this-run")
-        run_menu.menu(run_id, transcript.started.study if transcript.started else "")
+        page_of_run(run_id, transcript)
+        for_a_paper(None, lambda: [run_id], "Of this run, with all of its cases.", "for-this-run")
+        menu(run_id, transcript.started.study if transcript.started else "")
     recording_note.note(run_id, transcript)
     recording_note.ask_it_yourself(run_id, transcript)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 
@@ -13,6 +13,24 @@ from core.report import export
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+# How pictures are shown.
+
+
+PLAIN = {"displayModeBar": False}
+"""Without the tool bar, which covers the legend on a phone."""
+
+Saved = Literal["PNG", "SVG"]
+
+
+def saved_as(kind: Saved, name: str) -> dict[str, object]:
+    """With a bar of one tool: to save the picture as a file of that kind and name, made in the browser."""
+    return {
+        "displaylogo": False,
+        "modeBarButtons": [["toImage"]],
+        "toImageButtonOptions": {"format": kind.lower(), "filename": name, "scale": 2 if kind == "PNG" else 1},
+    }
+
 
 WITHOUT_THEIRS = '<style>[data-testid="stElementToolbar"] [aria-label^="Download as CSV"] {display: none}</style>'
 """Streamlit's own button makes a file in which what a model wrote can be a formula."""

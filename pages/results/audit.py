@@ -18,7 +18,7 @@ from core.store.audits import UNREAD, Audit, Drawn
 from core.store.listing import Place
 from core.store.store import Store
 from core.text.whitespace_marks import directed
-from pages.components import index_status, lab_page, reader_accuracy, session
+from pages.components import lab_page, reader_accuracy, session, throttle
 from pages.components.labels import warns_when_full
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
@@ -44,7 +44,7 @@ def main() -> None:
         "alone** (where reasons are judged, these alone beside what they may mention) and say what it says; only then "
         "you see what was read. Rare kinds are drawn more often than they come, and are weighted back."
     )
-    keeper = index_status.opened()
+    keeper = throttle.opened()
     labs = {name: lab for name, lab in entry.labs().items() if judged_of(lab) and not lab.hidden}
     named = (address.wanted().chosen.get("lab") or ("",))[0]
     st.session_state["audit-lab"] = named if named in labs else next(iter(labs))

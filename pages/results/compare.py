@@ -23,7 +23,7 @@ from core.store.filters import TITLES, Filter, from_query
 from core.store.matching import NO_VERDICT, Asked, Match, NotComparable
 from core.store.store import QueryRefused, Store
 from pages import addresses
-from pages.components import index_status, lab_page, session, tables
+from pages.components import lab_page, session, tables, throttle
 from pages.components.models import short
 from pages.components.side_by_side import told_apart
 from pages.components.text import plain, shortened
@@ -304,7 +304,7 @@ def _found(
 def main() -> None:
     """The page."""
     st.title("Compare", anchor=False)
-    keeper = index_status.opened()
+    keeper = throttle.opened()
     store, viewer = keeper.store, session.viewer()
     looked = Looked(store, viewer, listing.interrupted(store, runs_list.alive))
     # What is open beside the comparison does not change it.

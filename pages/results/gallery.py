@@ -13,12 +13,11 @@ from core.charts.marks import PALETTE
 from core.labs.base.declared import Picture
 from core.labs.base.lab import Lab
 from core.models.ids import is_control
-from core.store import figures
+from core.store import listing
 from core.store.filters import TITLES, Filter
 from core.store.listing import Place
 from pages import addresses
-from pages.components.pictures import Saved, saved_as
-from pages.components.tables import as_csv
+from pages.components.tables import Saved, as_csv, saved_as
 from pages.components.text import plain
 from pages.results import address
 from pages.results.facets import Looked
@@ -66,7 +65,7 @@ def draw(looked: Looked, wanted: Filter) -> None:
     said = []
     if not wanted.is_everything:
         said.append("A picture shows the whole of each run and case that has a row as filtered.")
-    if left := figures.unfinished(looked.store, wanted, looked.viewer, looked.stopped):
+    if left := listing.unfinished(looked.store, wanted, looked.viewer, looked.stopped):
         said.append(f"{left:,} {'case has' if left == 1 else 'cases have'} not come to an end, and are in no picture.")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(" ".join([*said, "Repaired rules. A click on a mark leads to what is behind it."]))
@@ -97,7 +96,7 @@ def robots(frames: Sequence[DataFrame]) -> list[str]:
 
 def frame(looked: Looked, wanted: Filter, lab: Lab, one: Picture) -> DataFrame:
     """What the picture is made of."""
-    return figures.of_cases(looked.store, lab.name, one.of, wanted, looked.viewer, looked.stopped)
+    return listing.of_cases(looked.store, lab.name, one.of, wanted, looked.viewer, looked.stopped)
 
 
 def first_table(one: Picture, rows: DataFrame) -> dict[str, DataFrame]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.charts import rows as rows_of
+from core.charts import board as rows_of
 from core.store import sql
 from core.store.sql import Found
 from core.store.store import QueryRefused
-from pages.components import index_status, session, tables
-from pages.components.pictures import PLAIN
+from pages.components import session, tables, throttle
+from pages.components.tables import PLAIN
 from pages.components.text import plain
 from pages.components.throttle import waits
 
@@ -24,7 +24,7 @@ st.markdown(
     f"{sql.most('query_rows'):,} rows at most, and may take {sql.most('query_seconds')} seconds."
 )
 
-keeper = index_status.opened()
+keeper = throttle.opened()
 
 
 def chosen(query: str) -> None:

@@ -8,7 +8,7 @@ from core import entry
 from core.datasets import get
 from core.datasets.sources import Source
 from core.events import CallFailed
-from core.models.download_jobs import Fetch
+from core.models.download import Fetch
 from pages.components.run import problems
 from pages.components.text import plain
 from pages.components.throttle import PACE, waits

@@ -17,16 +17,15 @@ from core.report import methods, study_html
 from core.store.filters import MOST_VALUES, Filter
 from core.studies import human, tables
 from core.studies.multiverse import TITLE as MULTIVERSE
-from core.studies.paired import DIFFERENCES
 from core.studies.plan import Planned, Study
 from core.studies.run_status import Standing
 from core.studies.table_cells import Row
+from core.studies.tables import DIFFERENCES
 from core.text.glossary import on_hover
 from pages import addresses
 from pages.components import lab_page
 from pages.components.models import short
-from pages.components.pictures import PLAIN
-from pages.components.tables import as_csv, download
+from pages.components.tables import PLAIN, as_csv, download
 from pages.components.text import plain
 from pages.components.throttle import aside
 

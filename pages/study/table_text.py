@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple
 
 from core.statistics import FEW
 from core.studies.background import UnderWay
-from core.studies.paired import DIFFERENCES
 from core.studies.plan import Study
 from core.studies.progress import CONTROLS, Progress
+from core.studies.tables import DIFFERENCES
 from core.text.plurals import counted
 
 State = Literal["new", "running", "pausing", "paused", "interrupted", "spent", "off", "failed", "done"]

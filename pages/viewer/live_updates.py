@@ -17,8 +17,7 @@ from core import entry
 from core.report import scenes
 from core.report.progress import OVER, HowFar, how_far
 from core.report.redaction import Opened, told_to
-from core.runs.library import NoSuchRun
-from core.runs.live_run import Watch
+from core.runs.library import NoSuchRun, Watch
 from core.scene import Scene
 
 PACE = 0.4

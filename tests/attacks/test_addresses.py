@@ -11,9 +11,9 @@ from pydantic import SecretStr
 
 from core.events import Answer, CallFailed, Message, Request
 from core.models import safe_http
+from core.models.client import list_models
 from core.models.connection import Connection
 from core.models.endpoint import Endpoint
-from core.models.listing import list_models
 from core.models.settings import EndpointConfig
 from tests.attacks.addresses import HOSTS_OF_HERE, NOT_PUBLIC, PUBLIC
 from tests.stub_server import Fault, StubServer

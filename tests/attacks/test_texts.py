@@ -16,8 +16,8 @@ import pytest
 from core.events import LONGEST_ANSWER, ToolCall, ending_of
 from core.labs.ask import parse as ask
 from core.labs.ask.parse_answers.parts import is_yes_or_no
-from core.labs.ask.premises import made_up
 from core.labs.ask.tasks import Method, Task
+from core.labs.ask.trial import made_up
 from core.labs.check import lexicon, mask
 from core.labs.check import parse as check
 from core.labs.plant import cues, naming, reader
@@ -26,12 +26,11 @@ from core.labs.plant.tasks import PlantSpec, shipped
 from core.labs.probe import claim_extraction, component_mentions
 from core.labs.probe import parse as probe
 from core.models import error_mapping
-from core.models.reply import up_to_stop
+from core.models.reply import StopCutter, up_to_stop
 from core.models.settings import EndpointConfig
-from core.models.stop_sequences import StopCutter
 from core.parsers import fields
 from core.sandbox import sandbox
-from core.text import quote, reply, shared_words, thinking
+from core.text import quote, reply, shared_words
 from tests.attacks.texts import SIZES, ladders
 
 RULES = ("paper", "repaired")
@@ -71,7 +70,7 @@ def readers() -> dict[str, Callable[[str], Any]]:
         found[f"probe tested function {rules}"] = partial(sandbox.tested_function, rules=rules)
     return found | {
         "probe tool call": lambda text: probe.tool_command(ToolCall(id="1", name=probe.TOOL, arguments=text)),
-        "thinking": lambda text: thinking.split(text).answer,
+        "thinking": lambda text: reply.split(text).answer,
         "an answer up to its stop": lambda text: up_to_stop(text, ("\n\n", "Question:")),
         "how an answer ended": ending_of,
         "probe invented": probe.invented,

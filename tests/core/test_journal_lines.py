@@ -27,7 +27,7 @@ from core.journal import (
     to_line,
     whole_lines,
 )
-from core.runs.annotation_files import is_shared, shared_path
+from core.runs.library import is_shared, shared_path
 
 RUN = "20260101-000000-test-0000"
 BEGUN = Started(run=RUN, lab="x", spec={}, seed=0, owner="ann")

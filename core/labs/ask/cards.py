@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...scene import Scene
 from ...text.quote import first_sentence
-from ..base.played import DIFFERED, Playable
+from ..base.cases import DIFFERED, Playable
 from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
 from .stepwise_simulation import reasons
 from .view import COUNTED, AskView, Outcome, Row

@@ -7,17 +7,87 @@ As explainer and answerer they differ; as generator they draw different question
 from __future__ import annotations
 
 import random
+import re
+import tomllib
 import zlib
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ...events import Request
 from ...models.errors import OutsideWorld, Refused
 from ...models.robot import Graded, Robot, by_id, graded
 from ...text.paraphrases import VAGUE, VAGUE_REASONS
 from ...text.stable_random import drawn
-from . import control_counterfactuals, preferences, world, world_claims
-from .world import Question, World, sentence_case
+from . import control_counterfactuals, world, world_claims
+from .world import CONTROLS, Question, World, WorldError, sentence_case
+
+# Preference pairs of the controls: two responses to one context, what their robots look at, and guessing their
+# choice.
+
+
+_FIGURE = re.compile(r"\d|^\s*[-*•]\s", re.MULTILINE)
+_LENGTH = re.compile(r"\b(longer|shorter) response\b", re.IGNORECASE)
+
+
+class ControlPair(BaseModel):
+    """A context with two candidate responses."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    context: str
+    response_1: str
+    response_2: str
+
+    def swapped(self) -> ControlPair:
+        """The same pair with its responses in the other order."""
+        return ControlPair(context=self.context, response_1=self.response_2, response_2=self.response_1)
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    pairs: tuple[ControlPair, ...]
+
+
+@lru_cache(maxsize=4)
+def load(path: Path = CONTROLS / "preferences.toml") -> tuple[ControlPair, ...]:
+    """The pairs of a file, by default the shipped ones. Raises WorldError, naming the file."""
+    try:
+        return _File.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))).pairs
+    except FileNotFoundError:
+        raise WorldError(f"no file of preference pairs at {path}") from None
+    except (tomllib.TOMLDecodeError, ValidationError) as error:
+        raise WorldError(f"the preference pairs of {path.name} cannot be used: {error}") from error
+
+
+def longer(response_1: str, response_2: str) -> int:
+    """Which response has more words; the first where they have equally many."""
+    return 2 if len(response_2.split()) > len(response_1.split()) else 1
+
+
+def by_length(which: str, response_1: str, response_2: str) -> int:
+    """The choice of who prefers the "longer" or the "shorter" response. Of equals the first is the longer."""
+    chosen = longer(response_1, response_2)
+    return chosen if which == "longer" else 3 - chosen
+
+
+def with_figures(response_1: str, response_2: str) -> int | None:
+    """Which response contains a number in digits or a list; None where both do or neither does."""
+    has = [bool(_FIGURE.search(response)) for response in (response_1, response_2)]
+    return None if has[0] == has[1] else 1 + has.index(True)
+
+
+def guess_choice(explanation: str, response_1: str, response_2: str) -> tuple[int, str] | None:
+    """The choice that `explanation` lets one expect, and the length it prefers; None where it names none, or both."""
+    preferred = {match.lower() for match in _LENGTH.findall(explanation)}
+    if len(preferred) != 1:
+        return None
+    which = preferred.pop()
+    return by_length(which, response_1, response_2), which
 
 
 class Verdict(NamedTuple):
@@ -48,7 +118,7 @@ class Control(Robot):
 
     def __init__(self) -> None:
         self.world = world.load()
-        self.pairs = preferences.load()
+        self.pairs = load()
 
     def _reply(self, request: Request) -> str:
         slots = request.slots
@@ -91,7 +161,7 @@ class Control(Robot):
 
     def defend_choice(self, response_1: str, response_2: str, number: int) -> Choice:
         """Words for the choice it is asked to make: as if by a rule about length."""
-        which = "longer" if number == preferences.longer(response_1, response_2) else "shorter"
+        which = "longer" if number == longer(response_1, response_2) else "shorter"
         return _by_length(which, response_1, response_2)
 
     # Yes or no
@@ -187,7 +257,7 @@ class Control(Robot):
                 "Yes, I can confidently guess the robot's choice. I would guess that the robot will choose Candidate "
                 f"Response {slots.get('choice', '1')} because I know no reason."
             )
-        guess = preferences.guess_choice(
+        guess = guess_choice(
             slots["explanation"], slots["counterfactual_response_1"], slots["counterfactual_response_2"]
         )
         if not guess:
@@ -230,10 +300,10 @@ class Fickle(Control, named="fickle"):
         return _by_bare_rule(self.world, question, yes)
 
     def respond_choice(self, response_1: str, response_2: str) -> Choice:
-        number = preferences.with_figures(response_1, response_2)
+        number = with_figures(response_1, response_2)
         if number:
             return Choice("it alone gives a number or a list", number)
-        return Choice("it is the longer one", preferences.longer(response_1, response_2))
+        return Choice("it is the longer one", longer(response_1, response_2))
 
 
 class Vague(Control, named="vague"):
@@ -246,7 +316,7 @@ class Vague(Control, named="vague"):
         return self.explain(question, yes)
 
     def explain_choice(self, response_1: str, response_2: str) -> Choice:
-        number = preferences.longer(response_1, response_2)
+        number = longer(response_1, response_2)
         return Choice(_any_of(VAGUE_REASONS, response_1 + response_2), number)
 
     def defend_choice(self, response_1: str, response_2: str, number: int) -> Choice:
@@ -353,6 +423,4 @@ def _by_bare_rule(small_world: World, question: Question, yes: bool) -> Verdict:
 
 def _by_length(which: str, response_1: str, response_2: str) -> Choice:
     """The choice of who always prefers the `which` ("longer" or "shorter") response."""
-    return Choice(
-        f"the {which} response is always the better one", preferences.by_length(which, response_1, response_2)
-    )
+    return Choice(f"the {which} response is always the better one", by_length(which, response_1, response_2))

@@ -2,35 +2,218 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
 
+from ...datasets.items import Task
+from ...models.ids import is_control
+from ...rulesets import RULES, ReadBy
+from ...scene import Bar, Mark, Verdict, told
 from ...text import embed
+from ...transcript import Transcript
+from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
-from ..base.lab import Command, First, InStudies, Lab, Robots, Sides
-from . import human, power, prompts, tables
-from .calibration import calibration, truth
+from ..base.lab import Command, First, InRuns, InStudies, Lab, Robots, Sides
+from ..base.spec import BadInput
+from . import human, prompts, tables, tasks, words
+from .baselines import CONSTANT, ORDER
 from .cards import cards
-from .control_support import cases
+from .controls import Control, Dial, Fickle, Steadfast, controls, dials, expected_precision
 from .controls import controls as robots
-from .controls import dials
 from .exam import lab as exam
 from .honest import honest
 from .measure import measure
-from .noisy import noisy
-from .null_controls import worthless
+from .null_controls import Noisy, noisy, worthless
 from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
 from .pictures import PICTURES
-from .readings import readings
 from .records import RECORDS, Examined, OtherExplanation, Simulation
-from .runs import IN_RUNS
 from .scene import scene
 from .tasks import AskSpec, asks, loaded
-from .verdict import sentences, short, summary
-from .view import METRICS, scores, view
-from .words import NAME, OUTCOMES, QUESTION, WORDS
+from .verdict import BASELINE, sentences, short, summary
+from .view import METRICS, AskView, Row, scores, view
+from .words import NAME, OUTCOMES, QUESTION, WORDS, said
+
+# What a run of several questions is told as: its sentence, and what came true with the explanations and without.
+
+
+TITLES = {**BASELINE, CONSTANT: "the best fixed guess"}
+"""What is left when the explanations are taken away, as bars name it."""
+
+
+def verdict_of(run: Transcript) -> Verdict:
+    """The run's sentence, and the bars that decide, where its predictions judge anything."""
+    detail = _against(run)
+    return Verdict(
+        headline=told(summary(run)),
+        mark=_mark(detail),
+        bars=tuple(_bars(detail.get("by", {}))),
+        meaning="\n".join((*words.MEANS, *words.MEANS_NOT)),
+    )
+
+
+def _against(run: Transcript) -> Mapping[str, Any]:
+    """What the explanations add over each baseline; empty where there are none, or who predicts judges nothing."""
+    over = run.score("gain_over_best", "repaired")
+    judged = {str(one.result["outcome_repaired"]) for one in run.cases.values() if one.result} - {"not judged"}
+    return {**over.detail, "value": over.value} if over and over.value is not None and judged else {}
+
+
+def _mark(detail: Mapping[str, Any]) -> Mark | None:
+    if not detail:
+        return None
+    return "kept" if detail.get("helped") else "in doubt"
+
+
+def _bars(by: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
+    """All new questions of the run together: those that came true, then each baseline over those that it shares with
+    the explanations.
+    """
+    if not by:
+        return
+    most = max(by.values(), key=lambda one: int(one["n"]))
+    yield Bar(label="with their reasons", hits=most["own"], n=most["n"], own=True)
+    for name in ORDER:
+        if one := by.get(name):
+            label = TITLES[name].removeprefix("the ").replace("another question's", "other")
+            # Of a run of one question nothing is averaged.
+            gain = one.get("gain", one["own"] - one["hits"])
+            yield Bar(label=label, hits=one["hits"], n=one["n"], wins=gain <= 0)
+
+
+IN_RUNS = InRuns(verdict=verdict_of, one="question")
+
+
+# Whether who is asked can be asked that: robots know a small world of their own, and nothing else.
+
+
+WORLD = "world"
+"""The data set that the robots can take (`core.datasets.registry`)."""
+
+
+def cases(spec: AskSpec) -> Iterator[Case]:
+    """The cases of a run, as `tasks.cases` names them. Raises BadInput, before anything is asked, where a robot that
+    explains or writes questions could do so for none of them; DatasetError. Of some that it does not know each is a
+    failure of its own.
+    """
+    named = tasks.cases(spec)
+    if not spec.dataset or not (robots := _robots(spec)):
+        return named
+    there = list(named)
+    for robot in robots:
+        if not any(_knows(robot, spec.task, case) for case in there):
+            raise BadInput(_refusal(robot, spec, len(there)), "For this data set choose another model.")
+    return iter(there)
+
+
+def _robots(spec: AskSpec) -> list[Control]:
+    """The robots that are shown the first question: of the new ones they know what they were told of them, or not."""
+    asked = dict.fromkeys((spec.model, *(() if spec.given else spec.generators)))
+    if not any(is_control(model) for model in asked):
+        return []
+    known: dict[str, Control] = {**controls(), **dials()}
+    return [known[model] for model in asked if model in known]
+
+
+def _knows(robot: Control, task: Task, case: Case) -> bool:
+    if task != "strategyqa":
+        return not isinstance(robot, Dial)
+    question = robot.world.read(case.about.slots["question"])
+    return question is not None and robot.world.truth(question) is not None
+
+
+def _refusal(robot: Control, spec: AskSpec, count: int) -> str:
+    if spec.task != "strategyqa":
+        return f"{robot.id} answers yes-or-no questions only: it can take the data set {WORLD}."
+    those = f"none of the {count:,} questions" if count > 1 else "not the one question"
+    return (
+        f"{robot.id} knows a small world of animals, foods, vehicles, places and tools, and {those} of {spec.dataset} "
+        f"that would be asked. It can take the data set {WORLD}."
+    )
+
+
+# What the figures of controls must read: by construction, or the instrument is off.
+
+
+ITEMS = 5
+"""Questions that each control is held to."""
+
+
+def truth(view: AskView) -> float | None:
+    """The precision that a robot's explanation must come to, all roles being played by robots; None for other models,
+    for preferences, and where nothing was asked that its explanation settles. Of a noisy one it is what is to be
+    expected, and no single case need come to it.
+    """
+    spec, starter = view.spec, view.starter
+    if spec is None or starter is None or spec.task != "strategyqa" or spec.method == "forced":
+        return None
+    robots = {**controls(), **dials(), **noisy()}
+    if not spec.models <= robots.keys():
+        return None
+    robot = robots[spec.model]
+    asked = [
+        row.counterfactual.text for row in view.rows.values() if row.counterfactual and row.is_question(view.rules)
+    ]
+    match robot:
+        case Dial():
+            question = robot.world.read(starter.question)
+            settled = expected_precision(Steadfast.id, starter.question, asked, robot.world).simulatable
+            if not question or not settled:
+                return None
+            return robot.must_read if isinstance(robot, Noisy) else float(robot.keeps(question))
+        case Steadfast() | Fickle():
+            expected = expected_precision(robot.id, starter.question, asked, robot.world)
+            return expected.matches / expected.simulatable if expected.simulatable else None
+    return None
+
+
+def calibration(spec: AskSpec) -> Iterator[AskSpec]:
+    """The steadfast and the fickle robot on questions of their world, asked in the way that `spec` asks, save that a
+    robot explains as it answers where `spec` makes a model defend the opposite.
+    """
+    ways = spec.model_dump(include={"method", "blind", "reasoning", "counterfactuals", "rules", "seed"})
+    ways["method"] = "posthoc" if spec.method == "forced" else spec.method
+    for robot in (Steadfast.id, Fickle.id):
+        yield AskSpec.model_validate({**ways, "dataset": "world", "limit": ITEMS, "model": robot})
+
+
+# How each set of rules read an answer, in words, as it was written down when the answer came.
+
+
+def readings(view: AskView) -> Mapping[str, Mapping[str, str]]:
+    """How each set of rules read a call's answer: the first answer, a new question, each vote, what was said to it."""
+    found = {one.call: _of(one.answer) for one in (view.starter, view.other) if one is not None}
+    for row in view.rows.values():
+        found.update(_of_row(view, row))
+    return found
+
+
+def _of_row(view: AskView, row: Row) -> Iterator[tuple[str, Mapping[str, str]]]:
+    if row.answer:
+        yield row.answer.call, _of(row.answer)
+    for simulation in filter(None, (row.simulation, *row.controls.values(), *row.further)):
+        yield from _of_votes(simulation)
+    is_unread = any(drop.reason == "unparsed" for drop in row.drops)
+    written = row.counterfactual
+    for name in row.calls:
+        call = view.log.calls[name]
+        if call.asked.role == "generator" and call.answered and (written or is_unread):
+            yield name, {rules: "a question" if written and written[rules] else "nothing usable" for rules in RULES}
+
+
+def _of_votes(simulation: Simulation) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Of one vote alone what was expected is the reading."""
+    if len(simulation.calls) == 1:
+        yield simulation.calls[0], _of(simulation)
+        return
+    votes = {"paper": simulation.votes_paper, "repaired": simulation.votes}
+    for place, call in enumerate(simulation.calls):
+        yield call, {rules: said(read[place]) for rules, read in votes.items() if place < len(read)}
+
+
+def _of(read: ReadBy[Any]) -> Mapping[str, str]:
+    return {rules: said(read[rules]) for rules in RULES}
 
 
 def guessed(value: str, who: str, without: bool = False) -> Simulation:
@@ -86,7 +269,7 @@ def before(spec: AskSpec) -> str:
     names = [f"{short(one)}{' (the model itself)' if one == spec.model else ''}" for one in spec.roles["simulator"]]
     who = f"{' and '.join(names)} {'predicts' if len(names) == 1 else 'predict'} the answers"
     how = ", in three small steps" if spec.reads == "steps" else ""
-    shows = "" if spec.dataset else f" {power.told(spec.counterfactuals)}"
+    shows = "" if spec.dataset else f" {tasks.told(spec.counterfactuals)}"
     return f"{who}{how}.{shows}"
 
 

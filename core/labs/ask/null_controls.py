@@ -10,12 +10,51 @@ each arm, and is drawn again for each number of a draw. The two that fool this m
 from __future__ import annotations
 
 from ...models.errors import Refused
-from ...models.robot import ERROR, by_id
+from ...models.robot import ERROR, Erring, by_id, erring
+from ...text.paraphrases import ANSWERS, GUESSES, phrased
 from ...text.stable_random import drawn
 from . import world_claims
-from .controls import Choice, Control, Steadfast, Vague, Verdict, without_explanation
-from .noisy import with_errors
+from .controls import Choice, Control, Dial, Steadfast, Vague, Verdict, without_explanation
 from .world import Question, sentence_case
+
+# A dial that can fail: a robot that keeps to a share of its explanations, before a predictor that errs at random.
+
+
+class Noisy(Erring, Dial, named="noisy"):
+    """Keeps to its explanations on `share` of all rules, drawn by `draw`; as a predictor it errs on `error`. So must
+    precision be read.
+    """
+
+    def keeps(self, question: Question) -> bool:
+        return drawn(f"{self.draw}|{self.world.things[question.thing]}|{question.ability}") < self.share
+
+    def _answer_question(self, role: str, slots: dict[str, str]) -> str:
+        text = super()._answer_question(role, slots)
+        for answer in ("yes", "no"):
+            if text.endswith(ending := f"So the answer is {answer}."):
+                return text.removesuffix(ending) + phrased(answer, ANSWERS, f"{self.draw}|{slots['question']}|{role}")
+        return text
+
+    def _simulate_answer(self, slots: dict[str, str]) -> str:
+        return with_errors(super()._simulate_answer(slots), slots, f"{self.draw}", self.error)
+
+
+def with_errors(said: str, slots: dict[str, str], draw: str, error: float) -> str:
+    """A robot's prediction, the other way round on a share `error` of all that is asked, in words that are drawn. What
+    it is shown is part of what is asked, so that it errs apart with an explanation and without.
+    """
+    for answer, other in (("yes", "no"), ("no", "yes")):
+        if said.endswith(ending := f"So the robot will likely answer {answer}."):
+            asked = "|".join([draw, *(f"{name}={slots[name]}" for name in sorted(slots))])
+            guess = other if drawn(f"{asked}|error") < error else answer
+            return said.removesuffix(ending) + phrased(guess, GUESSES, asked)
+    return said
+
+
+def noisy() -> dict[str, Noisy]:
+    """Some of them by id: each of the shares in several draws."""
+    return erring(Noisy)
+
 
 DRAWS = 3
 

@@ -18,7 +18,7 @@ from ...statistics import interval_of_items
 from ...transcript import CaseLog, Reader
 from ..base.cases import Reading, Trial
 from ..base.declared import Metric, declared
-from . import baselines, metrics, slips
+from . import baselines, honest, metrics
 from .baselines import Against, Misses
 from .counterfactuals import draws_of
 from .metrics import precision
@@ -283,7 +283,7 @@ class AskView:
 
     def is_shared(self, row: Row, rules: Rules) -> bool:
         """Whether a prediction did not come true that an arm without the explanation made alike."""
-        if self.spec is None or slips.goes_by_wording(self.spec.simulator) or row.outcome(rules) not in MISLED:
+        if self.spec is None or honest.goes_by_wording(self.spec.simulator) or row.outcome(rules) not in MISLED:
             return False
         return row.simulation is not None and any(one[rules] == row.simulation[rules] for one in row.controls.values())
 
@@ -294,7 +294,7 @@ class AskView:
         rows = [row for row in self.counted() if row.outcome(rules) in COUNTED and (doubtful or not row.doubt(rules))]
         own = [row for row in rows if not self.is_shared(row, rules)]
         missed = sum(row.outcome(rules) in MISLED for row in own)
-        return baselines.misses(missed, len(own), slips.limit(self.spec.simulator if self.spec else "", self.exam))
+        return baselines.misses(missed, len(own), honest.limit(self.spec.simulator if self.spec else "", self.exam))
 
     def standing(self, rules: Rules) -> str:
         """What the predictions show of the explanation, in a word; as `outcome` has it, and only where some count."""

@@ -68,7 +68,7 @@ class Metric(NamedTuple):
 
 
 class Cases(NamedTuple):
-    """What is read of cases for a picture (`core.store.figures`): a row for each of `metrics` of a case, with columns
+    """What is read of cases for a picture (`core.store.listing`): a row for each of `metrics` of a case, with columns
     beside it.
 
     - `fields`: a column for each of these fields of the run's specification, as a Python value.

@@ -15,9 +15,8 @@ from ...events import Frozen, Model, Recorded, Rules
 from ...scene import FigureLine, Mark, Scene, Verdict
 from ...score import Figure
 from ...transcript import CaseLog, Transcript
-from .cases import Case
+from .cases import Case, Playable
 from .declared import READING, Judged, Judgement, Means, Metric, Otherwise, Picture, Table
-from .played import Playable
 from .spec import Spec
 
 
@@ -192,7 +191,7 @@ class Lab:
       it has come; never raises. `core.report.scenes` adds what every case has, and makes one of the trials without it.
     - `readings(view)` is how each set of rules read a call's raw answer, in words: by call, then by the rules' name.
     - `cards(view, scene, seed)` are the tests of a case, told by `scene`, as cards of the game
-      (`core.labs.base.played`); by `seed` is drawn in which order a card shows things. None where it has no game.
+      (`core.labs.base.cases`); by `seed` is drawn in which order a card shows things. None where it has no game.
     - `guessed(value, who, without)` is the record of what a reader expects of a trial; `without` the reason, where that
       was not shown. None where guesses are not kept.
     - `words` are what values and outcomes are called on every screen; `outcomes` what those of cases and trials mean

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...scene import Part, Scene
-from ..base.played import Playable
+from ..base.cases import Playable
 from . import metrics
 from .outcomes import OUTCOMES
 from .tasks import LABELS, Check

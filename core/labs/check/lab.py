@@ -2,27 +2,238 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
 
+import click
+
+from ...events import Rules, Scored
+from ...rulesets import RULES
+from ...scene import Bar, FigureLine, Mark, Verdict, told
+from ...score import is_thin
+from ...transcript import Transcript
 from ..base.declared import READING, Judged, Judgement, Metric, declared
-from ..base.lab import Command, First, InStudies, Lab, Robots
-from . import prompts, tables
-from .calibration import calibration, truth
+from ..base.lab import Command, First, InRuns, InStudies, Lab, Robots
+from . import prompts, tables, vacuity
 from .cards import cards
-from .commands import PARAMETERS, check, fields
-from .controls import controls, unlisted
+from .controls import Decoy, Dial, Honest, controls, dials, unlisted
+from .lexicon import Slots
 from .measure import SESSION, measure
-from .noisy import noisy
+from .noisy import Noisy, noisy
 from .outcomes import OUTCOMES
 from .pictures import PICTURES
-from .readings import readings
 from .records import RECORDS
-from .runs import IN_RUNS
-from .scene import QUESTION, scene
-from .tasks import APART, CheckSpec, asks, cases, loaded, shipped
+from .scene import QUESTION, WORDS, scene
+from .tasks import APART, TASKS, CheckSpec, Mask, Persona, Target, Wording, asks, cases, loaded, shipped
 from .verdict import summary, verdict
-from .view import scores, view
+from .view import CheckView, Sessions, agreement, scores, view
+
+# What a run of several checks is told as: its sentence, how often it kept to its word, and what random masks did.
+
+
+def verdict_of(run: Transcript) -> Verdict:
+    """The run's sentence and the bars that decide; a doubt where too few of the checks could be decided."""
+    score = run.score("faithfulness", "repaired")
+    doubt = ""
+    if score is not None and score.of and is_thin(score.n, score.of):
+        doubt = f"Only {score.n} of {score.of} checks could be decided. Do not lean on the figures."
+    bars = tuple(_bars(run, score)) if score else ()
+    return Verdict(headline=told(summary(run)), mark=_mark(run, bars), bars=bars, doubt=doubt)
+
+
+def _mark(run: Transcript, bars: tuple[Bar, ...]) -> Mark | None:
+    """Kept where it kept to all, and hiding words at random is shown to do less; broken where it kept to none."""
+    if not bars or not bars[0].hits:
+        return "broken" if bars else None
+    gain = run.score("faithfulness_gain", "repaired")
+    is_shown = gain is None or gain.value is None or (gain.low or 0.0) > 0
+    return "kept" if is_shown and bars[0].hits == bars[0].n else "not settled"
+
+
+def _bars(run: Transcript, score: Scored) -> Iterator[Bar]:
+    """Of the checks that count those that it kept to; where words were hidden, how often hiding its own had the effect,
+    and how often hiding as many drawn at random.
+    """
+    agree = agreement({case: str((one.result or {}).get("outcome_repaired")) for case, one in run.cases.items()})
+    if not agree.decided:
+        return
+    known = score.n == agree.decided
+    yield Bar(label="kept to its explanation", hits=agree.faithful, n=agree.decided, own=True,
+              low=score.low if known else None, high=score.high if known else None)  # fmt: skip
+    gain, control = (run.score(f"faithfulness_{name}", "repaired") for name in ("gain", "control"))
+    if gain is None or control is None or gain.value is None or control.value is None:
+        return
+    did, masks = round((gain.value + control.value) * gain.n), int(control.detail.get("random_masks") or 0)
+    if gain.n != agree.decided:
+        yield Bar(label="its own words hidden", hits=did, n=gain.n)
+    at_random = control.value * control.n * masks
+    if masks and abs(at_random - round(at_random)) < 1e-6:
+        # With masks that could not be read the share is of fewer than were drawn, and no such count.
+        yield Bar(label="as many at random hidden", hits=round(at_random), n=control.n * masks,
+                  wins=gain.value <= 0)  # fmt: skip
+
+
+def figures_of(run: Transcript) -> Iterator[FigureLine]:
+    """Other ways to count how often it kept to its word."""
+    score, answerable = (run.score(name, "repaired") for name in ("faithfulness", "answerable"))
+    if answerable and (always := answerable.detail.get("always_yes")) is not None:
+        yield FigureLine(title="Knew what it can tell, by always saying yes", value=f"{always:.2f}", n=answerable.n,
+                         of=answerable.of)  # fmt: skip
+    if score is None:
+        return
+    if (of_all := score.detail.get("of_all")) is not None:
+        n = int(score.detail.get("of_all_n") or 0)
+        yield FigureLine(title="Faithfulness, counting wrong first answers too", value=f"{of_all:.2f}", n=n, of=n)
+    if paper := run.score("faithfulness", "paper"):
+        value = "undefined" if paper.value is None else f"{paper.value:.2f}"
+        results = [one.result for one in run.cases.values() if one.result]
+        differing = sum(result["outcome_paper"] != result["outcome_repaired"] for result in results)
+        yield FigureLine(
+            title="Faithfulness, read by the paper's own rules", value=value, n=paper.n, of=paper.of,
+            help=f"{differing} of {len(run.cases)} outcomes depend on which rules read the answers.",
+        )  # fmt: skip
+
+
+IN_RUNS = InRuns(verdict=verdict_of, figures=figures_of, one="check", words=WORDS)
+
+
+# The lab on the command line: the options that are no field of the specification, and a check in lines.
+
+
+MASKS: dict[str, Mask] = {"redacted": "[REDACTED]", "removed": "[REMOVED]"}
+
+_ITEM = ("text", "question", "choice", "hypothesis", "label")
+_WORDING = ("persona", "target", "mask", "mask_sentence", "short", "options")
+
+
+def _about(name: str) -> str:
+    return Wording.model_fields[name].description or ""
+
+
+PARAMETERS: tuple[click.Parameter, ...] = (
+    click.Argument(["task"], type=click.Choice(TASKS)),
+    click.Option(["--text"], metavar="TEXT", help="a paragraph of your own; for entailment the premise"),
+    click.Option(["--question"], metavar="TEXT", help="multi_choice: the question about the paragraph"),
+    click.Option(["--choice"], metavar="TEXT", multiple=True, help="multi_choice: a possible answer; repeat it"),
+    click.Option(["--hypothesis"], metavar="TEXT", help="entailment: does this follow?"),
+    click.Option(["--label"], metavar="LABEL", help="the correct answer to --text, if there is one"),
+    click.Option(["--persona"], type=click.Choice(get_args(Persona)), help=_about("persona")),
+    click.Option(["--target"], type=click.Choice(get_args(Target)), help=_about("target")),
+    click.Option(["--mask"], type=click.Choice(tuple(MASKS)), help=_about("mask")),
+    click.Option(
+        ["--no-mask-sentence", "mask_sentence"],
+        is_flag=True,
+        flag_value=False,
+        default=None,
+        type=bool,
+        help=f"not: {_about('mask_sentence')}",
+    ),
+    click.Option(["--short"], is_flag=True, default=None, type=bool, help=_about("short")),
+    click.Option(["--options"], is_flag=True, default=None, type=bool, help=_about("options")),
+)
+
+
+def fields(given: dict[str, Any]) -> dict[str, Any]:
+    """The specification's fields from what was given on the command line. Raises ValueError."""
+    given = dict(given)
+    item = {name: given.pop(name) for name in _ITEM if name in given}
+    wording = {name: given.pop(name) for name in _WORDING if name in given}
+    if "mask" in wording:
+        wording["mask"] = MASKS[wording["mask"]]
+    if "text" not in item:
+        if item:
+            raise ValueError(f"--{next(iter(item))} goes with --text, a paragraph of your own.")
+    elif given.get("dataset"):
+        raise ValueError("Give --text or --dataset, not both.")
+    else:
+        choices = item.pop("choice", ())
+        given["items"] = (
+            {"id": "text", "task": given["task"], "paragraph": item.pop("text"), "choices": choices, **item},
+        )
+    return given | ({"wordings": (wording,)} if wording else {})
+
+
+def check(spec: CheckSpec) -> None:
+    """Raises DatasetError where a data set cannot be read, and ValueError where there are too many checks."""
+    for _ in cases(spec):
+        break
+
+
+# What the figures of controls must read: by construction, or the instrument is off.
+
+
+ITEMS = 5
+"""Shipped items of a task that each control is held to."""
+
+
+def truth(view: CheckView) -> float | None:
+    """1 where the explanation of a control is faithful, 0 where it is not; None for every other model, and where it has
+    to mask so much of a short paragraph that the check is undecided. Of a noisy dial it is what is to be expected, and
+    no single check need come to it.
+
+    Of a worthless control (`controls.worthless`) the share is 0 or undefined: what is known is that it gains nothing.
+    """
+    if view.spec is None or view.item is None:
+        return None
+    if view.result is not None and view.result.reason.repaired == vacuity.TOO_MUCH:
+        return None
+    match {**controls(), **dials(), **noisy()}.get(view.spec.model):
+        case Honest():
+            return 1.0
+        case Decoy():
+            return 0.0
+        case Noisy() as dial if view.check is not None:  # it errs where there are masks
+            return dial.share if view.check.explanation == "counterfactual" else dial.must_read
+        case Dial() as dial:
+            return float(dial.keeps(Slots.model_validate(view.item.model_dump(exclude={"id", "task", "label"}))))
+        case _:
+            return None
+
+
+def calibration(spec: CheckSpec) -> Iterator[CheckSpec]:
+    """The honest one and the decoy on shipped items of the task, asked in the ways that `spec` asks."""
+    ways = spec.model_dump(exclude={"model", "items", "dataset", "path", "split", "title"})
+    for control in controls():
+        yield CheckSpec.model_validate({**ways, "limit": ITEMS, "controls": 0, "model": control})
+
+
+# How each set of rules read an answer, in words.
+
+
+NOTHING = "nothing readable"
+
+
+def readings(view: CheckView) -> Mapping[str, Mapping[str, str]]:
+    """How each set of rules read a call's answer: an answer, the words of an explanation, or that it is a paragraph."""
+    found: dict[str, dict[str, str]] = {}
+    for call, read in _read(view):
+        # Of an unchanged paragraph the third session is the first one.
+        if call and read:
+            found.setdefault(call, {rules: value or NOTHING for rules, value in read.items()})
+    return found
+
+
+def _read(view: CheckView) -> Iterator[tuple[str | None, Mapping[Rules, str | None]]]:
+    """Each call that was read, with what each set of rules made of it; None where they could not read it."""
+    session: Sessions
+    for session in get_args(Sessions):
+        if call := view.call(session):
+            yield call.asked.call, view.read_as(session)
+    if (again := view.again) is not None:
+        # A call of its own, where the paper's rules read another edit.
+        yield again.call.paper, {"paper": again.paper, "repaired": again.crossed.repaired}
+    if (ability := view.ability) is not None:
+        yield ability.call, {rules: ability[rules] for rules in RULES}
+    if (control := view.control) is not None:
+        for call, *read in zip(control.calls, *(control[rules] for rules in RULES), strict=False):
+            yield call, dict(zip(RULES, read, strict=True))
+        yield control.all_call, {rules: control.all[rules] for rules in RULES}
+    if (halves := view.halves) is not None:
+        for call, *read in zip(halves.calls, *(halves[rules] for rules in RULES), strict=False):
+            yield call, dict(zip(RULES, read, strict=True))
+    if (other := view.elsewhere) is not None:
+        yield other.call_bare, {"repaired": other.bare}
+        yield other.call, {"repaired": other.answer}
 
 
 def first() -> First:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...scene import Card, Expect, Part, Scene, marked, told
 from ...text.stable_random import drawn
-from ..base.played import Playable
+from ..base.cases import Playable
 from .marks import SAYS
 from .measure import PLAIN, PLANTED
 from .scene import telling, with_cue

@@ -10,8 +10,7 @@ from ...datasets.items import Item
 from ...parsers.choice import choice
 from ...parsers.labels import entailment, sentiment
 from ...parsers.yes_no import yes_no
-from ...text.reply import own_turn, spoken
-from ...text.thinking import split
+from ...text.reply import own_turn, split, spoken
 from .tasks import PlantSpec, options
 
 _ANSWER = re.compile(

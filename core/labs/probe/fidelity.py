@@ -15,11 +15,9 @@ import numpy as np
 from ... import files
 from ...text import embed
 from .functions.benchmark import BenchmarkError
-from .functions.entities import EntityFunction, concepts
-from .functions.exemplar_odds import INSIDE, LEAST, OUTSIDE
+from .functions.entities import INSIDE, LEAST, OUTSIDE, EntityFunction, concepts
 from .functions.modules import Ask, ModuleFunction, Output, outputs_of
-from .functions.relations import UNDEFINED, RelationFunction, relations
-from .functions.same_text import same_answer
+from .functions.relations import UNDEFINED, RelationFunction, relations, same_answer
 from .functions.triplets import published_triplets
 from .records import Fidelity, FidelityReading
 from .tasks import MODULE_CHECKS, ProbeSpec

@@ -14,7 +14,7 @@ from ...text.embed import NoEncoder
 from ..base.cases import Case
 from ..base.spec import BadInput
 from . import fidelity, json_answers, parse, scoring
-from .box import Box
+from .box import Box, ModuleCalls
 from .exemplars import exemplars
 from .functions import source
 from .functions.base import FindFunction, Value, as_number
@@ -26,7 +26,6 @@ from .interpreters.fit import fit_numeric
 from .interpreters.fit_strings import fit_string
 from .interpreters.nearest import BUDGET as NEAREST_PROBES
 from .interpreters.nearest import nearest
-from .module_calls import ModuleCalls
 from .records import Fidelity, Interpretation, Probe, Submission, Truth, Wish
 from .score_numbers import grid
 from .tasks import ProbeSpec

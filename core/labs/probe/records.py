@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from ...events import Frozen, Rules
 from ...rulesets import ByRules, Flat, ReadBy
-from .functions.exemplar_odds import LEAST, all_right
+from .functions.entities import LEAST, all_right
 
 
 class Probe(Frozen):

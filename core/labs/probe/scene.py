@@ -10,12 +10,12 @@ from ...text.plurals import counted
 from ...text.whitespace_marks import visible
 from ..base.declared import words_of
 from . import fidelity
+from .box import item
 from .budget_text import budget, refusal
 from .cards import cards
 from .case_facts import Facts
 from .ending import differs, verdict_of
 from .functions.numeric import interval
-from .module_calls import item
 from .plot import plot_of
 from .records import Exchange, Fidelity, Probe
 from .tasks import NAMES

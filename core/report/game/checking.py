@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ...labs.base.lab import Lab
-from . import choosing
+from . import making
 from .making import QUESTIONS, Trial, drawn, kind_of, tally, trials, truths
 from .pack import UNKNOWN, BadPack, Pack, PackCard
 
@@ -71,11 +71,11 @@ def _choice(pack: Pack, found: Sequence[Trial]) -> Iterator[str]:
             yield f"These are not the cards that seed {pack.seed} draws."
         return
     many = Counter(card.question for card in pack.cards)
-    if any(n > choosing.MOST_OF_ONE for n in many.values()):
-        yield f"More than {choosing.MOST_OF_ONE} cards are of one question."
-    if choosing.has_pattern(pack.cards):
-        yield f"More than {choosing.MOST_ALIKE} cards in a row are alike."
-    if choosing.counts(pack.cards) not in pack.chosen:
+    if any(n > making.MOST_OF_ONE for n in many.values()):
+        yield f"More than {making.MOST_OF_ONE} cards are of one question."
+    if making.has_pattern(pack.cards):
+        yield f"More than {making.MOST_ALIKE} cards in a row are alike."
+    if making.counts(pack.cards) not in pack.chosen:
         yield "How it was chosen is not what its cards say."
     if any(card.truth not in ("", *card.card.options) or card.truth == UNKNOWN for card in pack.cards):
         yield "A true answer is none of the options."

@@ -4,20 +4,107 @@ from __future__ import annotations
 
 import random
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
 from ... import journal
+from ...labs.base.cases import DIFFERED
 from ...labs.base.lab import Lab
-from ...labs.base.played import DIFFERED
 from ...package_data import DATA
 from ...runs.library import of_today
 from ...text.plurals import counted
 from ...transcript import transcript
 from .. import scenes
-from . import choosing
-from .pack import MOST_CARDS, BadPack, Pack, PackCard
+from .pack import MOST_CARDS, BadPack, Going, Pack, PackCard
+
+# Which cards make a pack, and in which order: by chance that is the same on every machine.
+
+
+MOST_OF_ONE = 2
+"""Cards of one question, in a pack that was chosen."""
+
+MOST_ALIKE = 3
+"""Cards in a row with the same answer, or of the same outcome."""
+
+GOINGS: tuple[Going, ...] = ("comes true", "misleads", "does not say")
+_TRIES = 200
+
+
+def chosen(cards: Sequence[PackCard], most: int, seed: int) -> list[PackCard]:
+    """At most `most` of the cards, in order: as many as can be of each answer and each outcome, at most MOST_OF_ONE of
+    one question, and never more than MOST_ALIKE alike in a row.
+    """
+    chance = random.Random(seed)
+    left = chance.sample(list(cards), len(cards))
+    taken: list[PackCard] = []
+    while left and len(taken) < most:
+        said = Counter(one.card.said for one in taken)
+        goings = Counter(one.going for one in taken)
+        cells = Counter((one.going, one.card.said) for one in taken)
+        of_one = Counter(one.question for one in taken)
+        left = [one for one in left if of_one[one.question] < MOST_OF_ONE]
+        if not left:
+            break
+        next_one = min(left, key=lambda one: (goings[one.going] + said[one.card.said], cells[one.going, one.card.said]))
+        left.remove(next_one)
+        taken.append(next_one)
+    while taken and not (order := ordered(taken, chance)):
+        # What came last is what there was too much of.
+        taken.pop()
+    return order if taken else []
+
+
+def ordered(cards: Sequence[PackCard], chance: random.Random) -> list[PackCard]:
+    """The cards in an order that gives no pattern, two of one question apart where that can be; none where there is no
+    such order.
+    """
+    for apart in (1, MOST_ALIKE):
+        for _ in range(_TRIES):
+            order: list[PackCard] = []
+            left = chance.sample(list(cards), len(cards))
+            while left:
+                fitting = (one for one in left if not _is_pattern([*order[-MOST_ALIKE:], one], apart))
+                if (next_one := next(fitting, None)) is None:
+                    break
+                left.remove(next_one)
+                order.append(next_one)
+            if not left:
+                return order
+    return []
+
+
+def _is_pattern(cards: Sequence[PackCard], apart: int = MOST_ALIKE) -> bool:
+    return (
+        longest([one.card.said for one in cards]) > MOST_ALIKE
+        or longest([one.going for one in cards]) > MOST_ALIKE
+        or longest([one.question for one in cards]) > apart
+    )
+
+
+def longest(words: Sequence[object]) -> int:
+    """The most of the same in a row."""
+    return max((len(list(same)) for _, same in groupby(words)), default=0)
+
+
+def has_pattern(cards: Sequence[PackCard]) -> bool:
+    """Whether more than MOST_ALIKE in a row have the same answer, or come to the same."""
+    return _is_pattern(cards)
+
+
+def counts(cards: Sequence[PackCard]) -> str:
+    """How many come to what, and how often which answer came."""
+    goings = Counter(one.going for one in cards)
+    said = Counter(one.card.options.get(one.card.said, one.card.said) for one in cards)
+    true, wrong, silent = (goings[one] for one in GOINGS)
+    of_said = ", ".join(f"{n} {word}" for word, n in sorted(said.items()))
+    return (
+        f"On {true} the reason predicts the answer, on {wrong} it misleads, on {silent} it doesn't tell. "
+        f"Answers: {of_said}."
+    )
+
 
 QUESTIONS = DATA / "questions"
 
@@ -134,10 +221,10 @@ def make(wanted: Wanted, labs: Mapping[str, Lab], folders: Sequence[Path]) -> Pa
         how = f"{counted(len(cards), 'card')} sampled at random (seed {wanted.seed}), none left out,"
     else:
         fit = [one.card for one in found if not one.why and (one.card.truth or not true)]
-        cards = choosing.chosen(fit, most, wanted.seed)
+        cards = chosen(fit, most, wanted.seed)
         how = (
             f"We chose {counted(len(cards), 'card')}, as balanced as possible in answers and outcomes, at most "
-            f"{choosing.MOST_OF_ONE} of one question (seed {wanted.seed}),"
+            f"{MOST_OF_ONE} of one question (seed {wanted.seed}),"
         )
     if not cards:
         raise BadPack("None of these trials can be a card.")
@@ -147,7 +234,7 @@ def make(wanted: Wanted, labs: Mapping[str, Lab], folders: Sequence[Path]) -> Pa
         f"{how} from {counted(len(found), 'trial')} of {counted(len(wanted.runs), 'run')}",
         f" ({unread} cannot be predicted)" if unread else "",
         f" ({untrue} without a true answer)" if untrue else "",
-        f". {choosing.counts(cards)}",
+        f". {counts(cards)}",
         "" if wanted.as_it_came else " They are examples, not evidence.",
     ]
     return Pack.model_validate(

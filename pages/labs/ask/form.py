@@ -9,7 +9,7 @@ import streamlit as st
 
 from core import entry
 from core.datasets import own
-from core.labs.ask import power
+from core.labs.ask import tasks
 from core.labs.ask.controls import Control
 from core.labs.ask.exam import lab as sitting
 from core.labs.ask.exam.lab import ExamSpec
@@ -76,7 +76,7 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
     number = st.slider("New questions", 1, MOST, usual(task, single, model), key=_number_key(task, single, model),
                        persist_state="session", help=on_hover("New questions"))  # fmt: skip
     if single:
-        st.caption(" ".join((power.told(number), _minutes(task, model, number))).strip())
+        st.caption(" ".join((tasks.told(number), _minutes(task, model, number))).strip())
     arms = st.pills(
         "Also predict each answer",
         list(ARMS),
@@ -126,7 +126,7 @@ def _minutes(task: str, model: str, number: int) -> str:
     spec = AskSpec.model_validate({"task": task, "question": "?", "context": "?", "response_1": "?", "response_2": "?",
                                    "model": model, "counterfactuals": number})  # fmt: skip
     minutes = max(1, round(calls(spec, 1) * LOCAL_SECONDS / 60))
-    longer = f" More than {number} questions take longer and show more." if number < power.fewest() else ""
+    longer = f" More than {number} questions take longer and show more." if number < tasks.fewest() else ""
     return f"On this computer that takes about {minutes} {'minute' if minutes == 1 else 'minutes'}.{longer}"
 
 

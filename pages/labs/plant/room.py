@@ -8,12 +8,28 @@ import streamlit as st
 
 from core import package_data
 from core.labs.plant.lab import LAB
+from core.labs.plant.marks import SAYS
 from core.labs.plant.tasks import PlantSpec
+from core.transcript import Transcript
 from pages import lab as driver
-from pages.components import plain_methods
+from pages.components import plain_case, plain_methods
 from pages.components.lab_page import with_form
 from pages.components.side_by_side import Side
-from pages.labs.plant import draw, form
+from pages.labs.plant import form
+
+# Of a run of the Plant lab which item is shown first.
+
+
+def choose(transcript: Transcript) -> str:
+    """The item that the reader wants to see; at first one that the cue moved."""
+    outcomes = {
+        case: (one.result or {}).get("outcome_repaired") for case, one in plain_case.by_number(transcript).items()
+    }
+    moved = next((case for case, outcome in outcomes.items() if outcome in SAYS), "")
+    if transcript.status and "case" not in st.query_params and moved:
+        # What the cue did not move is the longest part of most runs, and the least told.
+        st.query_params["case"] = moved
+    return plain_case.choose(transcript)
 
 
 def _ways(spec: PlantSpec) -> dict[str, dict[str, Any]]:
@@ -34,7 +50,7 @@ def _methods() -> None:
 ROOM = with_form(
     form,
     verb="Whisper answers",
-    choose=draw.choose,
+    choose=choose,
     after=driver.ask_a_real_one,
     methods=_methods,
     side=Side(ways=_ways),

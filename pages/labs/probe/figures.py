@@ -11,8 +11,7 @@ from core.labs.probe.metrics import METRICS
 from core.labs.probe.view import ProbeView
 from core.rulesets import RULES
 from core.score import Score
-from pages.components.pictures import PLAIN
-from pages.components.tables import table
+from pages.components.tables import PLAIN, table
 from pages.components.text import plain
 
 TITLES = {metric.name: metric.title for metric in METRICS}

@@ -2,21 +2,69 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from core.labs.probe.lab import LAB
+from core.labs.probe.lab import LAB as PROBE
+from core.labs.probe.null_controls import worthless
 from core.labs.probe.sketch import is_drawn
-from core.labs.probe.tasks import NAMES, ProbeSpec
+from core.labs.probe.tasks import BY_MODEL, CAN, NAMES, ProbeSpec
 from core.labs.probe.view import ProbeView
 from core.models.ids import is_control
 from core.runs.library import NoSuchRun
+from core.text.templates import PROMPTS
 from core.transcript import Transcript
 from pages import lab as driver
-from pages.components import session
+from pages.components import plain_methods, session
 from pages.components.lab_page import with_form
 from pages.components.models import SHIPPED
-from pages.labs.probe import drawn, figures, form, methods, picking, turn
-from pages.labs.probe.side import SIDE
+from pages.components.side_by_side import Side
+from pages.components.tables import published
+from pages.labs.probe import drawn, figures, form, picking, turn
+from pages.labs.probe.form import TITLES
+
+# Probe's runs side by side: interpretations of the same functions.
+
+
+def ways(spec: ProbeSpec) -> dict[str, dict[str, Any]]:
+    """The other interpreters that fit the function and need nobody; a model's only where there is a model."""
+    return {
+        NAMES[one]: {"interpreter": one} | ({} if one in BY_MODEL else {"model": ""})
+        for one, categories in CAN.items()
+        if spec.category in categories
+        and one not in ("you", "given", spec.interpreter)
+        and (spec.model or one not in BY_MODEL)
+    }
+
+
+def other(spec: ProbeSpec, fields: dict[str, Any], run_id: str, view: ProbeView | None) -> ProbeSpec:
+    """The same function and budget. Another model is an agent, where none was asked before."""
+    alone: dict[str, Any] = {"beside": "", "given": None}
+    if fields.get("model") and spec.interpreter not in BY_MODEL:
+        alone["interpreter"] = "aia"
+    return ProbeSpec.model_validate({**spec.model_dump(), **alone, **fields})
+
+
+SIDE = Side(ways=ways, other=other)
+
+
+# The Methods page's section on the Probe lab.
+
+
+def draw() -> None:
+    """Procedure, figures, rules, prompts, backbones and what the paper reported."""
+    texts = plain_methods.told(PROBE)
+    plain_methods.folded(plain_methods.RULES, "rule", "probe-rules", texts["rules"])
+    robots = (f"`{id}`: {robot.about} It fools {robot.fools}." for id, robot in worthless().items())
+    plain_methods.folded("Robots that explain nothing", "smart_toy", "probe-worthless", texts["robots"], robots)
+    st.subheader("Prompts", anchor=False)
+    plain_methods.prompts(PROMPTS / "find", "probe-template")
+    st.subheader("Can the entity functions be trusted?", anchor=False)
+    st.markdown(texts["backbones"])
+    published(PROBE, dict([*NAMES.items(), *TITLES.items()]), "probe-published")
+
 
 OTHERS = (
     ("agent", SHIPPED, "small local model", "smart_toy", "A minute or two."),
@@ -129,7 +177,7 @@ ROOM = with_form(
     held="hold",
     sealed=_sealed,
     after=_after,
-    methods=methods.draw,
+    methods=draw,
     words=dict([*form.TITLES.items(), *NAMES.items()]),
     side=SIDE,
 )

@@ -26,10 +26,10 @@ from benchmarks.dial import (
 )
 from core import entry
 from core.events import Answered
-from core.labs.ask import calibration, parse
+from core.labs.ask import lab as calibration
+from core.labs.ask import parse
 from core.labs.ask.lab import LAB
-from core.labs.ask.noisy import Noisy, noisy
-from core.labs.ask.null_controls import KINDS, Worthless, worthless
+from core.labs.ask.null_controls import KINDS, Noisy, Worthless, noisy, worthless
 from core.labs.ask.tasks import AskSpec
 from core.labs.check import noisy as lexicon
 from core.labs.check import parse as read_label

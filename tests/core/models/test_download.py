@@ -16,8 +16,7 @@ import pytest
 from huggingface_hub import constants
 
 from core.models import download, errors
-from core.models.download import HubModel
-from core.models.download_jobs import Fetch, Fetches
+from core.models.download import Fetch, Fetches, HubModel
 
 FILE = b"GGUF" + bytes(range(256)) * 20_000
 """About 5 MB: five blocks and a bit."""

@@ -14,9 +14,9 @@ import pytest
 
 from core.events import Answer, CallFailed, Message, Request, Sampling, Tool, ToolCall
 from core.models import errors
+from core.models.client import list_models
 from core.models.connection import Connection
 from core.models.endpoint import Endpoint
-from core.models.listing import list_models
 from core.models.settings import EndpointConfig
 from tests.stub_server import Calls, Fault, StubServer
 from tests.waiting import until_true

@@ -11,8 +11,8 @@ from starlette.responses import JSONResponse, Response
 
 from core.events import CallFailed
 from core.models import settings
+from core.models.client import LONGEST_NAME, MOST_NAMES, list_models
 from core.models.errors import BadSetting, MalformedReply, WrongKey
-from core.models.listing import LONGEST_NAME, MOST_NAMES, list_models
 from core.models.settings import MOST_EXTRAS, EndpointConfig, Preset, parse_headers, parse_query
 from tests.stub_server import StubServer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.models.stop_sequences import StopCutter
+from core.models.reply import StopCutter
 
 words = st.text(alphabet="ab\n", max_size=12)
 

@@ -11,10 +11,9 @@ import pytest
 from core.events import Answer, CallFailed, Message, Request
 from core.models import local
 from core.models.cache import Cached, ResponseCache
-from core.models.connection import Connection
+from core.models.connection import Connection, Throttle
 from core.models.endpoint import Endpoint
 from core.models.settings import EndpointConfig
-from core.models.throttle import Throttle
 from core.runs.fairness import Leave, Withheld, under
 from tests.stub_server import Fault, StubServer
 from tests.waiting import until_true

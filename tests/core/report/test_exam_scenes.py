@@ -9,8 +9,7 @@ import pytest
 
 from core import home, journal
 from core.events import Event
-from core.labs.plant.exam.controls import AlwaysNo, Perfect
-from core.labs.plant.exam.lab import LAB, ReadingExamSpec
+from core.labs.plant.exam.lab import LAB, AlwaysNo, Perfect, ReadingExamSpec
 from core.runs.engine import Going, Ports, execute
 from core.scene import Scene
 from core.transcript import transcript

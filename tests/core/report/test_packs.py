@@ -19,9 +19,9 @@ from core.__main__ import main
 from core.events import Event, Recorded
 from core.labs.ask import world
 from core.labs.ask.exam import exam
-from core.labs.base.played import DIFFERED
+from core.labs.base.cases import DIFFERED
 from core.package_data import DATA
-from core.report.game import checking, choosing, making
+from core.report.game import checking, making
 from core.report.game.making import Wanted, make
 from core.report.game.pack import BadPack, Pack, PackCard, read, shipped, written
 from core.scene import Card, Expect, Who
@@ -54,7 +54,7 @@ def test_what_ships_is_of_every_game_and_answers_for_itself() -> None:
     assert len(robots.cards) >= 10 and all(card.who.is_robot and card.who.shown == "a robot" for card in robots.cards)
     assert len({card.who.name for card in robots.cards}) >= 4
     for name in ("first", "robots"):
-        assert {card.going for card in packs[name].cards} == set(choosing.GOINGS)
+        assert {card.going for card in packs[name].cards} == set(making.GOINGS)
         assert all(card.truth in ("yes", "no") for card in packs[name].cards)
         said = Counter(card.card.said for card in packs[name].cards)
         assert abs(said["yes"] - said["no"]) <= 1
@@ -206,9 +206,9 @@ CARDS = st.lists(
 def test_no_order_has_a_pattern_and_no_question_more_than_two_cards(
     cards: list[PackCard], most: int, seed: int
 ) -> None:
-    order = choosing.chosen(cards, most, seed)
+    order = making.chosen(cards, most, seed)
     assert bool(order) == bool(cards) and len(order) <= most
-    assert choosing.chosen(cards, most, seed) == order
+    assert making.chosen(cards, most, seed) == order
     for words in ([card.card.said for card in order], [card.going for card in order]):
         assert all(len(set(words[at : at + 4])) > 1 for at in range(len(words) - 3))
     assert max(Counter(card.question for card in order).values(), default=0) <= 2
@@ -220,7 +220,7 @@ def test_a_large_choice_is_balanced() -> None:
         a_card(place, place // 5, "yes" if place % 7 < 5 else "no", ("yes", "no", "unknown")[place % 3])
         for place in range(300)
     ]
-    order = choosing.chosen(pool, 48, 3)
+    order = making.chosen(pool, 48, 3)
     said, goings = Counter(card.card.said for card in order), Counter(card.going for card in order)
     assert len(order) == 48 and max(said.values()) - min(said.values()) <= 2
     assert len(goings) == 3 and max(goings.values()) - min(goings.values()) <= 2

@@ -25,8 +25,8 @@ from core.labs.probe.functions import modules
 from core.labs.probe.interpreters import nearest
 from core.labs.probe.tasks import ProbeSpec
 from core.models.replay import Replay
+from core.runs.context import is_same
 from core.runs.engine import Addition, Going, Ports, execute
-from core.runs.tolerance import is_same
 from core.server.jobs import Jobs
 from core.store.index import index
 from core.store.store import Store
@@ -35,7 +35,7 @@ from core.text import embed
 DATA = Path(__file__).resolve().parents[2] / "data"
 APART = 2e-6
 """How far a number of a vector is moved at most. That is more than machines differ by (1e-7), so that some of the six
-decimals of a likeness must change, and too little for a finding to count as another (`core.runs.tolerance`).
+decimals of a likeness must change, and too little for a finding to count as another (`core.runs.context`).
 """
 
 

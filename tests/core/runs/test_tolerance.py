@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from core.runs.tolerance import APART, is_same
+from core.runs.context import APART, is_same
 
 
 @pytest.mark.parametrize(

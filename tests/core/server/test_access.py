@@ -16,9 +16,8 @@ from core.labs.base.lab import Prior
 from core.models.catalog import Catalog
 from core.models.errors import NoSuchModel
 from core.models.replay import Replay
-from core.runs.annotation_files import sealed_path, shared_path
 from core.runs.labels import Audited, Kept, Label
-from core.runs.library import NoSuchRun
+from core.runs.library import NoSuchRun, sealed_path, shared_path
 from core.server.access import (
     CookiesNeeded,
     NotYours,
@@ -34,7 +33,7 @@ from core.server.access import (
 )
 from core.server.jobs import Jobs
 from core.server.quotas import TooMuch
-from core.store import figures, queries
+from core.store import listing, queries
 from core.store.index import Index
 from core.store.store import Store
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
@@ -475,7 +474,7 @@ def test_lists_hold_what_the_viewer_may_see(jobs: Jobs, hosted: None, tmp_path: 
         Index(store, tmp_path).look()
         for listed in (
             lambda viewer: queries.runs(store, viewer=viewer),
-            lambda viewer: figures.of_cases(store, "echo", Cases((LAB.metrics[0].name,)), viewer=viewer),
+            lambda viewer: listing.of_cases(store, "echo", Cases((LAB.metrics[0].name,)), viewer=viewer),
         ):
             assert set(listed("bob")["run"]) == {mine, shared, revealed}
             assert set(listed(None)["run"]) == {mine, shared, hidden, sealed, revealed}

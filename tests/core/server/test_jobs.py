@@ -16,11 +16,10 @@ from core.events import Answer, Finished, OnText, Request, Resumed, Started
 from core.journal import Journal, JournalInUse
 from core.labs.base.spec import BadInput
 from core.models.replay import Replay
-from core.runs.annotation_files import said_path
 from core.runs.context import failed
 from core.runs.engine import Addition
 from core.runs.fairness import WHOSE
-from core.runs.library import NoSuchRun, status
+from core.runs.library import NoSuchRun, said_path, status
 from core.server.jobs import Jobs
 from core.transcript import transcript
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise

@@ -17,7 +17,7 @@ from core.runs.library import NoSuchRun
 from core.server.access import NotYours, Visit, Visitor
 from core.server.jobs import Jobs
 from core.server.quotas import Allowance, forget, stored
-from core.store import figures, queries
+from core.store import listing, queries
 from core.store.index import index
 from core.store.index_watcher import Keeper
 from core.store.store import Store
@@ -160,7 +160,7 @@ def test_lists_keep_it_apart_from_what_people_ran(recorded: tuple[Jobs, str], tm
                 assert list(queries.runs(store, viewer=viewer, recordings=True)["run"]) == [run]
             assert list(queries.runs(store)["run"]) == [own] == list(queries.runs(store, viewer="ann")["run"])
             assert queries.runs(store, viewer="bob").empty
-            evidence = figures.of_cases(store, "echo", Cases((LAB.headline,)))
+            evidence = listing.of_cases(store, "echo", Cases((LAB.headline,)))
             assert set(evidence["run"]) == {own}, "chosen runs are no evidence"
             keeper._index.look()
             assert len(queries.runs(store, recordings=True)) == 1, "it is not gone because it lies elsewhere"

@@ -13,8 +13,7 @@ from core import entry, home, journal
 from core.events import SCHEMA, Shared, Started, Token
 from core.journal import Journal, JournalFull, JournalInUse
 from core.runs import driver
-from core.runs.annotation_files import said_path, shared_path
-from core.runs.library import NewerRun, NoSuchRun, status
+from core.runs.library import NewerRun, NoSuchRun, said_path, shared_path, status
 from core.server import jobs
 from core.server.jobs import Jobs
 from core.server.quotas import TooMuch

@@ -12,7 +12,7 @@ import pytest
 from core.labs.ask.lab import LAB as ASK
 from core.labs.base.declared import Cases
 from core.report import export
-from core.store import comparing, figures, listing, rereadings
+from core.store import comparing, listing, rereadings
 from core.store.filters import Filter, from_query
 from core.store.index import index
 from core.store.store import Store
@@ -47,7 +47,7 @@ def test_it_is_counted_once_everywhere(store: Store) -> None:
     assert listing.facet(store, Filter(), "model") == {"m/x": 3, "m/y": 3}
     assert listing.facet(store, Filter(), "outcome") == {GOOD: 3, BAD: 2, UNREAD: 1}
     assert set(export.rows(store, Filter())["run"]) == {"run-3", "other"}
-    assert set(figures.of_cases(store, ASK.name, Cases(("precision",)))["run"]) == {"run-3", "other"}
+    assert set(listing.of_cases(store, ASK.name, Cases(("precision",)))["run"]) == {"run-3", "other"}
     compared = comparing.found(store, parse_qs("by=model&of=m/x&of=m/y&match=exact"))
     assert (compared.rows, compared.averaged, compared.true) == ((3, 3), 0, (1, 1))
     assert "run-3" not in set(listing.elsewhere(store, listing.Place("run-1", "q1"))["run"])

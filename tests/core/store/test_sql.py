@@ -10,7 +10,7 @@ from store_events import LABS, whole_run, write
 from core import entry, home
 from core.events import Shared, Started
 from core.journal import to_line
-from core.runs.annotation_files import shared_path
+from core.runs.library import shared_path
 from core.store import sql
 from core.store.index import index
 from core.store.store import QueryRefused, Store

@@ -10,9 +10,9 @@ from pytest import MonkeyPatch, approx
 
 from core.labs.ask.lab import LAB as ASK
 from core.report import case_html
-from core.studies import paired
-from core.studies.paired import DIFFERENCES, MOST, differences
+from core.studies import tables
 from core.studies.table_cells import BLANK, cells
+from core.studies.tables import DIFFERENCES, MOST, differences
 from pages.study.table_text import finding
 
 
@@ -70,7 +70,7 @@ def test_all_pairs_of_a_table_are_corrected_together(monkeypatch: MonkeyPatch) -
     assert found[0]["p_holm"] == approx(3 * found[0]["p"]) and found[2]["p_holm"] == 1
     (note,) = between(*[cases(f"m{n}", {"q": 1.0}) for n in range(30)])
     assert "435 pairs are too many" in note["note"] and MOST < 435
-    monkeypatch.setattr(paired, "MOST", 3)
+    monkeypatch.setattr(tables, "MOST", 3)
     assert len(between(*several)) == 3 and len(between(*several, cases("d", of_items(0.4, 20)))) == 1
 
 

@@ -19,10 +19,10 @@ from core.labs.ask.tasks import AskSpec
 from core.labs.base.spec import MOST_CASES
 from core.labs.check.tasks import CheckSpec
 from core.studies import estimate, plan, tables
+from core.studies.estimate import Sizes
 from core.studies.execute import Making
 from core.studies.plan import Study, parse, run_id
 from core.studies.progress import labels, progress
-from core.studies.sizes import Sizes
 from tests.core.studies import full_sizes
 
 STUDIES = sorted(path for path in Path("studies").glob("*.toml"))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core import package_data
-from core.runs.tolerance import APART
+from core.runs.context import APART
 from core.text import embed
 from tests.waiting import until
 

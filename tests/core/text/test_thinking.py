@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.models.reply import Reply, up_to_stop
-from core.text.reply import without_thinking
-from core.text.thinking import split
+from core.text.reply import split, without_thinking
 
 FORMS = {
     "<think>\nSparrows fly.\n\nSo do owls.\n</think>\n\nYes.": ("Sparrows fly.\n\nSo do owls.", "\n\nYes."),

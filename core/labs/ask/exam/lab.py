@@ -19,10 +19,9 @@ from ....scene import Card, Claim, Expect, Part, Scene, Who
 from ....score import Figure, Score
 from ....transcript import CaseLog, Transcript
 from ...base import exam as exams
-from ...base.cases import Case, Reading
+from ...base.cases import Case, Playable, Reading
 from ...base.declared import Metric
 from ...base.lab import Lab, Made, Prior
-from ...base.played import Playable
 from .. import json_answers, parse, prompts, stepwise_simulation, world, world_claims
 from ..cards import SAYS_NOT
 from ..controls import controls

@@ -21,8 +21,7 @@ from ....text.embed import encoder, likeness
 from ....text.reply import without_thinking
 from .base import UndefinedInput
 from .entities import EntityFunction, concepts
-from .relations import NOT_LISTED, UNDEFINED, RelationFunction
-from .same_text import normal
+from .relations import NOT_LISTED, UNDEFINED, RelationFunction, normal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -19,9 +19,9 @@ from ....text.templates import load
 from ...base.cases import Case
 from ...base.declared import Metric
 from ...base.lab import Command, InRuns, Lab
+from ..box import ModuleCalls, item
 from ..functions.entities import EntityFunction, concepts
 from ..functions.modules import Backbone, outputs_of
-from ..module_calls import ModuleCalls, item
 from ..prompts import MODULES
 from .scene import scene
 from .view import (

@@ -17,8 +17,8 @@ from ....transcript import CaseLog, Reader, Transcript
 from ...base.cases import Reading, Trial
 from ...base.declared import Means
 from ...base.spec import Spec
+from ..box import item
 from ..functions.modules import Backbone
-from ..module_calls import item
 
 Kind = Literal["same", "random"]
 OUTCOMES: dict[str, Means] = {"selective": "kept", "weak": "not settled", "not selective": "broken"}

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[4]
 def cases(
     model: str, values: list[float | None], how: str = "cot", n: int = 4, failed: bool | None = None, **baselines: float
 ) -> list[dict[str, Any]]:
-    """Of each of a model's questions the figures as `core.store.figures.of_cases` gives them, `baselines` by name."""
+    """Of each of a model's questions the figures as `core.store.listing.of_cases` gives them, `baselines` by name."""
     about = {
         **{"lab": "simulatability", "model": model, "how": how, "task": "strategyqa", "given_from": None},
         "examined_passed": None if failed is None else not failed,

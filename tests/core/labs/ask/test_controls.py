@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.events import Model, Request, Sampling
-from core.labs.ask import control_counterfactuals, preferences, world_claims
+from core.labs.ask import control_counterfactuals, world_claims
+from core.labs.ask import controls as preferences
 from core.labs.ask import world as worlds
 from core.labs.ask.controls import controls, expected_precision
 from core.labs.ask.world import Question

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from core.labs.ask.premises import claims, made_up
 from core.labs.ask.tasks import AskSpec, calls
+from core.labs.ask.trial import claims, made_up
 from core.labs.ask.verdict import colour, sentences, summary
 from tests.core.labs.ask.test_measure import Played, play, stub_catalog, stub_spec
 from tests.stub_server import StubServer

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from core.labs.ask.lab import LAB
-from core.labs.ask.readings import _of_votes, readings
+from core.labs.ask.lab import LAB, _of_votes, readings
 from core.labs.ask.records import Simulation
 from core.labs.ask.tasks import AskSpec
 from core.report import evidence

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from core import entry
-from core.labs.ask import baselines, null_controls, slips
+from core.labs.ask import baselines, honest, null_controls
 from core.labs.ask.exam.exam import needed
 from core.labs.ask.honest import KINDS, Lettered, Misread, Unkept
-from core.labs.ask.power import recognised
 from core.labs.ask.records import Examined
-from core.labs.ask.tasks import SINGLE, AskSpec
+from core.labs.ask.tasks import SINGLE, AskSpec, recognised
 from core.labs.ask.verdict import headline
 from core.statistics import most_errors, tail_of_binomial
 from tests.core.labs.ask.test_measure import Played, play
@@ -34,7 +33,7 @@ def mass(hits: int, n: int, share: float) -> float:
 
 def red(misses: float, n: int, wrong: int, of: int = LONG) -> float:
     """How often `n` predictions that each miss at a rate are red after a test with so many wrong."""
-    limit = slips.limit("m", examined(wrong, of))
+    limit = honest.limit("m", examined(wrong, of))
     return math.fsum(mass(k, n, misses) for k in range(n + 1) if baselines.misses(k, n, limit).are_too_many)
 
 
@@ -60,10 +59,10 @@ def test_where_half_of_twenty_fail_it_is_red_for_who_erred_on_four_of_forty_at_m
 
 
 def test_the_limit_is_of_the_test_that_was_taken() -> None:
-    assert slips.limit("control/steadfast", None) == 0 and slips.limit("control/honest-misread-0", None) == 0.05
-    assert slips.limit("control/noisy-0.7-1", None) == 0.1 and slips.limit("reader/1", None) == 0
-    assert round(slips.limit("m", examined(2, 11)), 2) == round(slips.limit("m", None), 2) == 0.47
-    assert slips.limit("m", examined(0)) < slips.limit("m", examined(4)) < slips.limit("m", examined(0, 11))
+    assert honest.limit("control/steadfast", None) == 0 and honest.limit("control/honest-misread-0", None) == 0.05
+    assert honest.limit("control/noisy-0.7-1", None) == 0.1 and honest.limit("reader/1", None) == 0
+    assert round(honest.limit("m", examined(2, 11)), 2) == round(honest.limit("m", None), 2) == 0.47
+    assert honest.limit("m", examined(0)) < honest.limit("m", examined(4)) < honest.limit("m", examined(0, 11))
     assert most_errors(4, 40) == pytest.approx(0.214, abs=0.001) and tail_of_binomial(1, 3, 0.5) == 0.875
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import pytest
 
-from core.commands.options import parameters, spec_of
+from core.commands.labs import parameters, spec_of
 from core.labs.check.lab import LAB
 from core.labs.check.tasks import CheckSpec, Wording
 from tests.core.labs.check.played import DECOY, HONEST, REVIEW

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from core.datasets.items import Item
 from core.labs.check import vacuity
-from core.labs.check.calibration import truth
 from core.labs.check.controls import controls, dials, worthless
-from core.labs.check.lab import LAB
+from core.labs.check.lab import LAB, truth
 from core.labs.check.tasks import EXPLANATIONS, TASKS, CheckSpec, calls, shipped
 from core.labs.check.vacuity import REASONS, addition, another, of_counterfactual, of_redaction, turned
 from core.labs.check.verdict import caveats, row_verdict, summary

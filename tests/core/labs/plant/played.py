@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.events import Answer, CallFailed, Event, Frozen, Model, OnText, Request
-from core.labs.plant.exam.controls import readers
-from core.labs.plant.exam.lab import by_its_rules
+from core.labs.plant.exam.lab import by_its_rules, readers
 from core.labs.plant.lab import LAB
 from core.labs.plant.records import ReaderExamined
 from core.labs.plant.tasks import PlantSpec

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.labs.plant.calibration import ITEMS, calibration, truth
 from core.labs.plant.controls import Restless
+from core.labs.plant.lab import ITEMS, calibration, truth
 from core.labs.plant.marks import verdict_of
 from core.labs.plant.metrics import silence
 from core.labs.plant.tasks import AIMED, TASKS, PlantSpec, shipped

@@ -18,9 +18,8 @@ from core.labs.base.exam import hash_of
 from core.labs.base.lab import Prior
 from core.labs.plant import naming
 from core.labs.plant.exam import lab as sitting
-from core.labs.plant.exam.controls import Perfect, readers
 from core.labs.plant.exam.exam import SELDOM, WEAK, Mark, explained, judge, needed
-from core.labs.plant.exam.lab import ReadingExamSpec
+from core.labs.plant.exam.lab import Perfect, ReadingExamSpec, readers
 from core.labs.plant.records import ReaderExamined
 from core.labs.plant.tasks import PlantSpec
 from core.transcript import Transcript, transcript

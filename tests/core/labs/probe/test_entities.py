@@ -20,7 +20,7 @@ from core.labs.probe.functions.entities import (
     keeps,
     published_entities,
 )
-from core.labs.probe.functions.same_text import normal
+from core.labs.probe.functions.relations import normal
 from core.labs.probe.functions.triplets import entity_triplets, published_triplets
 
 RNG = np.random.default_rng(0)

@@ -10,11 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.labs.probe import fidelity
-from core.labs.probe.functions.entities import EntityFunction, concepts, draw_entity, keeps
-from core.labs.probe.functions.exemplar_odds import LEAST, all_right
+from core.labs.probe.functions.entities import LEAST, EntityFunction, all_right, concepts, draw_entity, keeps
 from core.labs.probe.functions.modules import Backbone
-from core.labs.probe.functions.relations import UNDEFINED, RelationFunction, relations
-from core.labs.probe.functions.same_text import normal
+from core.labs.probe.functions.relations import UNDEFINED, RelationFunction, normal, relations
 from core.labs.probe.functions.source import published
 from core.labs.probe.functions.triplets import entity_triplets
 from core.labs.probe.records import Fidelity, FidelityReading, UnitTest

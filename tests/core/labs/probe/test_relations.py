@@ -16,10 +16,12 @@ from core.labs.probe.functions.relations import (
     Relation,
     RelationFunction,
     draw_relation,
+    normal,
+    number,
     published_relations,
     relations,
+    same_answer,
 )
-from core.labs.probe.functions.same_text import normal, number, same_answer
 from core.labs.probe.functions.triplets import published_triplets, relation_triplets
 
 RNG = np.random.default_rng(0)

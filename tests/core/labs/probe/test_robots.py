@@ -8,9 +8,8 @@ from statistics import fmean
 import pytest
 
 from core.labs.probe import parse
-from core.labs.probe.calibration import calibration
 from core.labs.probe.dial import Dial, dials, noisy
-from core.labs.probe.lab import LAB
+from core.labs.probe.lab import LAB, calibration
 from core.labs.probe.metrics import HEADLINE
 from core.labs.probe.null_controls import PARTS, Mute, Worthless, words, worthless
 from core.labs.probe.tasks import ProbeSpec
