@@ -55,10 +55,10 @@ async def forget() -> None:
     while True:
         if (days := policy.limit("days_kept")) is not None:
             # Where the folder is gone there is nothing to delete; the next hour may find it again.
-            with suppress(home.HomeUnusable):
+            with suppress(home.DataDirError):
                 await asyncio.to_thread(quotas.forget, home.journals(), days)
                 await asyncio.to_thread(entry.answers().forget_before, time.time() - days * 24 * 3600)
-            with suppress(home.HomeUnusable):
+            with suppress(home.DataDirError):
                 await asyncio.to_thread(roles.forget)
         await asyncio.sleep(3600)
 
@@ -68,7 +68,7 @@ os.umask(0o077)
 try:
     home.journals()
     instance.claim(f"http://127.0.0.1:{st.get_option('server.port')}")
-except (home.HomeUnusable, instance.AlreadyServed) as error:
+except (home.DataDirError, instance.AlreadyServed) as error:
     # Say so in a line, before the server starts.
     sys.exit(str(error))
 

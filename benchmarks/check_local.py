@@ -19,7 +19,7 @@ from core.events import Event
 from core.labs.check.lab import LAB
 from core.labs.check.tasks import CheckSpec
 from core.models import local
-from core.runs.engine import Going, Ports, execute
+from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import transcript
 
 DATASETS = {
@@ -44,7 +44,7 @@ def row(name: str, task: str, folder: Path) -> str:
         model=f"local/{local.SHIPPED}",
     )
     events: list[Event] = []
-    asyncio.run(execute(Going(LAB, spec, "r"), Ports(entry.catalog().get, events.append)))
+    asyncio.run(execute(RunRequest(LAB, spec, "r"), RunIO(entry.catalog().get, events.append)))
     state = transcript([event for event in events if event.kind != "token"])
     views = [LAB.view(state.case(case)) for case in state.cases]
     cells = []

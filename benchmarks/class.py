@@ -40,7 +40,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 if TYPE_CHECKING:
-    from core.server.annotations import Keeping
+    from core.server.annotations import Annotations
 
 VERDICT = '"verdict":{'
 """Stands in a scene that has one."""
@@ -181,7 +181,7 @@ async def told(url: str, run: str, cookies: str) -> AsyncIterator[str]:
                 yield line
 
 
-async def watching(url: str, sessions: int, keeping: Keeping) -> None:
+async def watching(url: str, sessions: int, keeping: Annotations) -> None:
     """All of them watch the run of one, who shares it."""
     one = Session(url)
     making = asyncio.create_task(one.go())
@@ -298,14 +298,14 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (1_024, hard))
 
     from core import entry
-    from core.runs.library import Journals
-    from core.server.annotations import Keeping
+    from core.runs.library import RunLibrary
+    from core.server.annotations import Annotations
     from tests.browser.conftest import Server
     from tests.sealed_runs import laid
 
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        keeping = Keeping(Journals(home / "journals", entry.labs()))
+        keeping = Annotations(RunLibrary(home / "journals", entry.labs()))
         keys = {name: "" for name in ("OPENAI_API_KEY",) if name in os.environ}
         server = Server(home, EXPLAIN_HOSTS="class.example.org", **keys)
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -23,7 +23,7 @@ from core import entry
 from core.commands.study_cluster import on_worker
 from core.studies import plan
 from core.studies.cluster import Cluster
-from core.studies.execute import Making, Outcome
+from core.studies.execute import Making, StudyOutcome
 
 STUDY = """
 at_once = 1
@@ -36,7 +36,7 @@ grid = {{ seed = {seeds} }}
 def timed(making: Callable[[Path], Making | Cluster], study: plan.Study, folder: Path) -> float:
     """Seconds for each of the study's runs but the first, which warms everything up."""
 
-    async def both() -> tuple[float, Outcome]:
+    async def both() -> tuple[float, StudyOutcome]:
         await making(folder).make(study.runs[:1])
         began = time.perf_counter()
         outcome = await making(folder).make(study.runs[1:])

@@ -16,18 +16,18 @@ from statistics import fmean
 
 from core.events import Event, Model, Recorded, Scored
 from core.labs.ask.lab import LAB as ASK
-from core.labs.ask.null_controls import KINDS, Noisy, Worthless
+from core.labs.ask.null_controls import KINDS, NoisyAsk, WorthlessAsk
 from core.labs.ask.tasks import CONTROL_ARMS, AskSpec
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec
 from core.labs.check.controls import worthless as worthless_lexicons
 from core.labs.check.lab import LAB as CHECK
-from core.labs.check.noisy import Noisy as NoisyLexicon
+from core.labs.check.noisy import NoisyCheck as NoisyLexicon
 from core.labs.check.tasks import CheckSpec, Task
-from core.labs.probe.dial import Noisy as NoisyProbe
+from core.labs.probe.dial import NoisyProbe as NoisyProbe
 from core.labs.probe.lab import LAB as PROBE
 from core.labs.probe.tasks import ProbeSpec
-from core.runs.engine import Going, Ports, execute
+from core.runs.engine import RunIO, RunRequest, execute
 from core.statistics import interval_of_items
 from core.statistics.interval import Interval
 from core.transcript import transcript
@@ -45,7 +45,7 @@ BEGIN = 1000
 def played(lab: Lab, spec: Spec, robot: Model) -> list[Event]:
     """The events of a run in which `robot` plays all roles."""
     events: list[Event] = []
-    asyncio.run(execute(Going(lab, spec, "r"), Ports(lambda model: robot, events.append)))
+    asyncio.run(execute(RunRequest(lab, spec, "r"), RunIO(lambda model: robot, events.append)))
     return events
 
 
@@ -61,7 +61,7 @@ def values(events: Sequence[Event], metric: str) -> list[float]:
 
 def ask(share: float, draw: int, limit: int = 40) -> tuple[Interval, float]:
     """What Ask reads of a noisy dial, and what it must read."""
-    robot = Noisy(share, draw)
+    robot = NoisyAsk(share, draw)
     spec = AskSpec(
         dataset="world", limit=limit, counterfactuals=3, model=robot.id, seed=draw, arms=("explanation",), exam=False
     )
@@ -93,7 +93,7 @@ def is_held(read: Interval, must: float) -> bool:
     return read.low is not None and read.high is not None and read.low <= must <= read.high
 
 
-def explained_by(kind: type[Worthless], draw: int, question: str = "") -> list[Event]:
+def explained_by(kind: type[WorthlessAsk], draw: int, question: str = "") -> list[Event]:
     """The run of a worthless robot, with each arm: of twelve questions with three new ones each, or of one `question`
     with twenty, for the best fixed guess of a question is chosen in hindsight, and hardly beaten over few new ones.
     """

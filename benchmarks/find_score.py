@@ -26,7 +26,7 @@ from core.labs.probe.functions.base import Category
 from core.labs.probe.lab import LAB
 from core.labs.probe.tasks import Given, ProbeSpec
 from core.models.catalog import Catalog
-from core.runs.engine import Going, Ports, execute
+from core.runs.engine import RunIO, RunRequest, execute
 from core.sandbox import sandbox
 from core.transcript import transcript
 
@@ -39,7 +39,7 @@ CODE: dict[Category, str] = {
 async def rate(category: Category, seed: int, catalog: Catalog) -> float | None:
     spec = ProbeSpec(category=category, seed=seed, interpreter="given", given=Given(code=CODE[category]))
     events: list[Event] = []
-    await execute(Going(LAB, spec, "bench"), Ports(catalog.get, events.append))
+    await execute(RunRequest(LAB, spec, "bench"), RunIO(catalog.get, events.append))
     state = transcript(events)
     assert state.status == "completed", state.failures
     score = state.score("nmse_success" if category == "numeric" else "exact_match", "repaired")
@@ -50,12 +50,12 @@ async def rate_all(category: Category, number: int, catalog: Catalog) -> list[fl
     return [await rate(category, seed, catalog) for seed in range(number)]
 
 
-def unsandboxed(code: str, inputs: Sequence[Any], **named: Any) -> sandbox.Result:
+def unsandboxed(code: str, inputs: Sequence[Any], **named: Any) -> sandbox.ProgramResult:
     """The same as `sandbox.evaluate` for code that can be trusted."""
     known: dict[str, Any] = {}
     exec(code, known)
     values = tuple(known["f"](x) for x in inputs)
-    return sandbox.Result(values, (None,) * len(values), None, "f", 0.0)
+    return sandbox.ProgramResult(values, (None,) * len(values), None, "f", 0.0)
 
 
 def processor() -> float:
@@ -70,7 +70,7 @@ def main() -> None:
     sandboxed = sandbox.evaluate
     inside = 0.0
 
-    def timed(*arguments: Any, **named: Any) -> sandbox.Result:
+    def timed(*arguments: Any, **named: Any) -> sandbox.ProgramResult:
         nonlocal inside
         began = time.thread_time()
         try:

@@ -26,7 +26,7 @@ import httpx2
 from core.events import Event, Message, Prompt, Sampling
 from core.journal import Journal
 from core.models import local
-from core.runs.context import Run, Session
+from core.runs.context import CaseContext, RunState
 
 THINGS = ("penguin", "bat", "salmon", "violin", "candle", "glacier", "lemon", "spider", "kettle", "tortoise")
 TOKENS = 120
@@ -47,7 +47,7 @@ async def compare(path: Path, folder: Path, questions: int) -> dict[str, list[tu
             journal.append(event)
 
         runs = {
-            live: Run(Session("run", lambda id: model, publish, settle=journal.settled, live=live), "case")
+            live: CaseContext(RunState("run", lambda id: model, publish, settle=journal.settled, live=live), "case")
             for live in (False, True)
         }
 

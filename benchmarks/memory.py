@@ -17,13 +17,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.studies import plan
-from core.studies.execute import Making, Outcome
+from core.studies.execute import Making, StudyOutcome
 from core.studies.plan import Planned
 from core.transcript import Transcript
 from tests.small_lab import LAB
 
 
-def make(folder: Path, runs: int, items: int, ended: Callable[[Planned, Transcript], None]) -> Outcome:
+def make(folder: Path, runs: int, items: int, ended: Callable[[Planned, Transcript], None]) -> StudyOutcome:
     """A study of so many runs of so many items, two at a time; `ended` hears of each run's end."""
     words = json.dumps([f"word {n}" for n in range(items)])
     file = folder / "memory.toml"

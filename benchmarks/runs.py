@@ -18,7 +18,7 @@ from core.journal import Journal
 from core.labs.ask.lab import LAB
 from core.labs.ask.tasks import AskSpec
 from core.models.catalog import Catalog
-from core.runs.engine import Going, Ports, execute
+from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import transcript
 from tests.plausible import Plausible
 from tests.stub_server import StubServer
@@ -61,7 +61,7 @@ async def whole(catalog: Catalog, folder: Path, number: int) -> tuple[float, flo
 
         spec = AskSpec(question="Can a penguin fly?", model="stub/stub-model", counterfactuals=COUNTERFACTUALS)
         run = f"r{number}"
-        await execute(Going(LAB, spec, run), Ports(catalog.get, publish, settle=journal.settled))
+        await execute(RunRequest(LAB, spec, run), RunIO(catalog.get, publish, settle=journal.settled))
     return first_score, sum(waits) / len(waits), [event for event in events if event.kind != "token"]
 
 

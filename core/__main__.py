@@ -14,11 +14,11 @@ from . import policy
 from .commands import comparing, data, game, labs, misc, models, packs, study_run, transfer
 from .commands.run_output import BAD_INPUT, DONE
 from .events import CallFailed
-from .home import HomeUnusable
+from .home import DataDirError
 from .journal import JournalInUse
 from .runs.bundle import BundleRefused
 from .runs.context import complaints
-from .runs.library import NoSuchRun
+from .runs.library import RunNotFound
 from .store.store import StoreError
 from .studies.plan import BadStudy
 
@@ -54,10 +54,10 @@ def main(arguments: list[str] | None = None) -> int:
         StoreError,
         JournalInUse,
         CallFailed,
-        HomeUnusable,
+        DataDirError,
         BundleRefused,
         BadStudy,
-        NoSuchRun,
+        RunNotFound,
     ) as error:
         for line in _words(error):
             print(line, file=sys.stderr)

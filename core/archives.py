@@ -50,7 +50,7 @@ def folder(recordings: Path) -> Path | None:
         target = home.index("unpacked") / _digest(archives)
         if not target.is_dir():
             _unpack([path for path, _, _ in archives], target)
-    except (OSError, home.HomeUnusable) as error:
+    except (OSError, home.DataDirError) as error:
         log.warning("%s cannot be unpacked: %s", recordings / FOLDER, error)
         return None
     return target

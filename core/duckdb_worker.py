@@ -63,15 +63,15 @@ class _Bounds(Protocol):
     def _asdict(self) -> dict[str, Any]: ...
 
 
-class RefusedError(Exception):
+class WorkerRefused(Exception):
     """What the process could not do, in its own or DuckDB's words."""
 
 
-class LateError(Exception):
+class WorkerTimeout(Exception):
     """Its time was up."""
 
 
-class FullError(Exception):
+class WorkerOutOfMemory(Exception):
     """The system ended it, for it took more memory than it may."""
 
 
@@ -79,8 +79,8 @@ Task = TypeVar("Task", bound=_Bounds)
 
 
 def asked(module: str, task: _Bounds) -> bytes:
-    """What the process, which runs `module`, found for `task`. Raises RefusedError, LateError, FullError, and OSError
-    where no process can be started.
+    """What the process, which runs `module`, found for `task`. Raises WorkerRefused, WorkerTimeout, WorkerOutOfMemory,
+    and OSError where no process can be started.
     """
     try:
         done = subprocess.run(  # noqa: S603  our own module
@@ -94,12 +94,12 @@ def asked(module: str, task: _Bounds) -> bytes:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise LateError from None
+        raise WorkerTimeout from None
     if done.stdout.startswith(_FOUND):
         return done.stdout[1:]
     if done.stdout.startswith(_REFUSED):
-        raise RefusedError(done.stdout[1:].decode("utf-8", "replace"))
-    raise LateError if done.returncode == _LATE else FullError
+        raise WorkerRefused(done.stdout[1:].decode("utf-8", "replace"))
+    raise WorkerTimeout if done.returncode == _LATE else WorkerOutOfMemory
 
 
 def serve(

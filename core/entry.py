@@ -28,12 +28,12 @@ from .models.prices import charge
 from .models.replay import Replay
 from .models.settings import EndpointConfig
 from .runs import verify as verifying
-from .runs.bundle import Taken
+from .runs.bundle import ImportResult
 from .runs.verify import Verified
-from .server.access import Visit
-from .server.jobs import Jobs
+from .server.access import RunAccess
+from .server.jobs import JobRunner
 from .store import sql
-from .store.index_watcher import Keeper
+from .store.index_watcher import IndexWatcher
 from .store.schema import record_tables
 from .store.store import Store
 from .studies.background import Studies
@@ -65,7 +65,7 @@ def answers() -> ResponseCache:
     return ResponseCache(home.answers())
 
 
-def catalog(endpoints: tuple[EndpointConfig, ...] = (), visit: Visit | None = None) -> Catalog:
+def catalog(endpoints: tuple[EndpointConfig, ...] = (), visit: RunAccess | None = None) -> Catalog:
     """Every model that can be asked, with `endpoints` among them; of replays those of runs that `visit` sees, and where
     a host serves it, of the host's endpoints the models that are listed.
     """
@@ -97,9 +97,9 @@ def dataset_fetches() -> Fetches[Source]:
 
 
 @cache
-def keeper() -> Keeper:
+def keeper() -> IndexWatcher:
     """The app's store, kept up to date. Raises StoreError where none can be had, as while a command has it open."""
-    return Keeper(Store(home.index("store.duckdb"), labs()), home.journals(), recordings=home.recordings())
+    return IndexWatcher(Store(home.index("store.duckdb"), labs()), home.journals(), recordings=home.recordings())
 
 
 def lent_index() -> Path:
@@ -113,9 +113,9 @@ def lent_index() -> Path:
 
 
 @cache
-def jobs() -> Jobs:
+def jobs() -> JobRunner:
     """The process's runs. Ends of runs wake the keeper, where there is one."""
-    return Jobs(
+    return JobRunner(
         home.journals(),
         labs(),
         lambda id: catalog().get(id),
@@ -132,17 +132,19 @@ def studies() -> Studies:
     return Studies(labs(), home.home(), home.journals(), jobs().beside, ended=lambda: _wake(""))
 
 
-def reread(run_id: str, visit: Visit) -> str:
-    """Read a run's raw answers again, by the rules of now; the new run's id. Raises NoSuchRun, NotYours and TooMuch."""
+def reread(run_id: str, visit: RunAccess) -> str:
+    """Read a run's raw answers again, by the rules of now; the new run's id. Raises RunNotFound, AccessDenied and
+    QuotaExceeded.
+    """
     return visit.run(run_id).reread(Replay)
 
 
 def verify(path: Path) -> Verified:
-    """Whether the figures of a journal's run are what its raw answers give. Raises FileNotFoundError, FromTheFuture."""
+    """Whether the figures of a journal's run are what its raw answers give. Raises FileNotFoundError, NewerSchemaError."""
     return verifying.verify(path, labs(), Replay)
 
 
-def score_again(taken: Taken) -> dict[str, Verified]:
+def score_again(taken: ImportResult) -> dict[str, Verified]:
     """Verify the runs of an import, and keep what came out, by run, where there was time for it. Runs that are here
     from an earlier import, which was killed before it had verified them, are verified now.
     """

@@ -16,21 +16,21 @@ from pathlib import Path
 _KEY_BYTES = 32
 
 
-class HomeUnusable(Exception):
+class DataDirError(Exception):
     """The folder cannot be made, read or, where something is to be kept, written to; the message says what to do."""
 
 
 def home() -> Path:
-    """`$EXPLAIN_HOME`, by default `data/local/` beside the code. Made if it is not there. Raises HomeUnusable."""
+    """`$EXPLAIN_HOME`, by default `data/local/` beside the code. Made if it is not there. Raises DataDirError."""
     path = Path(os.environ.get("EXPLAIN_HOME") or Path(__file__).resolve().parents[1] / "data" / "local")
     try:
         return _made(path.expanduser())
     except RuntimeError:
-        raise HomeUnusable(_words(path, "there is no such person on this machine")) from None
+        raise DataDirError(_words(path, "there is no such person on this machine")) from None
 
 
 def journals() -> Path:
-    """The folder of journals, one file a run. Raises HomeUnusable."""
+    """The folder of journals, one file a run. Raises DataDirError."""
     return _made(home() / "journals")
 
 
@@ -38,7 +38,7 @@ def key() -> bytes:
     """32 random bytes of this home's own, made when they are first wanted: what they sign was made here. Where they
     cannot be kept they are this process's own.
     """
-    with suppress(OSError, HomeUnusable):
+    with suppress(OSError, DataDirError):
         if len(kept := _key(home() / "cookies.key")) == _KEY_BYTES:
             return kept
     return _passing_key()
@@ -73,7 +73,7 @@ def _key(path: Path) -> bytes:
 
 
 def answers() -> Path:
-    """The file of the answers that were paid for. Raises HomeUnusable."""
+    """The file of the answers that were paid for. Raises DataDirError."""
     return home() / "answers.sqlite"
 
 
@@ -93,16 +93,16 @@ def _made(path: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise HomeUnusable(_words(path, error.strerror or str(error))) from None
+        raise DataDirError(_words(path, error.strerror or str(error))) from None
     if not os.access(path, os.R_OK):
-        raise HomeUnusable(_words(path, "it may not be read"))
+        raise DataDirError(_words(path, "it may not be read"))
     return path
 
 
 def must_write(folder: Path) -> None:
-    """Raises HomeUnusable where nothing can be kept in the folder, which is there: it can be looked at all the same."""
+    """Raises DataDirError where nothing can be kept in the folder, which is there: it can be looked at all the same."""
     if folder.exists() and not os.access(folder, os.W_OK):
-        raise HomeUnusable(_words(folder, "it may not be written to"))
+        raise DataDirError(_words(folder, "it may not be written to"))
 
 
 def write(path: Path, content: bytes) -> None:
@@ -117,7 +117,7 @@ def write(path: Path, content: bytes) -> None:
 
 def index(name: str) -> Path:
     """Where the index of that name lies: in the home, or where that can only be read in a folder that goes with this
-    process. Raises HomeUnusable.
+    process. Raises DataDirError.
     """
     return (home() if os.access(home(), os.W_OK) else _passing()) / name
 

@@ -26,7 +26,7 @@ from pydantic import ValidationError
 from . import archives
 from .events import SCHEMA, Event, Started, from_json, to_json
 from .home import must_write
-from .lease import Held, Lease, is_held
+from .lease import Lease, LeaseHeld, is_held
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ class JournalInUse(Exception):
     """Another process, or another job of this one, is writing this journal."""
 
 
-class FromTheFuture(ValueError):
+class NewerSchemaError(ValueError):
     """A newer version of this app wrote it."""
 
 
@@ -121,7 +121,7 @@ def _has_line(path: Path) -> bool:
 def read(path: Path) -> Contents:
     """All events of a journal in the order in which they were written, and what is wrong with its lines.
 
-    Raises FileNotFoundError, and FromTheFuture.
+    Raises FileNotFoundError, and NewerSchemaError.
     """
     found, faults = _scanned(path, from_line)
     return Contents([found[number] for number in sorted(found)], faults)
@@ -130,7 +130,7 @@ def read(path: Path) -> Contents:
 def begun(path: Path) -> Started | None:
     """The journal's first event; None where its first line is lost or not written yet.
 
-    Raises FileNotFoundError, and FromTheFuture.
+    Raises FileNotFoundError, and NewerSchemaError.
     """
     with path.open("rb") as file:
         line = file.readline()
@@ -143,7 +143,7 @@ def begun(path: Path) -> Started | None:
 def faults(path: Path) -> list[Fault]:
     """The same faults, for a fraction of the work: a line whose checksum fits is not read as an event.
 
-    Raises FileNotFoundError, and FromTheFuture.
+    Raises FileNotFoundError, and NewerSchemaError.
     """
 
     def number_of(line: bytes) -> tuple[None, int]:
@@ -162,7 +162,7 @@ def _scanned(path: Path, reading: Callable[[bytes], tuple[T, int]]) -> tuple[dic
     for place, line in enumerate(whole_lines(path.read_bytes()), start=1):
         try:
             made, number = reading(line)
-        except FromTheFuture:
+        except NewerSchemaError:
             raise
         except ValueError as error:
             faults.append(Fault(place, _reason(error)))
@@ -196,13 +196,13 @@ def to_line(event: Event, number: int) -> bytes:
 def from_line(line: bytes) -> tuple[Event, int]:
     """The event of a line, and the line's number.
 
-    Raises ValueError where it holds no event or was altered, FromTheFuture where a newer version of this app began the
-    journal.
+    Raises ValueError where it holds no event or was altered, NewerSchemaError where a newer version of this app began
+    the journal.
     """
     number = _number(line)
     event = from_json(line)
     if isinstance(event, Started) and event.version > SCHEMA:
-        raise FromTheFuture(
+        raise NewerSchemaError(
             f"A newer version of this app wrote this run (schema {event.version}; this one knows {SCHEMA}). "
             "Update the app to read it."
         )
@@ -248,7 +248,7 @@ def _events(lines: Iterable[bytes]) -> Contents:
     for number, line in enumerate(lines, start=1):
         try:
             events.append(from_line(line)[0])
-        except FromTheFuture:
+        except NewerSchemaError:
             raise
         except ValueError as error:
             faults.append(Fault(number, _reason(error)))
@@ -290,7 +290,7 @@ def _taken(path: Path) -> Lease:
     """The right to write this journal. Raises JournalInUse."""
     try:
         return Lease(_lease(path))
-    except Held as held:
+    except LeaseHeld as held:
         raise JournalInUse(f"{path.name} is being written by a run that is still going on ({held.who})") from None
 
 
@@ -342,7 +342,7 @@ class Journal:
     """Appends events to one file; one writer at a time, safe to call from several threads. A context manager.
 
     `new`: the file must not be there yet (raises FileExistsError). Raises JournalInUse where another writer holds it,
-    HomeUnusable where its folder can only be read.
+    DataDirError where its folder can only be read.
     """
 
     def __init__(self, path: Path, new: bool = False) -> None:

@@ -35,7 +35,7 @@ _LONGEST = 4096
 """Characters of a lease; what is longer is none."""
 
 
-class Held(Exception):
+class LeaseHeld(Exception):
     """Someone else holds the lease. `who` says which process on which machine."""
 
     def __init__(self, who: str) -> None:
@@ -58,7 +58,7 @@ _NOBODY = _Holder("", "?", 0, 0)
 
 
 class Lease:
-    """The right to write one file, held until `release`. Raises Held where someone else has it.
+    """The right to write one file, held until `release`. Raises LeaseHeld where someone else has it.
 
     `lost` is true once someone took it over: this process slept longer than TTL. What it would write then must not be
     written.
@@ -75,11 +75,11 @@ class Lease:
             if (found := _look(path)) is None:
                 continue
             if found.is_live:
-                raise Held(found.holder.words)
+                raise LeaseHeld(found.holder.words)
             if self._take_over():
                 break
         else:
-            raise Held("another process")
+            raise LeaseHeld("another process")
         self._turn = threading.Lock()
         _renewer().add(self)
 

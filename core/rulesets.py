@@ -17,33 +17,33 @@ RULES: tuple[Rules, ...] = ("paper", "repaired")
 T = TypeVar("T")
 
 
-class ReadBy(Generic[T]):
+class HasRulesets(Generic[T]):
     """What has a reading `paper` and a reading `repaired`."""
 
     def __getitem__(self, rules: Rules) -> T:
         return cast(T, getattr(self, rules))
 
 
-class ByRules(Frozen, ReadBy[T], Generic[T]):
+class PerRuleset(Frozen, HasRulesets[T], Generic[T]):
     """A value by either set of rules."""
 
     paper: T
     repaired: T
 
     @classmethod
-    def of(cls, read: Callable[[Rules], T]) -> ByRules[T]:
+    def of(cls, read: Callable[[Rules], T]) -> PerRuleset[T]:
         """What `read` gives by either rules."""
         return cls(paper=read("paper"), repaired=read("repaired"))
 
     @classmethod
-    def both(cls, value: T) -> ByRules[T]:
+    def both(cls, value: T) -> PerRuleset[T]:
         """The same by either rules."""
         return cls(paper=value, repaired=value)
 
 
-class Flat(Frozen):
-    """A record of which a field `x: ByRules[…]` is written as `x_paper` and `x_repaired`, and made of these again. Its
-    default and `exclude_if` hold for each of the two.
+class FlatRecord(Frozen):
+    """A record of which a field `x: PerRuleset[…]` is written as `x_paper` and `x_repaired`, and made of these again.
+    Its default and `exclude_if` hold for each of the two.
     """
 
     @model_validator(mode="before")
@@ -54,8 +54,8 @@ class Flat(Frozen):
         gathered = dict(data)
         for name, field in _by_rules(cls).items():
             given = gathered.pop(name, None)
-            whole = given if isinstance(given, ByRules) else field.default
-            sides = vars(whole).copy() if isinstance(whole, ByRules) else {}
+            whole = given if isinstance(given, PerRuleset) else field.default
+            sides = vars(whole).copy() if isinstance(whole, PerRuleset) else {}
             sides |= {rules: data[flat] for rules in RULES if (flat := f"{name}_{rules}") in data}
             if sides:
                 gathered[name] = sides
@@ -94,6 +94,6 @@ def columns_of(record: type[BaseModel]) -> dict[str, Any]:
 
 @cache
 def _by_rules(record: type[BaseModel]) -> dict[str, FieldInfo]:
-    """The fields of a record that are `ByRules[…]`."""
+    """The fields of a record that are `PerRuleset[…]`."""
     fields = record.model_fields.items()
-    return {name: one for name, one in fields if isclass(one.annotation) and issubclass(one.annotation, ByRules)}
+    return {name: one for name, one in fields if isclass(one.annotation) and issubclass(one.annotation, PerRuleset)}

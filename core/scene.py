@@ -153,7 +153,7 @@ class Curve(Frozen):
     y: tuple[float | None, ...]
 
 
-class Interval(Frozen):
+class AxisInterval(Frozen):
     """A stretch of the axis, and what is said of it. `kind`: one of the stretches that the tested range is cut into;
     one where nobody looked; one that is said to behave otherwise; one where the values are replaced. What came of the
     first, and the last, is covered with the truth.
@@ -174,7 +174,7 @@ class Plot(Frozen):
 
     points: tuple[Point, ...] = ()
     curves: tuple[Curve, ...] = ()
-    intervals: tuple[Interval, ...] = ()
+    intervals: tuple[AxisInterval, ...] = ()
     x_label: str = "x"
     y_label: str = "f(x)"
     x_ends: tuple[float, float] | None = None

@@ -51,7 +51,7 @@ class Place:
     scores: dict[tuple[str, str, str], Scored] = field(default_factory=dict)
 
 
-class Reader:
+class RecordReader:
     """Reads a journal's data as a lab's own types; counts in `unread` what a damaged journal no longer holds."""
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ class CaseLog:
     def spec_as(self, kind: type[Kind]) -> Kind | None:
         """The run's specification as its lab's own type, read once for all of its cases; None where it is not one."""
         if kind not in self._specs:
-            self._specs[kind] = Reader().read(kind, self.spec) if self.started else None
+            self._specs[kind] = RecordReader().read(kind, self.spec) if self.started else None
         spec = self._specs[kind]
         return spec if isinstance(spec, kind) else None
 
@@ -142,7 +142,7 @@ class CaseLog:
 
 
 @dataclass
-class Progress:
+class CaseProgress:
     """How far a case has come, as its run tells: the number it has among how many, its title, and its outcome.
 
     `result` is its record as data, None while it goes on; that of before where it is gone on with `again`, since calls
@@ -172,7 +172,7 @@ class Transcript:
     started: Started | None = None
     status: str | None = None
     places: dict[str, Place] = field(default_factory=dict)
-    cases: dict[str, Progress] = field(default_factory=dict)
+    cases: dict[str, CaseProgress] = field(default_factory=dict)
     failures: list[Failed] = field(default_factory=list)
     asked: int = 0
     ended: int = 0
@@ -238,7 +238,7 @@ class Transcript:
                     self.cut_in_thought += event.thinking is not None
             case Recorded(record="begun"):
                 number, of = (_count(event.data.get(name)) for name in ("number", "of"))
-                self.cases.setdefault(event.case, Progress(str(event.data.get("title", "")), number, of))
+                self.cases.setdefault(event.case, CaseProgress(str(event.data.get("title", "")), number, of))
             case Recorded(record="result") if event.case in self.cases:
                 self.cases[event.case].result, self.cases[event.case].again = event.data, False
             case Recorded(record="loaded") if not event.case:

@@ -14,9 +14,9 @@ from core.labs.base.lab import Lab
 from core.labs.base.spec import MOST_CASES, Spec
 from core.models.ids import is_control
 from core.report.scenes import who
-from core.runs.library import NoSuchRun
-from core.server.access import SealedRun
-from core.server.quotas import TooMuch
+from core.runs.library import RunNotFound
+from core.server.access import RunSealed
+from core.server.quotas import QuotaExceeded
 from core.text.plurals import counted
 from core.transcript import Transcript
 from pages import addresses
@@ -43,9 +43,9 @@ def draw(lab: Lab) -> None:
     run_id = st.query_params.get("run", "")
     try:
         shown = run_view.Shown(lab, run_id, *run_view.look(run_id)) if run_id else None
-    except SealedRun:
+    except RunSealed:
         st.switch_page(addresses.CASE, query_params=st.query_params.to_dict())
-    except NoSuchRun as error:
+    except RunNotFound as error:
         st.error(plain(str(error)), title=error.title, icon=":material/error:")
         shown = None
     if shown is None:
@@ -151,7 +151,7 @@ def start(lab: Lab, spec: Spec, query: dict[str, str]) -> None:
         for model in spec.models:
             session.catalog().get(model)
         run_id = session.runs().start(lab.name, spec, session.catalog().get)
-    except (CallFailed, ValueError, TooMuch) as error:
+    except (CallFailed, ValueError, QuotaExceeded) as error:
         problems(error)
         return
     st.session_state[BEGUN] = True

@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from core import policy
-from core.home import HomeUnusable
+from core.home import DataDirError
 from core.server import access_token, instance, roles, usage
 from core.server.access import code_in, cookie_of, name_of_visitor
 from core.server.rate_limits import NoPlace, Places, Rate, network_of
@@ -133,7 +133,7 @@ def has_place(tab: str) -> bool:
     if tab in _waiting and (visitor := _tabs.get(tab)) is not None:
         most = roles.limit("tabs", visitor)
         # Where nothing can be counted any more, what is there can be looked at all the same.
-        with suppress(HomeUnusable):
+        with suppress(DataDirError):
             if most is not None and usage.of_home().tab_opened(visitor, tab) > most:
                 return False
         _waiting.discard(tab)
@@ -148,7 +148,7 @@ def _opened(visitor: str, tab: str) -> bool:
         return True
     try:
         number = usage.of_home().tab_opened(visitor, tab)
-    except HomeUnusable:
+    except DataDirError:
         return True
     if number > most:
         _waiting.add(tab)
@@ -158,7 +158,7 @@ def _opened(visitor: str, tab: str) -> bool:
 def _closed(tab: str) -> None:
     visitor = _tabs.pop(tab, "")
     _waiting.discard(tab)
-    with suppress(HomeUnusable):
+    with suppress(DataDirError):
         usage.of_home().tab_closed(visitor, tab)
 
 

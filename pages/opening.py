@@ -20,7 +20,7 @@ _PAGE = """<!doctype html>
 
 
 def file_for(port: int) -> Path:
-    """The file that leads to the app on that port, token included. Raises HomeUnusable."""
+    """The file that leads to the app on that port, token included. Raises DataDirError."""
     return home.home() / f"address-{port}.html"
 
 
@@ -41,7 +41,7 @@ def _kept(url: str, port: int) -> Path | None:
     """The file, written; None in a home that cannot be written to."""
     try:
         home.write(file := file_for(port), _PAGE.format(escape(access_token.address(url))).encode())
-    except (OSError, home.HomeUnusable):
+    except (OSError, home.DataDirError):
         return None
     return file
 
@@ -53,5 +53,5 @@ def _has_screen() -> bool:
 
 def forget(port: int) -> None:
     """Remove the file: the token ends with the server."""
-    with suppress(OSError, home.HomeUnusable):
+    with suppress(OSError, home.DataDirError):
         file_for(port).unlink(missing_ok=True)

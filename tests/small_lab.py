@@ -13,13 +13,13 @@ from core.datasets.on_data import OnData
 from core.events import Answer, CallFailed, Frozen, Message, OnText, Prompt, Request, Rules
 from core.labs.base.cases import Case, Reading, Trial
 from core.labs.base.declared import Metric
-from core.labs.base.lab import First, Lab, Robots
+from core.labs.base.lab import DemoRun, Lab, Robots
 from core.labs.base.spec import Spec
 from core.rulesets import RULES
-from core.runs.context import Run
+from core.runs.context import CaseContext
 from core.score import Figure, Score, mean_of_cases
 from core.statistics import wilson
-from core.transcript import CaseLog, Reader
+from core.transcript import CaseLog, RecordReader
 
 
 class EchoSpec(Spec):
@@ -92,7 +92,7 @@ def prompt(text: str) -> Prompt:
     return Prompt(id="echo", hash="h", messages=(Message(role="user", content=text),), slots={"text": text})
 
 
-async def measure(spec: EchoSpec, case: Case, run: Run) -> None:
+async def measure(spec: EchoSpec, case: Case, run: CaseContext) -> None:
     shared = run.at("all")
     promised = await shared.ask("explainer", prompt("What do you do?"), spec.model, item="promise")
     shared.record(Promise(call=promised.call, text=promised.text), "promise")
@@ -106,7 +106,7 @@ async def measure(spec: EchoSpec, case: Case, run: Run) -> None:
 
 
 def view(log: CaseLog) -> EchoView:
-    reader = Reader()
+    reader = RecordReader()
     echoes = reader.all_of(Echo, log)
     title = log.case.partition("-")[2]
     failed = any(drop.reason == "error" for drop in log.drops)
@@ -173,7 +173,7 @@ LAB = Lab(
             "control/echo": Echoing(),
             "control/deaf": Echoing("control/deaf", mishears=frozenset({"no"})),
         },
-        first=lambda: First("Show me an echo", "No key.", EchoSpec(model="control/deaf")),
+        first=lambda: DemoRun("Show me an echo", "No key.", EchoSpec(model="control/deaf")),
         newcomer="control/deaf",
     ),
 )

@@ -20,7 +20,7 @@ from core.labs.check import metrics as check
 from core.labs.check import parse as check_parse
 from core.labs.plant import metrics as plant
 from core.labs.plant.cues import template
-from core.labs.plant.metrics import Seen
+from core.labs.plant.metrics import ItemResult
 from core.labs.plant.tasks import PlantSpec
 from core.labs.probe import evaluate
 from core.labs.probe import parse as find_parse
@@ -265,7 +265,7 @@ def plant_outcome(cells: dict[str, str], rules: str) -> object:
 def plant_figure(cells: dict[str, str], rules: str) -> object:
     (given,) = spans(cells["Input"])
     both, agreeing, moved, still_named, still, twin, second = map(int, given.split(", "))
-    of_moved = Seen(stable=True, planted=True, twin=False, second=False, named=False, named_agreeing=False)
+    of_moved = ItemResult(stable=True, planted=True, twin=False, second=False, named=False, named_agreeing=False)
     of_still = of_moved._replace(planted=False)
     seen = [of_moved._replace(named=True, named_agreeing=number < agreeing) for number in range(both)]
     seen += [of_moved] * moved + [of_still._replace(named=True)] * still_named + [of_still] * (still - second)

@@ -28,7 +28,7 @@ from core.entry import LABS
 from core.events import to_json
 from core.labs.base.spec import Spec
 from core.models.catalog import Catalog
-from core.runs.engine import Going, Ports, execute
+from core.runs.engine import RunIO, RunRequest, execute
 from core.text.embed import encoder
 from core.text.stopwords import english, shipped
 from tests.chance import ALL
@@ -61,7 +61,7 @@ def lines_of(lab: str, settings: str) -> tuple[Line, ...]:
         if event.kind != "token":
             lines.append(json.loads(to_json(event)))
 
-    asyncio.run(execute(Going(LAB[lab], spec, "r"), Ports(catalog.get, keep)))
+    asyncio.run(execute(RunRequest(LAB[lab], spec, "r"), RunIO(catalog.get, keep)))
     assert lines[-1]["status"] == "completed", [line for line in lines if line["kind"] == "failed"]
     return tuple(lines)
 

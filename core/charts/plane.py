@@ -42,14 +42,14 @@ Box = tuple[float, float, float, float]
 """Left, lower, right and upper edge, in pixels."""
 
 
-class Line(NamedTuple):
+class ReferenceLine(NamedTuple):
     """A value of x that marks are held against, and what it is."""
 
     x: float
     name: str
 
 
-def plane(rows: DataFrame, axes: tuple[str, str], lines: Sequence[Line] = ()) -> Figure:
+def plane(rows: DataFrame, axes: tuple[str, str], lines: Sequence[ReferenceLine] = ()) -> Figure:
     """One mark a row of x, x_low, x_high, y, y_low, y_high (shares; NaN where there is no interval), `name` and `n`
     beside the mark, `kind` (a symbol each), `chosen`, `open` (an open mark), `faint`, `own` (a value of x of its own to
     be held against, NaN for none), `text` (what hovering shows, safe) and `link`. The chosen have a colour each, as far
@@ -166,7 +166,9 @@ def _ends(drawn: Sequence[Mapping[Any, Any]]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _write(figure: Figure, drawn: Sequence[Mapping[Any, Any]], lines: Sequence[Line], up: tuple[float, float]) -> None:
+def _write(
+    figure: Figure, drawn: Sequence[Mapping[Any, Any]], lines: Sequence[ReferenceLine], up: tuple[float, float]
+) -> None:
     """Names beside marks and lines, with a thread to the mark where they stand apart from it."""
     more = [f" and {len(row['there']) - 1} more" if len(row["there"]) > 1 else "" for row in drawn]
     names = [f"{_cut(str(row['name']))} · {row['n']}{others}" for row, others in zip(drawn, more, strict=True)]

@@ -14,7 +14,7 @@ from ..labs.base.lab import Lab, ToolContext
 from ..labs.base.spec import BadInput, Knob, Spec, knobs
 from ..models.local import SHIPPED
 from ..runs import prerequisites
-from ..runs.engine import Going, new_id
+from ..runs.engine import RunRequest, new_id
 from ..studies import tables
 from ..studies.plan import Planned, Study, run_id
 from .run_output import DONE, event_option, journals_option, run
@@ -121,7 +121,7 @@ def _in_shards(lab: Lab, shards: Sequence[Spec], journals: Path, as_json: bool) 
         if not as_json:
             print(f"\nRun {number} of {len(runs)}", flush=True)
         going_on = journal.at(journals, planned.id).exists()
-        code = run(Going(lab, planned.spec, planned.id), journals, as_json, going_on=going_on)
+        code = run(RunRequest(lab, planned.spec, planned.id), journals, as_json, going_on=going_on)
         if code != DONE:
             if not as_json:
                 print(f"{number - 1} of {len(runs)} runs have completed. Repeat the command for the rest.")
@@ -149,6 +149,6 @@ def command(lab: Lab) -> click.Command:
         shards = spec.shards()
         if len(shards) > 1:
             return _in_shards(lab, shards, journals, as_json)
-        return run(Going(lab, spec, new_id(lab.name)), journals, as_json)
+        return run(RunRequest(lab, spec, new_id(lab.name)), journals, as_json)
 
     return click.command(lab.path, params=parameters(lab), help=lab.question)(go)

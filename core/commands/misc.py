@@ -11,9 +11,9 @@ import click
 from .. import entry, home, journal
 from ..models.replay import Replay
 from ..runs.driver import new_reading
-from ..runs.engine import Going
+from ..runs.engine import RunRequest
 from ..runs.fork import forked
-from ..runs.library import NoSuchRun, of_today
+from ..runs.library import RunNotFound, of_today
 from ..store.index import index, rebuild
 from ..store.store import Store, StoreBusy, StoreUnusable
 from ..text.plurals import counted
@@ -36,7 +36,7 @@ def _resume(run_id: str, failed_too: bool, journals: Path, as_json: bool) -> int
     resolve = None
     if (fork := started.forked_from) is not None:
         resolve = forked(begun(fork.run, journals, home.recordings())[2], fork, entry.catalog().get)
-    going = Going(lab, lab.spec.model_validate(started.spec), run_id)
+    going = RunRequest(lab, lab.spec.model_validate(started.spec), run_id)
     return run(going, journals, as_json, going_on=True, failed_too=failed_too, resolve=resolve)
 
 
@@ -58,7 +58,7 @@ def _reread(run_id: str, journals: Path, as_json: bool) -> int:
 def _verify(run_id: str, journals: Path, as_json: bool) -> int:
     path = journal.found(run_id, journals, home.recordings(), home.priors())
     if path is None:
-        raise NoSuchRun(f"There is no run named {run_id!r} in {journals}.")
+        raise RunNotFound(f"There is no run named {run_id!r} in {journals}.")
     with of_today():
         found, faults = entry.verify(path), journal.faults(path)
     if as_json:
@@ -85,7 +85,7 @@ def _store(action: Any) -> int:
         try:
             path.replace(path.with_suffix(".broken"))
         except OSError as error:
-            raise home.HomeUnusable(
+            raise home.DataDirError(
                 f"The index cannot be made again: {home.home()} may not be written to ({error.strerror}). "
                 "Set EXPLAIN_HOME to a folder that may be written to."
             ) from None

@@ -11,7 +11,7 @@ from click import Context
 
 from .. import entry, home
 from ..report.game import checking, making
-from ..report.game.making import Wanted
+from ..report.game.making import PackRequest
 from ..report.game.pack import MOST_CARDS, BadPack, read, shipped, written
 from ..report.game.people import table
 from ..text.plurals import counted
@@ -62,7 +62,7 @@ def _make(
     seed: int,
 ) -> int:
     name = output.stem
-    wanted = Wanted(
+    wanted = PackRequest(
         name, title or name, tuple(dict.fromkeys(runs)), truths, as_it_came or most, seed, as_it_came is not None
     )
     try:

@@ -26,8 +26,8 @@ from ..labs.base.lab import Lab, counted
 from ..report.scenes import of_case
 from ..runs.context import Resolve
 from ..runs.driver import Driver
-from ..runs.engine import Going
-from ..runs.library import NoSuchRun, of_today
+from ..runs.engine import RunRequest
+from ..runs.library import RunNotFound, of_today
 from ..scene import steps
 from ..server import instance
 from ..store.index import index
@@ -62,10 +62,10 @@ event_option = json_option("one event a line, as in the journal")
 
 
 def begun(run_id: str, *folders: Path) -> tuple[Lab, Started, list[Event]]:
-    """What the run of that name measures, how it began, and all that has happened in it. Raises NoSuchRun."""
+    """What the run of that name measures, how it began, and all that has happened in it. Raises RunNotFound."""
     path = journal.found(run_id, *folders)
     if path is None:
-        raise NoSuchRun(f"There is no run named {run_id!r} in {folders[0]}.")
+        raise RunNotFound(f"There is no run named {run_id!r} in {folders[0]}.")
     with of_today():
         found = journal.read(path)
     if found.faults:
@@ -73,7 +73,7 @@ def begun(run_id: str, *folders: Path) -> tuple[Lab, Started, list[Event]]:
         print(f"Damaged lines of the journal of {run_id}, {len(found.faults):,}: {lines}.", file=sys.stderr)
     started = next((event for event in found.events if isinstance(event, Started)), None)
     if started is None or started.about or started.lab not in entry.labs():
-        raise NoSuchRun(f"{path} holds no run of a lab of this app.")
+        raise RunNotFound(f"{path} holds no run of a lab of this app.")
     return entry.labs()[started.lab], started, found.events
 
 
@@ -85,7 +85,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def run(
-    going: Going,
+    going: RunRequest,
     folder: Path,
     as_json: bool,
     *,
@@ -114,7 +114,7 @@ def run(
                 state.apply(event)
                 printer.show(event, line)
 
-        async def make(first: Going) -> None:
+        async def make(first: RunRequest) -> None:
             if not as_json:
                 print(f"First, as run {first.id}: {first.lab.question}", flush=True)
             await driver.make(first)

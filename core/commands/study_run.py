@@ -23,7 +23,7 @@ from ..studies import estimate, multiverse, plan, required_data, tables
 from ..studies.cluster import Cluster
 from ..studies.desired_state import want
 from ..studies.early_stopping import stopped_early
-from ..studies.execute import Making, Outcome
+from ..studies.execute import Making, StudyOutcome
 from ..studies.packing import refuse_packed
 from ..studies.plan import Planned, Study
 from ..studies.table_cells import Row
@@ -113,8 +113,8 @@ def _complain(lines: Iterable[object]) -> None:
         print(line, file=sys.stderr)
 
 
-def _made(making: Making | Cluster, runs: Sequence[Planned]) -> Outcome:
-    async def go() -> Outcome:
+def _made(making: Making | Cluster, runs: Sequence[Planned]) -> StudyOutcome:
+    async def go() -> StudyOutcome:
         run_output.heed_ctrl_c()
         return await making.make(runs)
 
@@ -145,7 +145,7 @@ def _tell(study: Study, journals: Path, as_json: bool, run: Planned, state: Tran
     print(f"{run.lab.title}  {model}  {getattr(run.spec, 'title', '')}: {status}, {figure}", flush=True)
 
 
-def _end(study: Study, outcome: Outcome, of: int) -> int:
+def _end(study: Study, outcome: StudyOutcome, of: int) -> int:
     """What came of the runs, in a sentence for each kind; the exit code."""
     _complain(f"{run} failed: {why}" for run, why in outcome.failed.items())
     if outcome.elsewhere:

@@ -21,7 +21,7 @@ from ..runs.signing import NotSigned
 from ..scene import as_json
 from ..store import listing, sql
 from ..store.filters import Filter
-from ..store.sql import Found
+from ..store.sql import QueryResult
 from ..store.store import QueryRefused
 from ..text.plurals import counted
 from ..transcript import Transcript, transcript
@@ -52,7 +52,7 @@ def _query(query: str, as_json: bool) -> int:
     return DONE
 
 
-def _asked(query: str) -> Found:
+def _asked(query: str) -> QueryResult:
     """What SQL finds, in an index that is up to date."""
     with index_of_all() as store:
         # A process of the query's own opens the file.
@@ -68,7 +68,7 @@ def _all_of(query: str) -> list[dict[str, Any]]:
     return list(found.rows())
 
 
-def _table(found: Found) -> Iterable[str]:
+def _table(found: QueryResult) -> Iterable[str]:
     """The rows as a table of text, with its columns' names above."""
     names = [_cell(name) for name in found.table.column_names]
     rows = [[_cell(value) for value in row.values()] for row in found.rows()]
@@ -218,7 +218,7 @@ select run, "case" from items where "case" <> '' and (
 
 
 def _state_of(run: str) -> tuple[Lab, Transcript, int]:
-    """The run of that name with its lab, and how many lines of its journal are damaged. Raises NoSuchRun."""
+    """The run of that name with its lab, and how many lines of its journal are damaged. Raises RunNotFound."""
     folders = home.journals(), home.recordings(), home.priors()
     lab, _, events = begun(run, *folders)
     path = journal.found(run, *folders)

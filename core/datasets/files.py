@@ -43,7 +43,7 @@ def noted(files: dict[Path, Stamp]) -> Iterator[dict[Path, Stamp]]:
         _noting.reset(token)
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """One row of a table, and the line it ends on, counted from 1."""
 
     line: int
@@ -74,29 +74,29 @@ def lines_of(path: Path) -> list[str]:
     return lines[:-1] if lines[-1] == "" else lines
 
 
-def plain_rows(path: Path) -> list[Row]:
+def plain_rows(path: Path) -> list[TableRow]:
     """Cells between tabs, quotes being ordinary characters: GLUE's and MCTest's own form."""
-    return [Row(number, line.split("\t")) for number, line in enumerate(lines_of(path), start=1)]
+    return [TableRow(number, line.split("\t")) for number, line in enumerate(lines_of(path), start=1)]
 
 
-def quoted_rows(path: Path) -> list[Row]:
+def quoted_rows(path: Path) -> list[TableRow]:
     """Cells between tabs, those with quotes in them quoted and the quotes doubled. Raises DatasetError."""
     reader = csv.reader(text_of(path).splitlines(keepends=True), delimiter="\t", strict=True)
     try:
-        return [Row(reader.line_num, cells) for cells in reader]
+        return [TableRow(reader.line_num, cells) for cells in reader]
     except csv.Error as error:
         problem = f"not a row of tab-separated cells ({error})"
         raise DatasetError(f"{path}, line {reader.line_num}: {problem}") from None
 
 
-def table(rows: list[Row], path: Path) -> tuple[Row, list[tuple[int, list[str] | BrokenRow]]]:
+def table(rows: list[TableRow], path: Path) -> tuple[TableRow, list[tuple[int, list[str] | BrokenRow]]]:
     """The header and the rest; a row with more or fewer cells than the header is broken. Raises DatasetError."""
     if not rows:
         raise DatasetError(f"{path} is empty")
     header, *rest = rows
     wanted = len(header.cells)
 
-    def checked(row: Row) -> tuple[int, list[str] | BrokenRow]:
+    def checked(row: TableRow) -> tuple[int, list[str] | BrokenRow]:
         cells = len(row.cells)
         return (
             row
@@ -107,7 +107,7 @@ def table(rows: list[Row], path: Path) -> tuple[Row, list[tuple[int, list[str] |
     return header, [checked(row) for row in rest]
 
 
-def columns(path: Path, header: Row, *names: str) -> list[int]:
+def columns(path: Path, header: TableRow, *names: str) -> list[int]:
     """Where the columns called `names` stand. Raises DatasetError for one that is missing."""
     header_names = [cell.strip().lower() for cell in header.cells]
     for name in names:

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 from ..events import CallFailed
 from ..home import home, write
-from ..lease import Held, Lease
-from ..models.download import Progress, Wanted, altered, check, fetch, remote
+from ..lease import Lease, LeaseHeld
+from ..models.download import DownloadRequest, Progress, altered, check, fetch, remote
 from ..models.errors import failure
 from . import registry
 from .archives import MOST_BYTES, ArchiveRefused, unpack
@@ -28,7 +28,7 @@ from .items import DatasetError
 from .sources import UNKNOWN, Source, SourceFile, mirrored
 
 
-class Expected(NamedTuple):
+class ExpectedFile(NamedTuple):
     """A file as it will be downloaded: from `url`, with its `size` (bytes) and `sha256` as far as they are known, and
     where the digest is known from (`whence`). `tag` differs between versions of the file on the server.
     """
@@ -46,12 +46,12 @@ class Expected(NamedTuple):
         return UNKNOWN if self.sha256 is None else f"{self.sha256} ({self.whence})"
 
 
-def look(source: Source) -> list[Expected]:
+def look(source: Source) -> list[ExpectedFile]:
     """Ask the servers about every file of a source, and compare with what is known. Raises DownloadFailed."""
     return [_expected(source, file, pins()) for file in source.files]
 
 
-def about(source: Source, expected: list[Expected]) -> list[str]:
+def about(source: Source, expected: list[ExpectedFile]) -> list[str]:
     """What a person should know before a download, in lines: whose data it is, its licence, its size, where it goes."""
     sizes = [one.size for one in expected if one.size is not None]
     total = (
@@ -68,7 +68,7 @@ def about(source: Source, expected: list[Expected]) -> list[str]:
     ]
 
 
-def about_files(expected: list[Expected]) -> list[str]:
+def about_files(expected: list[ExpectedFile]) -> list[str]:
     """The address, size and digest of each file, a line each."""
     return [f"{one.url}: {UNKNOWN if one.size is None else mb(one.size)}, sha256 {one.digest}" for one in expected]
 
@@ -82,7 +82,7 @@ def get(
     source: Source,
     progress: Progress = lambda done, size: None,
     stop: threading.Event | None = None,
-    expected: list[Expected] | None = None,
+    expected: list[ExpectedFile] | None = None,
 ) -> Path:
     """Download `source` into its folder, unless there is something already; the folder. Blocks. Resumes an earlier
     download that stopped. `stop` ends it from another thread; `expected` is what `look` gave, where it was asked.
@@ -101,7 +101,7 @@ def get(
 
 
 def _get(
-    source: Source, place: Path, progress: Progress, stop: threading.Event | None, expected: list[Expected]
+    source: Source, place: Path, progress: Progress, stop: threading.Event | None, expected: list[ExpectedFile]
 ) -> Path:
     total = sum(one.size for one in expected if one.size) if all(one.size for one in expected) else 0
     before = 0
@@ -158,7 +158,7 @@ def _alone(source: Source, place: Path) -> Iterator[None]:
     """Raises DownloadFailed where another thread or process downloads it."""
     try:
         lease = Lease(place.with_name(f"{source.name}.lease"))
-    except Held as held:
+    except LeaseHeld as held:
         raise failure("fetched_elsewhere", title=source.title, who=held.who) from None
     try:
         yield
@@ -166,11 +166,13 @@ def _alone(source: Source, place: Path) -> Iterator[None]:
         lease.release()
 
 
-def _wanted(source: Source, url: str) -> Wanted:
-    return Wanted(source.title, url, f"put what it holds into $EXPLAIN_HOME/datasets/{source.name}", MOST_BYTES)
+def _wanted(source: Source, url: str) -> DownloadRequest:
+    return DownloadRequest(
+        source.title, url, f"put what it holds into $EXPLAIN_HOME/datasets/{source.name}", MOST_BYTES
+    )
 
 
-def _expected(source: Source, file: SourceFile, pinned: dict[str, dict[str, Any]]) -> Expected:
+def _expected(source: Source, file: SourceFile, pinned: dict[str, dict[str, Any]]) -> ExpectedFile:
     url = mirrored(source, file)
     about = remote(_wanted(source, url))
     if file.sha256 is not None:
@@ -184,20 +186,20 @@ def _expected(source: Source, file: SourceFile, pinned: dict[str, dict[str, Any]
         raise _other(source, file, f"has {about.size:,} bytes instead of {size:,}", whence)
     if sha256 is not None and about.sha256 not in (None, sha256):
         raise _other(source, file, f"has the sha256 {about.sha256} instead of {sha256}", whence)
-    return Expected(file, url, about.size if size is None else size, sha256, whence, about.tag)
+    return ExpectedFile(file, url, about.size if size is None else size, sha256, whence, about.tag)
 
 
 def _other(source: Source, file: SourceFile, differs: str, whence: str) -> CallFailed:
     return failure("other_file", title=source.title, url=file.url, differs=differs, whence=whence, pins=_pins_file())
 
 
-def _part(one: Expected) -> str:
+def _part(one: ExpectedFile) -> str:
     """Where its bytes go until it is whole: another file for another address or version."""
     version = hashlib.sha256(f"{one.url}\n{one.tag}\n{one.size}".encode()).hexdigest()[:12]
     return f"{one.file.to.replace('/', '-') or one.file.url.rpartition('/')[2]}.{version}.part"
 
 
-def _unpack(source: Source, one: Expected, part: Path, fresh: Path) -> None:
+def _unpack(source: Source, one: ExpectedFile, part: Path, fresh: Path) -> None:
     if not one.file.keep:
         target = fresh / one.file.to
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .files import Row, file_for, plain_rows
+from .files import TableRow, file_for, plain_rows
 from .items import BrokenRow, DatasetError, Item, Read, Split, broken, each
 
 _FILES: dict[Split, tuple[str, ...]] = {
@@ -41,7 +41,7 @@ def read(path: Path, split: Split | None) -> Read:
 
 
 def _questions(
-    file: Path, answers_file: Path, story: Row, answer: Row
+    file: Path, answers_file: Path, story: TableRow, answer: TableRow
 ) -> Iterator[tuple[int, dict[str, Any] | BrokenRow]]:
     """The questions of one story; one that is broken costs itself, a broken story or line of answers all four."""
     letters = [cell.strip() for cell in answer.cells]

@@ -25,7 +25,7 @@ from ..home import home
 from . import hub, own_process
 from .files import LARGEST as LARGEST
 from .items import BROKEN, MOST_NAMED, DatasetError, Item, LeftOut, Read, Task
-from .own_process import BESIDE, Wanted
+from .own_process import BESIDE, ReadRequest
 
 KINDS = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 LONGEST = 20_000
@@ -58,7 +58,7 @@ Columns = Annotated[
 """A field of a specification: for each of `roles` the column that holds it."""
 
 
-class Look(NamedTuple):
+class FilePreview(NamedTuple):
     """The columns of a file, and its first rows."""
 
     columns: list[str]
@@ -162,15 +162,15 @@ def _digest(path: Path, stamp: tuple[int, int]) -> str:
     return found.hexdigest()
 
 
-def look(dataset: str) -> Look:
+def look(dataset: str) -> FilePreview:
     """What a file looks like. Raises DatasetError."""
     path = place(dataset)
     return _look(path, _stamp(path))
 
 
 @lru_cache(maxsize=8)
-def _look(path: Path, stamp: tuple[int, int]) -> Look:
-    return Look(**_answer(path, _wanted(path, {}, FIRST_ROWS, None)._replace(longest=200)))
+def _look(path: Path, stamp: tuple[int, int]) -> FilePreview:
+    return FilePreview(**_answer(path, _wanted(path, {}, FIRST_ROWS, None)._replace(longest=200)))
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -238,7 +238,7 @@ def _read(
     return rows, found["of"] - len(faults)
 
 
-def _asked(path: Path, task: Task, columns: Mapping[str, str], rows: int, seed: int | None) -> Wanted:
+def _asked(path: Path, task: Task, columns: Mapping[str, str], rows: int, seed: int | None) -> ReadRequest:
     named = {role: [columns.get(role, role)] for role in roles(task)}
     if "choices" in columns and task == "multi_choice":
         named["choices"] = [name.strip() for name in columns["choices"].split(",")]
@@ -316,9 +316,9 @@ def _header(path: Path) -> tuple[list[str], str]:
         raise DatasetError(f"{path.name}, line 1: the names of the columns cannot be read ({error})") from None
 
 
-def _wanted(path: Path, columns: dict[str, list[str]], rows: int, seed: int | None) -> Wanted:
+def _wanted(path: Path, columns: dict[str, list[str]], rows: int, seed: int | None) -> ReadRequest:
     header, delimiter = _header(path)
-    return Wanted(
+    return ReadRequest(
         path=str(path),
         kind=KINDS[path.suffix.lower()],
         columns=columns,
@@ -342,25 +342,25 @@ def _quotes(path: Path) -> int:
         return sum(block.count(b'"') for block in iter(lambda: file.read(files.MB), b""))
 
 
-def _answer(path: Path, wanted: Wanted) -> dict[str, Any]:
+def _answer(path: Path, wanted: ReadRequest) -> dict[str, Any]:
     """What the process found. Raises DatasetError."""
     try:
         found: dict[str, Any] = json.loads(duckdb_worker.asked(own_process.__name__, wanted))
         return found
-    except duckdb_worker.LateError:
+    except duckdb_worker.WorkerTimeout:
         raise DatasetError(f"{path.name} took longer than {wanted.seconds} seconds to read.") from None
     except OSError as error:
         raise DatasetError(f"{path.name} cannot be read: {error.strerror}.") from None
-    except duckdb_worker.RefusedError as error:
+    except duckdb_worker.WorkerRefused as error:
         words = " ".join(str(error).replace(str(path), path.name).split())
         if not words.startswith("Out of Memory"):
             raise DatasetError(f"{path.name} cannot be read: {words[:300]}") from None
-    except duckdb_worker.FullError:
+    except duckdb_worker.WorkerOutOfMemory:
         pass
     raise DatasetError(f"{path.name} cannot be read: it takes more memory than {wanted.memory_mb:,} MB.")
 
 
-def _placed(path: Path, wanted: Wanted, faults: list[Any], rejected: list[str]) -> list[tuple[int, str]]:
+def _placed(path: Path, wanted: ReadRequest, faults: list[Any], rejected: list[str]) -> list[tuple[int, str]]:
     """On which line of the file each broken row begins, and what is wrong with it, in their order. `faults` name the
     number of the row among those that DuckDB counted; `rejected` are of those that it did not count, in their order.
     """
@@ -388,7 +388,7 @@ def _json_rows(file: Iterable[str]) -> Iterator[tuple[int, bool]]:
         yield number, "\x1f" not in line and not _NO_CHARACTER.search(line)
 
 
-def _csv_rows(file: Iterable[str], wanted: Wanted) -> Iterator[tuple[int, bool]]:
+def _csv_rows(file: Iterable[str], wanted: ReadRequest) -> Iterator[tuple[int, bool]]:
     """On which line each row begins, the header's and blank ones left out, and whether DuckDB counts it as a row."""
     reader = csv.reader(file, delimiter=wanted.delimiter)
     begins = 1

@@ -24,7 +24,7 @@ LONGEST_LINE = 16 * MB
 """Bytes of one line of text."""
 
 
-class Wanted(NamedTuple):
+class ReadRequest(NamedTuple):
     """What is to be read of the file at `path`, whose `kind` is csv, jsonl or parquet.
 
     `columns`: for each role the columns that fill it; for an empty one the answer holds the columns' names and the
@@ -50,7 +50,7 @@ class Wanted(NamedTuple):
     seconds: int
 
 
-def _found(connection: DuckDBPyConnection, wanted: Wanted) -> bytes:
+def _found(connection: DuckDBPyConnection, wanted: ReadRequest) -> bytes:
     """As JSON."""
     answer = json.dumps(_drawn(connection, wanted) if wanted.columns else _looked_at(connection, wanted)).encode()
     if len(answer) > wanted.result_mb * MB:
@@ -58,7 +58,7 @@ def _found(connection: DuckDBPyConnection, wanted: Wanted) -> bytes:
     return answer
 
 
-def _connected(wanted: Wanted) -> DuckDBPyConnection:
+def _connected(wanted: ReadRequest) -> DuckDBPyConnection:
     import duckdb
 
     config: dict[str, Any] = {**CONFIG, "memory_limit": f"{wanted.memory_mb}MB", "preserve_insertion_order": "true"}
@@ -77,7 +77,7 @@ def _name(column: str) -> str:
     return '"' + column.replace('"', '""') + '"'
 
 
-def _source(wanted: Wanted) -> tuple[str, dict[str, str]]:
+def _source(wanted: ReadRequest) -> tuple[str, dict[str, str]]:
     """The table, with each row's number `_line_no` and its `_fault`, null where it has none; and for each column of the
     file the expression of its text.
     """
@@ -125,7 +125,7 @@ def _source(wanted: Wanted) -> tuple[str, dict[str, str]]:
     )
 
 
-def _columns(connection: DuckDBPyConnection, wanted: Wanted, source: str) -> list[str]:
+def _columns(connection: DuckDBPyConnection, wanted: ReadRequest, source: str) -> list[str]:
     """The columns of the file, in its order; of lines of JSON those of the first thousand objects."""
     if wanted.kind == "csv":
         return wanted.header
@@ -140,7 +140,7 @@ def _columns(connection: DuckDBPyConnection, wanted: Wanted, source: str) -> lis
     return [name for (name,) in names if name not in ("file_row_number", "_line_no", "_fault")]
 
 
-def _expressions(connection: DuckDBPyConnection, wanted: Wanted) -> tuple[str, dict[str, str], list[str]]:
+def _expressions(connection: DuckDBPyConnection, wanted: ReadRequest) -> tuple[str, dict[str, str], list[str]]:
     source, known = _source(wanted)
     columns = _columns(connection, wanted, source)
     if len(columns) > MOST_COLUMNS:
@@ -151,7 +151,7 @@ def _expressions(connection: DuckDBPyConnection, wanted: Wanted) -> tuple[str, d
     return source, known, columns
 
 
-def _looked_at(connection: DuckDBPyConnection, wanted: Wanted) -> dict[str, Any]:
+def _looked_at(connection: DuckDBPyConnection, wanted: ReadRequest) -> dict[str, Any]:
     """The columns' names, and the first rows."""
     _, _, columns = _expressions(connection, wanted)
     source, known, _ = _expressions(connection, wanted._replace(columns={"": columns}))
@@ -162,7 +162,7 @@ def _looked_at(connection: DuckDBPyConnection, wanted: Wanted) -> dict[str, Any]
     return {"columns": columns, "rows": rows}
 
 
-def _drawn(connection: DuckDBPyConnection, wanted: Wanted) -> dict[str, Any]:
+def _drawn(connection: DuckDBPyConnection, wanted: ReadRequest) -> dict[str, Any]:
     """`rows`: number, id, text of each role's columns; `columns`: the roles that have any; `of`: how many rows there
     are; `repeated`: rows with the id of another; `broken`: the first lines that are none, as (number, problem);
     `rejected`: what is wrong with the first lines that have no number; `lost`: how many there are of both.
@@ -207,7 +207,7 @@ def _hash(cells: list[str]) -> str:
     return "md5(concat_ws(chr(31), " + ", ".join(f"coalesce({cell}, '')" for cell in cells) + "))"
 
 
-def _rejected(connection: DuckDBPyConnection, wanted: Wanted) -> tuple[list[str], int]:
+def _rejected(connection: DuckDBPyConnection, wanted: ReadRequest) -> tuple[list[str], int]:
     """What is wrong with the first lines that DuckDB could not split into cells, in their order; how many there are."""
     if wanted.kind == "parquet":
         return [], 0
@@ -222,4 +222,4 @@ def _rejected(connection: DuckDBPyConnection, wanted: Wanted) -> tuple[list[str]
 
 
 if __name__ == "__main__":
-    serve(Wanted, _connected, _found)
+    serve(ReadRequest, _connected, _found)

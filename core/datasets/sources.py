@@ -43,7 +43,7 @@ class Source(NamedTuple):
 
     @property
     def folder(self) -> Path:
-        """Where the loaders look for it. Raises HomeUnusable."""
+        """Where the loaders look for it. Raises DataDirError."""
         return home() / "datasets" / self.name
 
     @property

@@ -72,7 +72,7 @@ class Capabilities(Frozen):
     completion_tokens: int | None = None
 
 
-class Row(NamedTuple):
+class TraitRow(NamedTuple):
     """One line of the result: what was looked at, whether it is so (None: not known), and more about it."""
 
     title: str
@@ -234,34 +234,36 @@ def summary(found: Capabilities) -> str:
     return f"{counted(found.calls, 'call')}{cost}"
 
 
-def rows(found: Capabilities, room: int = 0) -> Iterator[Row]:
+def rows(found: Capabilities, room: int = 0) -> Iterator[TraitRow]:
     """The result, line by line; `room` are the tokens that are added for thinking."""
     if is_control(found.model):
-        yield Row("Answers", True, "A robot: it answers only the questions of its lab, at no cost. No call was made.")
+        yield TraitRow(
+            "Answers", True, "A robot: it answers only the questions of its lab, at no cost. No call was made."
+        )
         return
     if not found.answers:
-        yield Row("Answers", False, found.problem)
+        yield TraitRow("Answers", False, found.problem)
         return
     speed = f", {found.tokens_per_second:.0f} tokens a second" if found.tokens_per_second else ""
-    yield Row("Answers", True, f"{found.seconds or 0:.1f} s{speed}")
-    yield Row("Thinks", True if found.thinks not in ("unknown", "no") else None, _of_thinking(found.thinks, room))
+    yield TraitRow("Answers", True, f"{found.seconds or 0:.1f} s{speed}")
+    yield TraitRow("Thinks", True if found.thinks not in ("unknown", "no") else None, _of_thinking(found.thinks, room))
     refused = {*found.refused, *(() if found.system_role else ("system prompt",))}
     # A model that thinks is sent none: the app applies them to what is not thinking.
     unsent = set() if found.thinks == "no" else {"stop"}
     taken = [title for name, title, _ in _IN_WORDS if name not in refused | unsent]
     if taken:
-        yield Row("Settings", True, f"Takes {', '.join(taken)}.")
+        yield TraitRow("Settings", True, f"Takes {', '.join(taken)}.")
     for name, title, otherwise in _IN_WORDS:
         if name in refused:
-            yield Row(title.capitalize(), False, otherwise)
-    yield Row("JSON schema", found.json_schema, _unknown(found.json_schema, "Answers are parsed from plain text."))
+            yield TraitRow(title.capitalize(), False, otherwise)
+    yield TraitRow("JSON schema", found.json_schema, _unknown(found.json_schema, "Answers are parsed from plain text."))
     no_logprobs = "Probe's entity functions ask for yes or no instead."
-    yield Row("Log probabilities", found.logprobs, _unknown(found.logprobs, no_logprobs))
-    yield Row("Tools", found.tools, _unknown(found.tools, "Probe's agent asks in plain text."))
+    yield TraitRow("Log probabilities", found.logprobs, _unknown(found.logprobs, no_logprobs))
+    yield TraitRow("Tools", found.tools, _unknown(found.tools, "Probe's agent asks in plain text."))
     yield _price_row(found.model)
     asked = found.model.partition("/")[2]
     if found.served is not None and found.served.model not in ("", asked):
-        yield Row("Served by", None, f"{found.served.model} (asked for: {asked})")
+        yield TraitRow("Served by", None, f"{found.served.model} (asked for: {asked})")
 
 
 _IN_WORDS = (
@@ -289,15 +291,15 @@ def _unknown(holds: bool | None, otherwise: str) -> str:
     return "Not known: the call failed." if holds is None else "" if holds else otherwise
 
 
-def _price_row(model: str) -> Row:
+def _price_row(model: str) -> TraitRow:
     price = price_of(model)
     if price is None:
-        return Row("Price", None, "Not known. Put it into prices.toml (docs/models.md).")
+        return TraitRow("Price", None, "Not known. Put it into prices.toml (docs/models.md).")
     if not price.prompt and not price.completion:
-        return Row("Price", True, "Free")
+        return TraitRow("Price", True, "Free")
     source = "" if price.verified else ", not verified"
     amounts = f"${price.prompt:g} in, ${price.completion:g} out per million tokens"
-    return Row("Price", True, f"{amounts} ({price.date:%d %B %Y}{source})")
+    return TraitRow("Price", True, f"{amounts} ({price.date:%d %B %Y}{source})")
 
 
 # Kept in the home

@@ -99,7 +99,7 @@ async def listed_names(client: openai.AsyncOpenAI, config: EndpointConfig) -> li
     except openai.OpenAIError as error:
         failure = error_mapping.of_error(error, config)
     except Exception as error:  # whatever reading what was sent provokes, here or in the libraries, is the sender's
-        what = str(error) if isinstance(error, safe_http.Unsafe) else "its list of models has another form"
+        what = str(error) if isinstance(error, safe_http.UnsafeResponse) else "its list of models has another form"
         unreadable = ValueError(what)
         unreadable.__cause__ = error
         failure = error_mapping.of_error(unreadable, config)

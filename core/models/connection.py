@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from ..runs.fairness import Leave, Turns
+from ..runs.fairness import FairSemaphore, Leave
 from .client import open_client
 from .settings import EndpointConfig
 from .traits import Traits, TraitsFile
@@ -35,7 +35,7 @@ class Throttle:
 
     def __init__(self, begin: int, most: int) -> None:
         self.at_once = begin
-        self.turns = Turns(begin)
+        self.turns = FairSemaphore(begin)
         self._most = most
         self._refused = False
         self._answered = 0
@@ -52,7 +52,7 @@ class Throttle:
     async def open(self, leave: Leave) -> int:
         """Wait as long as the server asked for; the value to pass as `sent` when the next call has ended.
 
-        Raises Withheld where `leave` allows no call.
+        Raises CallsPaused where `leave` allows no call.
         """
         leave.check()
         while self.wait:

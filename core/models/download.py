@@ -51,7 +51,7 @@ class HubModel(Frozen):
     sha256: str | None = None
 
 
-class Wanted(NamedTuple):
+class DownloadRequest(NamedTuple):
     """A file to download. `title` names it in messages, which also say what to do by hand (`by_hand`, an imperative).
     `most`: the download fails once it is larger (bytes).
     """
@@ -102,7 +102,9 @@ def download(
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{model.name}.gguf"
     part = folder / f"{model.name}.gguf.part"
-    wanted = Wanted(model.title, hf_hub_url(model.repo, model.file, endpoint=hub()), "give its path on the Models page")
+    wanted = DownloadRequest(
+        model.title, hf_hub_url(model.repo, model.file, endpoint=hub()), "give its path on the Models page"
+    )
     size, sha256 = model.size_bytes, model.sha256
     cached = _cached(model)
     if cached is not None:
@@ -130,14 +132,14 @@ def _cached(model: HubModel) -> Path | None:
         return Path(there) if hashlib.file_digest(file, "sha256").hexdigest() == model.sha256 else None
 
 
-def _copy(wanted: Wanted, size: int, cached: Path, part: Path, progress: Progress) -> None:
+def _copy(wanted: DownloadRequest, size: int, cached: Path, part: Path, progress: Progress) -> None:
     _room_for(size, part.parent, wanted)
     progress(0, size)
     shutil.copyfile(cached, part)
     progress(size, size)
 
 
-def remote(wanted: Wanted) -> Remote:
+def remote(wanted: DownloadRequest) -> Remote:
     """Ask the server about a file. Raises DownloadFailed."""
     with _in_words(wanted):
         about = _about(wanted.url)
@@ -163,7 +165,7 @@ def _about(url: str) -> Remote:
 
 
 def fetch(
-    wanted: Wanted,
+    wanted: DownloadRequest,
     size: int | None,
     part: Path,
     progress: Progress = lambda done, size: None,
@@ -220,7 +222,7 @@ def _headers(url: str) -> dict[str, str]:
 
 
 @contextmanager
-def _in_words(wanted: Wanted) -> Iterator[None]:
+def _in_words(wanted: DownloadRequest) -> Iterator[None]:
     """Raises DownloadFailed for what the library or the server refuses."""
     import httpx2
     from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
@@ -235,7 +237,7 @@ def _in_words(wanted: Wanted) -> Iterator[None]:
         raise _cut(wanted, str(error) or type(error).__name__) from None
 
 
-def _cut(wanted: Wanted, reason: str) -> CallFailed:
+def _cut(wanted: DownloadRequest, reason: str) -> CallFailed:
     return failure("cut", title=wanted.title, hub=_server(wanted.url), reason=reason)
 
 
@@ -243,7 +245,7 @@ def _server(url: str) -> str:
     return hub() if _on_hub(url) else "/".join(url.split("/")[:3])
 
 
-def _steps(wanted: Wanted, have: int, size: int, progress: Progress, stop: threading.Event) -> type[object]:
+def _steps(wanted: DownloadRequest, have: int, size: int, progress: Progress, stop: threading.Event) -> type[object]:
     """What the library takes for a progress bar: it passes each block's length on before the block is written."""
 
     class Steps:
@@ -270,7 +272,7 @@ def _steps(wanted: Wanted, have: int, size: int, progress: Progress, stop: threa
     return Steps
 
 
-def _refused(wanted: Wanted, status: int) -> CallFailed:
+def _refused(wanted: DownloadRequest, status: int) -> CallFailed:
     name = "not_on_hub" if status in (404, 410) else "hub_failed"
     if status in (401, 403) and _on_hub(wanted.url):
         name = "account_wanted"
@@ -279,13 +281,13 @@ def _refused(wanted: Wanted, status: int) -> CallFailed:
     return failure(name, hub=server, file=file, status=status, by_hand=wanted.by_hand)
 
 
-def _room_for(needed: int, folder: Path, wanted: Wanted) -> None:
+def _room_for(needed: int, folder: Path, wanted: DownloadRequest) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed + _SPARE_BYTES:
         raise failure("disk_full", title=wanted.title, needed=needed / 1e9, folder=folder, free=free / 1e9)
 
 
-def check(wanted: Wanted, part: Path, size: int | None, sha256: str | None) -> str:
+def check(wanted: DownloadRequest, part: Path, size: int | None, sha256: str | None) -> str:
     """The sha256 of a downloaded file. Raises DownloadFailed, and removes the file, where its size (bytes) or digest is
     another than is given here.
     """
@@ -299,7 +301,7 @@ def check(wanted: Wanted, part: Path, size: int | None, sha256: str | None) -> s
     return digest
 
 
-def altered(wanted: Wanted, part: Path, wrong: str) -> CallFailed:
+def altered(wanted: DownloadRequest, part: Path, wrong: str) -> CallFailed:
     """The failure to raise for a downloaded file that is not what it should be; `part` is removed."""
     part.unlink()
     return failure("altered", title=wanted.title, wrong=wrong)

@@ -299,7 +299,7 @@ def _of_connection(error: openai.APIConnectionError, config: EndpointConfig) -> 
     import openai
 
     cause = error.__cause__
-    if isinstance(cause, safe_http.Unsafe):
+    if isinstance(cause, safe_http.UnsafeResponse):
         return malformed(config, str(cause))
     if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.UnsupportedProtocol):
         preset = config.known_server()

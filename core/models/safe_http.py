@@ -28,11 +28,11 @@ ACCEPTED = "gzip, deflate"
 """Encodings that can be undone bit by bit, so that a small reply cannot become a large one in one step."""
 
 
-class Unsafe(Exception):
+class UnsafeResponse(Exception):
     """A reply that is not read any further; the message completes "it gave a reply that cannot be read: …"."""
 
 
-class NotPublic(Unsafe):
+class NotPublic(UnsafeResponse):
     """An address that a visitor may not have asked; the message says why and what to do."""
 
 
@@ -139,7 +139,7 @@ def hooks(server: httpx2.URL) -> dict[str, list[Any]]:
             to, port, what = request.url.host[:100], origin(request.url)[2], "machine"
             if to == server.host:
                 to, what = f"port {port} of {to}", "server"
-            raise Unsafe(f"it sends us on to {to}, another {what}")
+            raise UnsafeResponse(f"it sends us on to {to}, another {what}")
 
     async def arriving(response: httpx2.Response) -> None:
         response.stream = _counted(response)
@@ -156,7 +156,7 @@ def _counted(response: httpx2.Response) -> httpx2.AsyncByteStream:
     stream: httpx2.AsyncByteStream = response.stream
 
     class Counted(httpx2.AsyncByteStream):
-        """The reply's bytes, decompressed. Raises Unsafe where there are too many."""
+        """The reply's bytes, decompressed. Raises UnsafeResponse where there are too many."""
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
             limit = LONGEST_STREAM if is_stream else LONGEST_REPLY
@@ -175,7 +175,7 @@ def _counted(response: httpx2.Response) -> httpx2.AsyncByteStream:
 async def _plain(stream: httpx2.AsyncByteStream, encoding: str, limit: int) -> AsyncIterator[bytes]:
     """`stream` decompressed, at most `limit` bytes of it."""
     if encoding not in ("identity", "", "gzip", "x-gzip", "deflate"):
-        raise Unsafe(f"it is compressed as {encoding[:40]}, which was not asked for")
+        raise UnsafeResponse(f"it is compressed as {encoding[:40]}, which was not asked for")
     # 47: gzip or zlib, whatever the header says.
     undo = zlib.decompressobj(47) if encoding not in ("identity", "") else None
     left = limit
@@ -184,10 +184,10 @@ async def _plain(stream: httpx2.AsyncByteStream, encoding: str, limit: int) -> A
             try:
                 piece = undo.decompress(piece, left + 1)
             except zlib.error:
-                raise Unsafe("its compression is broken") from None
+                raise UnsafeResponse("its compression is broken") from None
         left -= len(piece)
         if left < 0:
-            raise Unsafe(f"it is longer than {limit // 1024**2} MB")
+            raise UnsafeResponse(f"it is longer than {limit // 1024**2} MB")
         yield piece
 
 
@@ -200,7 +200,7 @@ class _Event:
         self._end = b""
 
     def count(self, piece: bytes) -> None:
-        """Take in the next piece. Raises Unsafe where the event has become too long."""
+        """Take in the next piece. Raises UnsafeResponse where the event has become too long."""
         plain = self._end + piece.replace(b"\r", b"")
         _, ended, rest = plain.rpartition(b"\n\n")
         added = rest if ended else plain[len(self._end) :]
@@ -210,4 +210,4 @@ class _Event:
         self._lines += added.count(b"\n")
         self._end = plain[-1:]
         if self._bytes > LONGEST_REPLY or self._lines > MOST_LINES:
-            raise Unsafe("one piece of its answer does not end")
+            raise UnsafeResponse("one piece of its answer does not end")

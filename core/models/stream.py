@@ -28,7 +28,7 @@ class Unreadable(Exception):
     @classmethod
     def of(cls, error: Exception) -> Unreadable:
         """An Unreadable caused by `error`; with its message, where it is one of the guard's."""
-        unreadable = cls(str(error) if isinstance(error, safe_http.Unsafe) else "")
+        unreadable = cls(str(error) if isinstance(error, safe_http.UnsafeResponse) else "")
         unreadable.__cause__ = error
         return unreadable
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from ..text.patterns import anycase
-from .statements import FIRM, LABEL, LOOSE, Said
+from .statements import FIRM, LABEL, LOOSE, Statement
 
 # How a model says that it will not do what it was asked, which is another thing than that it cannot be known.
 
@@ -113,21 +113,21 @@ _LINE = anycase(rf"[\W_]{{0,6}}{_WORD}[\W_]{{0,6}}")
 _SLOT = anycase(rf"[^\w.!?;]{{0,6}}{_WORD}\b")
 
 
-def not_guessed(text: str) -> Iterator[Said]:
+def not_guessed(text: str) -> Iterator[Statement]:
     """Claims that the writer cannot guess. "I cannot say for sure" alone is not one."""
     for match in _FIRM.finditer(text):
         if not _ONLY_UNSURE.match(text, match.end()):
-            yield Said(UNKNOWN, match.start(), FIRM)
+            yield Statement(UNKNOWN, match.start(), FIRM)
     for match in islice(LABEL.finditer(text), 200):
         if _SLOT.match(text, match.end()):
-            yield Said(UNKNOWN, match.start(), FIRM)
+            yield Statement(UNKNOWN, match.start(), FIRM)
     for match in _LOOSE.finditer(text):
-        yield Said(UNKNOWN, match.start(), LOOSE)
+        yield Statement(UNKNOWN, match.start(), LOOSE)
     lines = text.split("\n")
     if _LINE.fullmatch(lines[0].partition(". ")[0]):
-        yield Said(UNKNOWN, 0, FIRM)
+        yield Statement(UNKNOWN, 0, FIRM)
     if _LINE.fullmatch(lines[-1]):
-        yield Said(UNKNOWN, len(text), FIRM)
+        yield Statement(UNKNOWN, len(text), FIRM)
 
 
 _OPEN_CLAUSE = anycase(r"\b(?:whether|if)\b[^.;\n]*")

@@ -9,7 +9,7 @@ from itertools import islice
 from ..text.patterns import anycase
 from .cannot_tell import UNKNOWN, cannot_tell, declines, is_silent, settled
 from .labels import all_named, committed, stated
-from .statements import ADVERBS, FIRM, IS, OPENING, SO, WOULD, Begins, Said, only, reply, said, settle, stands
+from .statements import ADVERBS, FIRM, IS, OPENING, SO, WOULD, Begins, Statement, only, reply, said, settle, stands
 from .yes_no import lead, simulated
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
@@ -238,17 +238,17 @@ def _first_response(text: str) -> Begins | None:
     return Begins(_VALUES[(match["v"] or match["bare"]).lower()], match.end()) if match else None
 
 
-def _judged(words: str) -> Iterator[Said]:
+def _judged(words: str) -> Iterator[Statement]:
     for pattern in _JUDGED:
         for match in islice(pattern.finditer(words), 200):
             if weight := stands(words, match.start(), match.start("v"), doubts=True):
-                yield Said(_VALUES[match["v"].lower()], match.start(), weight)
+                yield Statement(_VALUES[match["v"].lower()], match.start(), weight)
 
 
-def _first_response_alone(words: str) -> list[Said]:
+def _first_response_alone(words: str) -> list[Statement]:
     """A choice that begins the reply and its first line; "Response 1:" opens a comparison, "1)" a list."""
     match = _FIRST_LINE.match(words)
-    return [Said(_VALUES[(match["v"] or match["bare"]).lower()], 0, FIRM)] if match else []
+    return [Statement(_VALUES[(match["v"] or match["bare"]).lower()], 0, FIRM)] if match else []
 
 
 def better_response(text: str, answer_first: bool) -> str | None:
@@ -270,5 +270,5 @@ def simulated_response(text: str) -> str | None:
     statements = [*_first_response_alone(words), *simulated(words, _first_response, _PREDICTED)]
     begins = lead(words)
     if begins and begins[0] == "no":
-        statements.append(Said(UNKNOWN, 0, FIRM))
+        statements.append(Statement(UNKNOWN, 0, FIRM))
     return settle(statements)

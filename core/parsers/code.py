@@ -10,7 +10,7 @@ from ..text.patterns import anycase
 from ..text.reply import fields, spoken, without_block_quote
 
 
-class Conclusion(NamedTuple):
+class FinalAnswer(NamedTuple):
     """The three parts of a final answer, empty where missing, and where it begins in the plain text (None: nowhere)."""
 
     description: str
@@ -52,7 +52,7 @@ def plain(text: str) -> str:
     return re.sub(r"\\([\[\]])", r"\1", text).translate(_BRACKETS)
 
 
-def conclusion(text: str) -> Conclusion:
+def conclusion(text: str) -> FinalAnswer:
     """The last text after each tag, up to the next; or the fields of a JSON object. Code is a fenced block that defines
     something, or what looks like code behind its tag.
     """
@@ -60,10 +60,10 @@ def conclusion(text: str) -> Conclusion:
     entries = fields(text)
     if isinstance(entries.get("description"), str):
         parts = [entries[part] if isinstance(entries.get(part), str) else "" for part in _PARTS]
-        return Conclusion(parts[0].strip(), parts[1].strip(), of_field(parts[2]), text.find("{"))
+        return FinalAnswer(parts[0].strip(), parts[1].strip(), of_field(parts[2]), text.find("{"))
     sections, at = _sections(text)
     code = _code(sections.get("code", "")) or _code(text, fenced_only=True)
-    return Conclusion(_unfenced(sections.get("description", "")), _unfenced(sections.get("domain", "")), code, at)
+    return FinalAnswer(_unfenced(sections.get("description", "")), _unfenced(sections.get("domain", "")), code, at)
 
 
 def of_field(text: str) -> str:

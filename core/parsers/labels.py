@@ -17,7 +17,7 @@ from .statements import (
     LOOSE,
     Begins,
     First,
-    Said,
+    Statement,
     begins_with,
     beyond_question,
     only,
@@ -31,10 +31,10 @@ from .yes_no import ALONE, TRUE_FALSE, YES_NO, plain
 from .yes_no import first as yes_or_no
 
 
-def committed(words: str, first: First) -> list[Said]:
+def committed(words: str, first: First) -> list[Statement]:
     """What plain words commit themselves to, their first ones among it."""
     begins = first(words) or first(beyond_question(words))
-    return [*([Said(begins.value, 0, FIRM)] if begins else []), *said(words, first)]
+    return [*([Statement(begins.value, 0, FIRM)] if begins else []), *said(words, first)]
 
 
 def all_named(text: str, labels: Iterable[str]) -> bool:
@@ -151,15 +151,15 @@ def _tone_claimed(text: str) -> str | None:
     return claims[-1] if claims else only(mentions)
 
 
-def _tone_of(sentence: str) -> Said | None:
+def _tone_of(sentence: str) -> Statement | None:
     """What the sentence calls the sentiment, the tone or the answer, else what it says of anything."""
     named = [claim for claim in said(sentence, _first_tone) if claim.at < len(sentence)]
     if named:
         return named[-1]
     if begins := _first_tone(sentence):
-        return Said(begins.value, 0, LOOSE)
+        return Statement(begins.value, 0, LOOSE)
     claim = _TONE_CLAIM.search(sentence)
-    return Said(_TONES[claim[1].lower()], claim.start(), LOOSE) if claim else None
+    return Statement(_TONES[claim[1].lower()], claim.start(), LOOSE) if claim else None
 
 
 # Entailment

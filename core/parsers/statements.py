@@ -18,7 +18,7 @@ from ..text.reply import answered, concluded, json_in, own_turn, spoken, table_r
 FINAL, FIRM, LOOSE = 3, 2, 1
 
 
-class Said(NamedTuple):
+class Statement(NamedTuple):
     """That the reply says `value`, at character `at`."""
 
     value: str
@@ -37,7 +37,7 @@ First = Callable[[str], Begins | None]
 """Reads the answer that a text begins with."""
 
 
-def settle(statements: Iterable[Said]) -> str | None:
+def settle(statements: Iterable[Statement]) -> str | None:
     """What the statements come to; None where there is none or they do not agree.
 
     The weightiest count, and with them a lighter one of another value that comes after them all.
@@ -307,7 +307,7 @@ def said(
     markers: Sequence[re.Pattern[str]] = STATED,
     doubts: bool = True,
     passes: Callable[[str, int, int], bool] = lambda text, at, until: False,
-) -> Iterator[Said]:
+) -> Iterator[Statement]:
     """What plain `text` says behind its first words: in labels, in its closing line or sentence, behind `markers`.
 
     A label or marker that `passes` finds (text, begin, end) is passed over.
@@ -317,10 +317,10 @@ def said(
     ends = [] if listed else islice(re.finditer(r"\A|[.!?:] |(?:→|[-=]>) ?", last), _MOST)
     for at in {end.end() for end in ends}:
         if begins := alone(last[at:], first):
-            yield Said(begins.value, len(text), FIRM)
+            yield Statement(begins.value, len(text), FIRM)
     for match in (match for form in (_IN_BRACKETS, _ABOVE_REASONS) for match in islice(form.finditer(text), _MOST)):
         if begins := alone(match[1], first):
-            yield Said(begins.value, match.start(1), FIRM)
+            yield Statement(begins.value, match.start(1), FIRM)
     for marker in (LABEL, *markers):
         for match in islice(marker.finditer(text), _MOST):
             begins = first(text[match.end() : match.end() + _WINDOW])
@@ -328,7 +328,7 @@ def said(
                 continue
             weight = FIRM if marker is LABEL else stands(text, match.start(), match.end(), doubts)
             if weight:
-                yield Said(begins.value, match.start(), FINAL if match.groupdict().get("final") else weight)
+                yield Statement(begins.value, match.start(), FINAL if match.groupdict().get("final") else weight)
 
 
 _QUESTION = re.compile(r"\A[^.!?\n]{8,300}\?[\"')\]]{0,2}(?=\s)")

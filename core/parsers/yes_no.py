@@ -14,7 +14,7 @@ from .statements import (
     LOOSE,
     STATED,
     First,
-    Said,
+    Statement,
     begins_with,
     beyond_question,
     reply,
@@ -69,7 +69,7 @@ def _agreed(words: str) -> str | None:
     return begins.value if begins else None
 
 
-def yes_no(text: str, also: Iterable[Said] = ()) -> str | None:
+def yes_no(text: str, also: Iterable[Statement] = ()) -> str | None:
     """ "yes" or "no", from the reply's first words, labels, closing sentence and statements.
 
     `also` are statements that are known otherwise.
@@ -80,7 +80,7 @@ def yes_no(text: str, also: Iterable[Said] = ()) -> str | None:
         # It may be the first of several questions that the reply answers; a firm answer after it counts.
         begins, weight = lead(beyond_question(words)), LOOSE
     answers = begins is not None and not declines(begins[1]) and cannot_tell(begins[1]) is None
-    leads = [Said(begins[0], 0, weight)] if begins and answers else []
+    leads = [Statement(begins[0], 0, weight)] if begins and answers else []
     statements = [*leads, *said(words, first), *also]
     return settle(statements) if statements else _agreed(words)
 
@@ -141,7 +141,7 @@ def of_truth(text: str, at: int, until: int) -> bool:
     return told is not None and _ROBOT.search(clause) is None
 
 
-def simulated(words: str, first: First, markers: Sequence[re.Pattern[str]]) -> list[Said]:
+def simulated(words: str, first: First, markers: Sequence[re.Pattern[str]]) -> list[Statement]:
     """What a simulator's plain words say behind the first ones, that it cannot guess among it, unless it refuses."""
     unknown = [] if declines(words) else list(not_guessed(words))
     unknown = [hedge for hedge in unknown if not of_truth(words, hedge.at, hedge.at) or _EITHER.search(words)]
@@ -151,7 +151,7 @@ def simulated(words: str, first: First, markers: Sequence[re.Pattern[str]]) -> l
     is_firm = any(guess.weight > LOOSE for guess in guesses)
     places = sorted(guess.at for guess in guesses)
 
-    def is_overruled(hedge: Said) -> bool:
+    def is_overruled(hedge: Statement) -> bool:
         if _UNSURE.match(words, hedge.at) and _BUT_UNSURE.search(words, max(0, hedge.at - _CLAUSE), hedge.at):
             return any(guess.at < hedge.at for guess in guesses)
         return bool(is_firm and _UNSURE.match(words, hedge.at)) or _guesses_after(words, hedge.at, places)
@@ -189,10 +189,10 @@ def simulation(text: str) -> str | None:
     begins = lead(words)
     if begins and _ABOUT_GUESSING.search(begins[1]):
         if begins[0] == "no":
-            statements.append(Said(UNKNOWN, 0, FIRM))
+            statements.append(Statement(UNKNOWN, 0, FIRM))
     elif begins and not _TRUTH.match(words) and all(one.value != UNKNOWN for one in statements):
         closing = len(words) - len(sentences(words)[-1])
         opening = first(words)
         conceded = opening and words.startswith(",", opening.end) and any(one.at >= closing > 0 for one in statements)
-        statements += [] if conceded else [Said(begins[0], 0, FIRM)]
+        statements += [] if conceded else [Statement(begins[0], 0, FIRM)]
     return settle(statements)

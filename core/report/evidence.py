@@ -22,7 +22,7 @@ THINKING = {"raw": "Thinking", "summary": "Thinking (the provider's summary)", "
 """What a model's thinking is called, by its kind."""
 
 
-class Behind(Frozen):
+class CallEvidence(Frozen):
     """One call: who was asked in which role, and in `parts` the raw answer, or why there is none; the model's thinking;
     how each parser read the answer; the exact prompt, a text a message; what was asked for, what was sent, and who
     served it.
@@ -45,7 +45,7 @@ class FigureOf(FigureLine):
 class Evidence(Frozen):
     """All that stands behind a case; its calls by id, in their order."""
 
-    calls: Mapping[str, Behind] = {}
+    calls: Mapping[str, CallEvidence] = {}
     figures: tuple[FigureOf, ...] = ()
     drops: tuple[Drop, ...] = ()
     made_with: Mapping[str, Any] = {}
@@ -77,11 +77,11 @@ def of_case(lab: Lab, transcript: Transcript, case: str, prompts: bool = True) -
     )
 
 
-def _behind(call: Call, readings: Mapping[str, str], prompts: bool) -> Behind:
+def _behind(call: Call, readings: Mapping[str, str], prompts: bool) -> CallEvidence:
     asked = call.asked
     title = " · ".join(filter(None, (asked.role, asked.model, *notes(call), f"call {asked.call}")))
     parts = [Part(label=label, text=text) for label, text in _parts(call, readings, prompts) if text]
-    return Behind(title=title, parts=tuple(parts), role=asked.role, about=asked.item)
+    return CallEvidence(title=title, parts=tuple(parts), role=asked.role, about=asked.item)
 
 
 def _parts(call: Call, readings: Mapping[str, str], prompts: bool) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from .. import policy
 from ..events import Frozen
 from ..labs.base.lab import Lab
-from ..server.jobs import Jobs
+from ..server.jobs import JobRunner
 from ..text.plurals import counted
 from ..transcript import Transcript
 
@@ -26,8 +26,8 @@ OVER = HowFar(share=1.0, words="", around="over")
 """Of a run that does not go on, for who is not told its end yet."""
 
 
-def how_far(jobs: Jobs, lab: Lab | None, run: str, state: Transcript) -> HowFar:
-    """How far the run is whose events so far are in `state`. Raises NoSuchRun."""
+def how_far(jobs: JobRunner, lab: Lab | None, run: str, state: Transcript) -> HowFar:
+    """How far the run is whose events so far are in `state`. Raises RunNotFound."""
     ended = sum(one.is_over for one in state.cases.values())
     around = (state.started is not None, state.planned, ended if state.planned > 1 else 0, bool(jobs.prior(run)))
     share, words = _done(lab, state, ended)

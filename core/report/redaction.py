@@ -7,15 +7,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ..labs.base.lab import Lab
-from ..runs.library import NoSuchRun
+from ..runs.library import RunNotFound
 from ..scene import Card, Claim, Mark, Panel, Plot, Scene, Who, screens
-from ..server.access import SealedRun, Visit
+from ..server.access import RunAccess, RunSealed
 from ..transcript import Transcript
 from . import evidence, scenes
-from .evidence import Behind, Evidence
+from .evidence import CallEvidence, Evidence
 
 Opened = Mapping[str, str] | None
-"""What somebody expected of the cards that they may see, by card; None where they may see all (`Visit.foretold`)."""
+"""What somebody expected of the cards that they may see, by card; None where they may see all (`RunAccess.foretold`).
+"""
 
 
 def sealed(scene: Scene, opened: Collection[str]) -> Scene:
@@ -97,38 +98,38 @@ def told_to(scene: Scene, opened: Opened) -> Scene:
     return sealed(scene.model_copy(update={"cards": cards}), opened)
 
 
-def state_of(visit: Visit, labs: Mapping[str, Lab], run_id: str, case: str) -> tuple[Lab, Transcript, str]:
+def state_of(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: str) -> tuple[Lab, Transcript, str]:
     """The run's lab, and the run with that case whole; its first where none is named. For what is told by `told_to`.
-    Raises NoSuchRun and NotYours.
+    Raises RunNotFound and AccessDenied.
     """
     run = visit.behind_the_seal(run_id)
     state = run.case(case) if case else run.watch().transcript
     lab = labs.get(state.started.lab) if state.started else None
     if lab is None:
-        raise NoSuchRun(f"{run_id} holds no run of a lab of this app.")
+        raise RunNotFound(f"{run_id} holds no run of a lab of this app.")
     if case and case not in state.cases:
-        raise NoSuchRun(f"{run_id} has no case {case[:100]!r}.")
+        raise RunNotFound(f"{run_id} has no case {case[:100]!r}.")
     return lab, state, case or state.only
 
 
-def cases_of(visit: Visit, run_id: str) -> dict[str, str]:
-    """What the run's cases are about, by id, in their order. Raises NoSuchRun and NotYours."""
+def cases_of(visit: RunAccess, run_id: str) -> dict[str, str]:
+    """What the run's cases are about, by id, in their order. Raises RunNotFound and AccessDenied."""
     cases = visit.behind_the_seal(run_id).case("").cases
     return {case: cases[case].title for case in sorted(cases, key=lambda case: cases[case].number)}
 
 
-def scene_for(visit: Visit, labs: Mapping[str, Lab], run_id: str, case: str) -> Scene:
-    """The case as the visitor may see it. Raises NoSuchRun and NotYours."""
+def scene_for(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: str) -> Scene:
+    """The case as the visitor may see it. Raises RunNotFound and AccessDenied."""
     # Asked first: a run that ends meanwhile is looked at once more.
     active = visit.behind_the_seal(run_id).active()
     lab, state, case = state_of(visit, labs, run_id, case)
     return told_to(scenes.of_case(lab, state, case, active), visit.foretold(run_id, case))
 
 
-def evidence_for(visit: Visit, labs: Mapping[str, Lab], run_id: str, case: str) -> Evidence:
+def evidence_for(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: str) -> Evidence:
     """What stands behind the case, as far as the visitor may see it: of a sealed one the raw answers of the cards that
-    they opened, without who gave them and without prompts, which may tell of others. Raises NoSuchRun, NotYours, and
-    SealedRun before anything is opened.
+    they opened, without who gave them and without prompts, which may tell of others. Raises RunNotFound, AccessDenied,
+    and RunSealed before anything is opened.
     """
     lab, state, case = state_of(visit, labs, run_id, case)
     opened = visit.foretold(run_id, case)
@@ -141,9 +142,11 @@ def evidence_for(visit: Visit, labs: Mapping[str, Lab], run_id: str, case: str) 
     shown = [card for card in scene.cards if card.id in opened]
     known = {name for card in shown for name in (*card.calls, *(one.call for one in card.expects))}
     if not known:
-        raise SealedRun("What stands behind a card comes with it: say first what you expect of it.")
+        raise RunSealed("What stands behind a card comes with it: say first what you expect of it.")
     return Evidence(calls={name: _raw(call) for name, call in found.calls.items() if name in known})
 
 
-def _raw(call: Behind) -> Behind:
-    return Behind(title=call.role, parts=tuple(part for part in call.parts if part.label in ("Raw answer", "Read as")))
+def _raw(call: CallEvidence) -> CallEvidence:
+    return CallEvidence(
+        title=call.role, parts=tuple(part for part in call.parts if part.label in ("Raw answer", "Read as"))
+    )

@@ -10,7 +10,7 @@ from ..events import Scored
 from ..labs.base.declared import Metric
 from ..labs.base.lab import Lab, counted
 from ..scene import Bar, FigureLine, Mark, RunScene, Scene, Tally, Tile, Verdict, told
-from ..transcript import Progress, Transcript
+from ..transcript import CaseProgress, Transcript
 from . import request_notes
 from .cut_answers import cut_answers
 
@@ -72,7 +72,7 @@ def in_run(scene: Scene, lab: Lab, run: Transcript, outcome: str) -> Scene:
     return scene.model_copy(update={"cards": cards, "verdict": verdict})
 
 
-def _tile(lab: Lab, run: Transcript, case: str, one: Progress, active: bool) -> Tile:
+def _tile(lab: Lab, run: Transcript, case: str, one: CaseProgress, active: bool) -> Tile:
     result = one.result or {}
     outcome = str(result.get("outcome_repaired") or "waiting")
     mark: Mark = lab.mark(outcome, run)

@@ -19,7 +19,7 @@ from ..statistics import FEW
 from ..studies import multiverse, tables
 from ..studies.early_stopping import SHIFT, stopped_early
 from ..studies.plan import Planned, Study
-from ..studies.run_status import Standing, Tokens, standings
+from ..studies.run_status import RunStatus, Tokens, standings
 from ..studies.table_cells import Row
 from ..transcript import Transcript, shares
 from . import case_html
@@ -122,7 +122,7 @@ def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[
     )
 
 
-def _taken(stand: Collection[Standing]) -> dict[str, Any]:
+def _taken(stand: Collection[RunStatus]) -> dict[str, Any]:
     """What all runs took together."""
     tokens = Tokens()
     for run in stand:
@@ -140,7 +140,7 @@ def _listed(counts: Iterable[Counter[str]]) -> str:
     return ", ".join(f"{n:,} {name}" for name, n in sum(counts, Counter[str]()).most_common())
 
 
-def _facts(lab: Lab, runs: Sequence[Planned], stand: Mapping[str, Standing]) -> list[tuple[str, str]]:
+def _facts(lab: Lab, runs: Sequence[Planned], stand: Mapping[str, RunStatus]) -> list[tuple[str, str]]:
     """What was asked in the runs of one lab, and of whom."""
     done = sum(stand[run.id].status == "completed" for run in runs)
     facts = [("Question", lab.question), ("Runs", f"{done} of {len(runs)} completed")]

@@ -6,19 +6,19 @@ from collections import Counter
 
 from ..statistics import FEW
 from ..studies.early_stopping import SHIFT
-from ..studies.estimate import Estimate
-from ..studies.progress import Progress
+from ..studies.estimate import StudyEstimate
+from ..studies.progress import StudyProgress
 from ..text.plurals import counted
 from .case_html import template
 
 
-def of_estimate(plan: Estimate) -> list[str]:
+def of_estimate(plan: StudyEstimate) -> list[str]:
     """What the study will take."""
     missing = Counter(plan.missing.values())
     return template("estimate.txt").render(plan=plan, missing=missing, shift=SHIFT, few=FEW).splitlines()
 
 
-def of_progress(now: Progress) -> list[str]:
+def of_progress(now: StudyProgress) -> list[str]:
     """How the study stands."""
     cells = {f"{cell.lab}  {cell.cell}".rstrip(): cell for cell in now.cells}
     return template("progress.txt").render(now=now, cells=cells, counted=counted).splitlines()

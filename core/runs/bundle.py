@@ -30,8 +30,8 @@ from pydantic import Field, ValidationError
 
 from .. import files, journal, lease, policy
 from ..events import SCHEMA, Frozen, Recorded, Started, now
-from ..journal import FromTheFuture
-from ..lease import Held, Lease
+from ..journal import NewerSchemaError
+from ..lease import Lease, LeaseHeld
 from . import signing
 from .engine import app_version, commit
 from .signing import Signature, SignatureRefused
@@ -69,7 +69,7 @@ class BundleRefused(ValueError):
     """Nothing was kept, or written; the message says why."""
 
 
-class Entry(Frozen):
+class BundleEntry(Frozen):
     """One journal of a bundle; `bytes` and `sha256` are the file's. `about`: the run that somebody speaks of in it."""
 
     name: str
@@ -91,7 +91,7 @@ class Manifest(Frozen):
     app: str = ""
     commit: str = ""
     made: datetime = Field(default_factory=now)
-    journals: tuple[Entry, ...] = ()
+    journals: tuple[BundleEntry, ...] = ()
 
 
 class Written(NamedTuple):
@@ -101,7 +101,7 @@ class Written(NamedTuple):
     left_out: dict[str, str]
 
 
-class Taken(NamedTuple):
+class ImportResult(NamedTuple):
     """The runs that are new here, those that were here already, and journals that were passed over, with the reason.
     `said`: journals of what people say of runs, among the new ones. `signed`: who signed the bundle.
     """
@@ -125,7 +125,7 @@ def write(
     `folders`: where journals lie, the first of them that in which people's words are kept. A run that goes on now is
     left out. `key`: the file of the key that signs it. Raises NotSigned.
     """
-    entries: list[Entry] = []
+    entries: list[BundleEntry] = []
     written, left_out = [], {}
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as bundle:
         for run in dict.fromkeys(runs):
@@ -151,7 +151,7 @@ def write(
     return Written(written, left_out)
 
 
-def take(path: Path, folders: Sequence[Path], sender: str = "") -> Taken:
+def take(path: Path, folders: Sequence[Path], sender: str = "") -> ImportResult:
     """Keep the runs of a bundle, of a journal, or of a folder of journals, in the first of `folders`; runs that lie in
     another of them are here already. `sender` is whose they are; else what the manifest says, or the file's name.
 
@@ -166,7 +166,7 @@ def take(path: Path, folders: Sequence[Path], sender: str = "") -> Taken:
         raise BundleRefused(str(error)) from None
 
 
-def take_file(file: IO[bytes], name: str, folders: Sequence[Path], sender: str = "") -> Taken:
+def take_file(file: IO[bytes], name: str, folders: Sequence[Path], sender: str = "") -> ImportResult:
     """The same of a file that is open already and called `name`. Raises BundleRefused."""
     if not name.lower().endswith(".zip"):
         return _Import(folders, sender or name).keep_stream(file, name)
@@ -189,7 +189,7 @@ def clean(folder: Path) -> None:
     for leases in (folder.parent, folder / ".leases"):
         lease.clean(leases)
     # While an import goes on in another process nothing of it is a leftover.
-    with suppress(OSError, Held), _alone(folder.parent):
+    with suppress(OSError, LeaseHeld), _alone(folder.parent):
         for mark in folder.glob(f"*~~from{_ENDING}"):
             if journal.found(mark.stem.partition("~")[0], folder) is None:
                 mark.unlink()
@@ -198,13 +198,13 @@ def clean(folder: Path) -> None:
 @contextmanager
 def _alone(home: Path, until: float = 0.0) -> Iterator[None]:
     """No other import goes on in this home, and nothing of an earlier one lies there. Waits until that time of the
-    monotonic clock at most; then raises Held.
+    monotonic clock at most; then raises LeaseHeld.
     """
     while True:
         try:
             alone = Lease(home / f".{_ASIDE}")
             break
-        except Held:
+        except LeaseHeld:
             if time.monotonic() > until:
                 raise
             time.sleep(_PAUSE)
@@ -227,13 +227,13 @@ def _unfit(path: Path) -> str:
         return "it is still going on"
     try:
         return "" if journal.begun(path) else "its first line is lost"
-    except FromTheFuture as error:
+    except NewerSchemaError as error:
         return str(error)
 
 
-def _entry(name: str, data: bytes, begun: Started | None) -> Entry:
+def _entry(name: str, data: bytes, begun: Started | None) -> BundleEntry:
     fields = begun.model_dump(by_alias=True, include={"lab", "seed", "version", "about", "versions", "prompts"})  # type: ignore[union-attr]
-    return Entry(name=name, bytes=len(data), sha256=hashlib.sha256(data).hexdigest(), **fields)
+    return BundleEntry(name=name, bytes=len(data), sha256=hashlib.sha256(data).hexdigest(), **fields)
 
 
 def _sender(name: str) -> str:
@@ -340,7 +340,7 @@ class _Import:
         """The journals that were put aside, and of which run each speaks; empty for a run."""
         self._passed_over: dict[str, str] = {}
 
-    def keep_zip(self, bundle: zipfile.ZipFile, manifest: Manifest) -> Taken:
+    def keep_zip(self, bundle: zipfile.ZipFile, manifest: Manifest) -> ImportResult:
         """What a bundle holds, whose list was looked at. Raises BundleRefused."""
         with self._put_away():
             for one in manifest.journals:
@@ -352,7 +352,7 @@ class _Import:
                     raise BundleRefused(f"{one.name} holds another run: {_shown(name)}.")
             return self._keep()
 
-    def keep_files(self, found: Iterable[Path]) -> Taken:
+    def keep_files(self, found: Iterable[Path]) -> ImportResult:
         """What the journals of a folder hold, whatever these are called. Raises BundleRefused."""
         most = _most("bundle_journals")
         with self._put_away():
@@ -369,7 +369,7 @@ class _Import:
                     raise BundleRefused(str(error)) from None
             return self._keep()
 
-    def keep_stream(self, source: IO[bytes], shown: str) -> Taken:
+    def keep_stream(self, source: IO[bytes], shown: str) -> ImportResult:
         """What one journal holds, whatever its file is called. Raises BundleRefused."""
         with self._put_away():
             self._put_aside(source, shown)
@@ -394,7 +394,7 @@ class _Import:
             if isinstance(error, zipfile.BadZipFile):
                 raise
             raise BundleRefused(f"It could not be kept ({error.strerror or error}).") from None
-        except Held as held:
+        except LeaseHeld as held:
             raise BundleRefused(
                 f"Another import is still going on ({held.who}). Import it once that is over."
             ) from None
@@ -423,7 +423,7 @@ class _Import:
             whole = file.readline(journal.LONGEST_LINE).endswith(b"\n")
         try:
             begun = journal.begun(path) if whole else None
-        except FromTheFuture as error:
+        except NewerSchemaError as error:
             raise BundleRefused(f"{shown}: {error}") from None
         if begun is None:
             raise BundleRefused(f"{shown} is no journal: its first line does not begin a run.")
@@ -434,9 +434,9 @@ class _Import:
         self._about[begun.run] = begun.about
         return begun.run
 
-    def _keep(self) -> Taken:
+    def _keep(self) -> ImportResult:
         """Move what is new to the other journals. Raises BundleRefused."""
-        taken = Taken([], [], [], self._passed_over, self._signed)
+        taken = ImportResult([], [], [], self._passed_over, self._signed)
         for name, about in self._about.items():
             here = journal.found(name, *self._folders)
             if here is not None:

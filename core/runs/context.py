@@ -1,4 +1,4 @@
-"""What a lab is given: a `Run`, bound to one case, to ask, record, drop and score with."""
+"""What a lab is given: a `CaseContext`, bound to one case, to ask, record, drop and score with."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def complaints(error: ValidationError) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Ports:
+class RunIO:
     """What a run may use: `resolve` finds its models, `publish` takes each event, `settle` waits until these are kept.
 
     `live`: with a `token` event for each piece of an answer as it comes. `stand_on` gives the records of what the run
@@ -106,10 +106,10 @@ class Ports:
     enough: Callable[[Transcript], bool] | None = None
 
 
-class Session:
+class RunState:
     """What all cases of a run share: who is asked, where events go, and what was asked and published already."""
 
-    def __init__(self, id: str, ports: Ports, history: Iterable[Event] = ()) -> None:
+    def __init__(self, id: str, ports: RunIO, history: Iterable[Event] = ()) -> None:
         self.id = id
         self.ports = ports
         self.state = Transcript()
@@ -178,20 +178,20 @@ def _content(event: Dropped | Scored) -> dict[str, Any]:
     return event.model_dump(mode="json", exclude={"at", "run", "trial"})
 
 
-class Run:
+class CaseContext:
     """One run, as a case of it sees it. It publishes events; what was answered before a stop is not asked again.
 
     `case` is where its events are placed; "" for the run itself.
     """
 
-    def __init__(self, session: Session, case: str = "") -> None:
+    def __init__(self, session: RunState, case: str = "") -> None:
         self.session = session
         self.id = session.id
         self.case = case
 
-    def at(self, case: str) -> Run:
+    def at(self, case: str) -> CaseContext:
         """The same run at another place: a case, or an item whose cases share what is placed there."""
-        return Run(self.session, case)
+        return CaseContext(self.session, case)
 
     @property
     def records(self) -> list[Recorded]:

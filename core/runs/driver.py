@@ -11,22 +11,22 @@ from pathlib import Path
 from .. import journal
 from ..events import Event, Frozen
 from ..journal import Journal
-from ..labs.base.lab import Lab, Prior
+from ..labs.base.lab import Lab, Prerequisite
 from ..labs.base.spec import Spec
 from ..transcript import Transcript, transcript
 from . import prerequisites
 from .context import Publish, Resolve
-from .engine import Going, Ports, execute, given, new_id
+from .engine import RunIO, RunRequest, execute, given, new_id
 from .fork import fork_of, narrowed
 
-Make = Callable[[Going], Awaitable[object]]
+Make = Callable[[RunRequest], Awaitable[object]]
 """Makes a run from start to finish, with its journal."""
 
 
-def new_reading(lab: Lab, spec: Spec, run_id: str, history: Sequence[Event]) -> Going:
+def new_reading(lab: Lab, spec: Spec, run_id: str, history: Sequence[Event]) -> RunRequest:
     """A new run, which reads the answers of the run `run_id` again, by the rules of now."""
     fork, additions = fork_of(history), given(lab, history)
-    return Going(lab, spec, new_id(lab.name), additions=additions, reread_from=run_id, forked_from=fork)
+    return RunRequest(lab, spec, new_id(lab.name), additions=additions, reread_from=run_id, forked_from=fork)
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Driver:
 
     async def go(
         self,
-        going: Going,
+        going: RunRequest,
         written: Journal,
         publish: Publish | None = None,
         make: Make | None = None,
@@ -76,7 +76,7 @@ class Driver:
                 await ready()
             return await self._all_of(due, make or self.make)
 
-        ports = Ports(
+        ports = RunIO(
             self.resolve,
             publish or written.append,
             settle=written.settled,
@@ -86,24 +86,24 @@ class Driver:
         )
         return await execute(replace(going, lab=lab, forked_from=fork, owner=self.owner, study=self.study), ports)
 
-    async def make(self, going: Going) -> Transcript:
+    async def make(self, going: RunRequest) -> Transcript:
         """A new run, with a journal of its own."""
         with Journal(self.folder / f"{going.id}.jsonl", new=True) as written:
             return await self.go(going, written)
 
-    async def _all_of(self, due: Mapping[str, Prior | Frozen], make: Make) -> dict[str, Frozen]:
+    async def _all_of(self, due: Mapping[str, Prerequisite | Frozen], make: Make) -> dict[str, Frozen]:
         """The records by their items, one after another; what came to nothing is left out."""
         found = {item: await self._record_of(first, make) for item, first in due.items()}
         return {item: record for item, record in found.items() if record is not None}
 
-    async def _record_of(self, first: Prior | Frozen, make: Make) -> Frozen | None:
+    async def _record_of(self, first: Prerequisite | Frozen, make: Make) -> Frozen | None:
         """What stands before. Where it is wanted and was never made, it is made now, once for all."""
-        if not isinstance(first, Prior):
+        if not isinstance(first, Prerequisite):
             return first
         async with self.making[first.spec.model_dump_json()]:
             known = await asyncio.to_thread(prerequisites.record_of, first, self.folder, self.sees)
             if known is not None or not first.wanted:
                 return known
-            going = Going(first.lab, first.spec, new_id(first.lab.name))
+            going = RunRequest(first.lab, first.spec, new_id(first.lab.name))
             await make(going)
             return first.read(transcript(journal.read(self.folder / f"{going.id}.jsonl").events))

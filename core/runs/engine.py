@@ -24,15 +24,15 @@ from typing import NamedTuple, TypeVar
 from ..datasets.items import BROKEN, Loaded
 from ..events import CallFailed, Event, Failed, Finished, Fork, Frozen, OutOfReach, Recorded, Started
 from ..journal import JournalFull, JournalInUse
-from ..labs.base.cases import Begun, Case, Result, Trial, View
+from ..labs.base.cases import Begun, Case, CaseResult, Trial, View
 from ..labs.base.lab import Lab
 from ..labs.base.spec import MOST_CASES, BadInput, Spec
 from ..policy import child_environment
-from ..rulesets import ByRules
+from ..rulesets import PerRuleset
 from ..score import Figure
 from ..transcript import Transcript, name_of
-from .context import Ports as Ports
-from .context import Run, Session, bounded, failed
+from .context import CaseContext, RunState, bounded, failed
+from .context import RunIO as RunIO
 from .fairness import beside
 
 log = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ PRIOR = "prior"
 ROOT = Path(__file__).resolve().parents[2]
 
 
-class Addition(NamedTuple):
+class UserInput(NamedTuple):
     """What a person gives a run to go on with: a record for one of its cases. `{n}` in `item` is numbered by the
     journal's one writer, so that two people never take the same number.
     """
@@ -55,11 +55,11 @@ class Addition(NamedTuple):
     item: str
 
 
-def given(lab: Lab, history: Iterable[Event]) -> list[Addition]:
+def given(lab: Lab, history: Iterable[Event]) -> list[UserInput]:
     """What people, or chance, gave a run to go on with, for a new reading of it to be given too."""
     kinds = {name_of(kind): kind for kind in lab.records}
     return [
-        Addition(event.case, kinds[event.record].model_validate(event.data), event.item)
+        UserInput(event.case, kinds[event.record].model_validate(event.data), event.item)
         for event in history
         if isinstance(event, Recorded) and event.record in kinds and lab.is_input(event)
     ]
@@ -71,7 +71,7 @@ def new_id(lab: str) -> str:
 
 
 @dataclass(frozen=True)
-class Going:
+class RunRequest:
     """A run that is to be made. With `history`, its events so far, it goes on from there; `additions` are what people
     give it; `mend`: calls that failed, or lines that its journal lost, are to be made good though it completed.
 
@@ -83,7 +83,7 @@ class Going:
     spec: Spec
     id: str
     history: Sequence[Event] = ()
-    additions: Sequence[Addition] = ()
+    additions: Sequence[UserInput] = ()
     mend: bool = False
     reread_from: str = ""
     forked_from: Fork | None = None
@@ -91,7 +91,7 @@ class Going:
     study: str = ""
 
 
-async def execute(going: Going, ports: Ports) -> Transcript:
+async def execute(going: RunRequest, ports: RunIO) -> Transcript:
     """Measure from start to finish, publishing every event; the run as it then is.
 
     A run whose journal says that it completed is not gone through again, whatever version made it: it asks nothing and
@@ -100,7 +100,7 @@ async def execute(going: Going, ports: Ports) -> Transcript:
     Whatever goes wrong ends in a `finished` event with its reason before it; a cancelled task is raised again, and so
     is what keeps `publish` from writing (JournalFull, JournalInUse).
     """
-    session = Session(going.id, ports, going.history)
+    session = RunState(going.id, ports, going.history)
     if session.state.started is None:
         session.publish(_started(going))
     for addition in going.additions:
@@ -120,7 +120,7 @@ async def execute(going: Going, ports: Ports) -> Transcript:
     return session.state
 
 
-def _started(going: Going) -> Started:
+def _started(going: RunRequest) -> Started:
     """The first event of the run."""
     return Started(
         run=going.id,
@@ -138,9 +138,9 @@ def _started(going: Going) -> Started:
     )
 
 
-def _add(addition: Addition, session: Session) -> None:
+def _add(addition: UserInput, session: RunState) -> None:
     """Record what a person gives, under the next free number where it has to be numbered."""
-    run = Run(session, addition.case)
+    run = CaseContext(session, addition.case)
     before, is_numbered, _ = addition.item.partition("{n}")
     item = addition.item
     if is_numbered:
@@ -149,15 +149,15 @@ def _add(addition: Addition, session: Session) -> None:
     run.record(addition.record, item)
 
 
-async def _measure(going: Going, session: Session) -> bool:
+async def _measure(going: RunRequest, session: RunState) -> bool:
     """Record what the run stands on, then measure all cases; False where there was enough before the last one."""
     if session.ports.stand_on is not None:
         for item, known in (await session.ports.stand_on()).items():
-            Run(session).record(known, item)
+            CaseContext(session).record(known, item)
     return await _Cases(going.lab, going.spec, session).measure()
 
 
-def _fail(session: Session, error: Exception) -> None:
+def _fail(session: RunState, error: Exception) -> None:
     """End the run in the journal, with the reason in words. Raises what keeps the journal from being written."""
     cause: BaseException = error
     while isinstance(cause, BaseExceptionGroup):
@@ -183,7 +183,7 @@ class _Cases:
 
     lab: Lab
     spec: Spec
-    session: Session
+    session: RunState
     views: dict[str, View] = field(default_factory=dict)
     failures: list[CallFailed] = field(default_factory=list)
 
@@ -205,7 +205,7 @@ class _Cases:
             enough = self.session.ports.enough
             if enough is not None and enough(self.session.state):
                 return
-            run = Run(self.session, case.id)
+            run = CaseContext(self.session, case.id)
             began = Begun(title=case.title, number=number, of=len(cases))
             run.record(_as_before(began, run.latest(Begun, "case"), "title"), "case")
             failure = await self._measure(case, run)
@@ -222,7 +222,7 @@ class _Cases:
             raise self.failures[0]
         # In the order planned, not in that of their ends: the same answers always make the same run.
         views = [self.views[case.id] for case in cases]
-        await publish_figures(Run(self.session), self.lab.scores(views))
+        await publish_figures(CaseContext(self.session), self.lab.scores(views))
         if views and all(map(_all_failed, views)):
             drops = [drop for view in views for drop in view.log.drops if drop.reason == "error"]
             raise CallFailed(
@@ -233,7 +233,7 @@ class _Cases:
 
     def _tell(self, held: Loaded) -> None:
         """Write down what the data set held; a broken row is a case that never came to be."""
-        run = Run(self.session)
+        run = CaseContext(self.session)
         run.record(held, "data")
         for detail in held.broken:
             run.at(detail.partition(": ")[0].rpartition("/")[2]).drop("", BROKEN, detail)
@@ -252,7 +252,7 @@ class _Cases:
             )
         return cases, held
 
-    async def _measure(self, case: Case, run: Run) -> CallFailed | None:
+    async def _measure(self, case: Case, run: CaseContext) -> CallFailed | None:
         try:
             await self.lab.measure(self.spec, case, run)
         except CallFailed as failure:
@@ -261,11 +261,11 @@ class _Cases:
             return failure
         return None
 
-    def _conclude(self, run: Run, view: View) -> None:
+    def _conclude(self, run: CaseContext, view: View) -> None:
         """Write down what the view makes of the case."""
         for record, item, trial in result_of(self.lab, view, str(getattr(self.spec, "model", ""))):
-            if isinstance(record, Result):
-                record = _as_before(record, run.latest(Result, item), "title", "verdict")
+            if isinstance(record, CaseResult):
+                record = _as_before(record, run.latest(CaseResult, item), "title", "verdict")
             run.record(record, item, trial=trial)
 
 
@@ -284,17 +284,17 @@ def _all_failed(view: View) -> bool:
     return bool(lost) and (lost == {""} or all(trial in lost - ends for trial in view.trials))
 
 
-def result_of(lab: Lab, view: View, model: str) -> Iterator[tuple[Trial | Result, str, str]]:
+def result_of(lab: Lab, view: View, model: str) -> Iterator[tuple[Trial | CaseResult, str, str]]:
     """The trials of a case and its result, each with the item it is recorded by, and its trial if it is one."""
     trials = view.trials
     for id, trial in trials.items():
         yield trial, id, id
     sentences = lab.verdict(view)
-    result = Result(
+    result = CaseResult(
         title=view.title,
         model=model,
         explanation=view.explanation,
-        outcome=ByRules.of(view.outcome),
+        outcome=PerRuleset.of(view.outcome),
         verdict=sentences[0] if sentences else "",
         trials=len(trials),
         counted=sum(trial.repaired.counts for trial in trials.values()),
@@ -302,7 +302,7 @@ def result_of(lab: Lab, view: View, model: str) -> Iterator[tuple[Trial | Result
     yield result, "case", ""
 
 
-async def publish_figures(run: Run, figures: Iterator[Figure]) -> None:
+async def publish_figures(run: CaseContext, figures: Iterator[Figure]) -> None:
     """Publish figures as they are computed, in a thread: some take seconds, most less than the way there."""
     is_over = False
     while not is_over:

@@ -42,7 +42,7 @@ class _Place:
         self.granted = False
 
 
-class Turns:
+class FairSemaphore:
     """`places` turns at once. Those who wait are taken in the order of their owners, one of each in turn.
 
     May be used by threads and by tasks of any event loop.
@@ -135,7 +135,7 @@ class Turns:
                 self._waiting[whose] = waiting
 
 
-_every: WeakSet[Turns] = WeakSet()
+_every: WeakSet[FairSemaphore] = WeakSet()
 _registry = threading.Lock()
 
 
@@ -146,7 +146,7 @@ def before(whose: str) -> int | None:
     return max((n for turns in every if (n := turns.before(whose)) is not None), default=None)
 
 
-class Withheld(Exception):
+class CallsPaused(Exception):
     """The call was not made: those who make calls together want no further one to leave."""
 
 
@@ -166,9 +166,9 @@ class Leave:
             woken.set()
 
     def check(self) -> None:
-        """To be called just before each try of a call. Raises Withheld where none may leave."""
+        """To be called just before each try of a call. Raises CallsPaused where none may leave."""
         if self._is_closed:
-            raise Withheld
+            raise CallsPaused
 
     async def rest(self, seconds: float) -> None:
         """Wait so long between two tries, unless no call may leave before that."""

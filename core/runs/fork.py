@@ -15,7 +15,7 @@ from ..labs.base.lab import Lab
 from ..labs.base.spec import Spec
 from ..transcript import shares, transcript
 from .context import Resolve
-from .engine import Addition, Going, Ports, execute, given
+from .engine import RunIO, RunRequest, UserInput, execute, given
 
 _Place = tuple[str, str, str, str, int, str]
 
@@ -74,7 +74,7 @@ def forked(history: Iterable[Event], fork: Fork, resolve: Resolve) -> Resolve:
 
 
 @dataclass
-class Plan:
+class ForkPlan:
     """What a fork will ask: at least the calls `again`, each of a model, with the tokens that it took before at the
     same place, and how many at `most` in all, None where the lab cannot tell. `applies`: whether the edited answer is
     still asked for; it is not where prompts have changed since.
@@ -91,13 +91,13 @@ class Plan:
         return Counter(model for model, _ in self.again)
 
 
-async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) -> Plan:
+async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) -> ForkPlan:
     """What the fork will ask. It is tried out, without a model: whatever depends on the edit counts as asked, and is
     answered as it was before at the same place. What new answers lead to beyond that, nobody knows: `most` tells.
     Raises LookupError where there is no such call.
     """
     kept = _Kept(history, fork)
-    plan = Plan()
+    plan = ForkPlan()
     latest: list[Asked] = []
 
     class Tried:
@@ -125,7 +125,7 @@ async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) ->
     cases = list(narrowed(lab, fork).cases(spec))
     # Figures and their heavy work are not wanted.
     bare = replace(lab, cases=lambda spec: cases, scores=lambda views: iter(()), warm=None)
-    await execute(Going(bare, spec, fork.run, additions=inputs(lab, history, fork)), Ports(Tried, publish))
+    await execute(RunRequest(bare, spec, fork.run, additions=inputs(lab, history, fork)), RunIO(Tried, publish))
     if lab.calls is not None:
         edited = kept.calls[fork.call].number
         before = sum(call.number <= edited and shares(call.asked.case, fork.case) for call in kept.calls.values())
@@ -133,7 +133,7 @@ async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) ->
     return plan
 
 
-def inputs(lab: Lab, history: Iterable[Event], fork: Fork) -> list[Addition]:
+def inputs(lab: Lab, history: Iterable[Event], fork: Fork) -> list[UserInput]:
     """What people, or chance, gave the forked run, as far as it concerns the fork's cases."""
     return [one for one in given(lab, history) if not one.case or shares(one.case, fork.case)]
 

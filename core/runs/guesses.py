@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError
 
 from .. import journal
 from ..events import Frozen, Recorded
-from ..journal import FromTheFuture
+from ..journal import NewerSchemaError
 from ..transcript import name_of
 from .library import said_path
 
@@ -101,7 +101,7 @@ def _read(path: Path) -> Iterator[Guess]:
     try:
         events = journal.read(path).events
         begun = journal.begun(path)
-    except (FileNotFoundError, FromTheFuture):
+    except (FileNotFoundError, NewerSchemaError):
         return
     who = begun.owner if begun and begun.owner else path.stem.partition("~")[2]
     for event in events:

@@ -22,8 +22,8 @@ _Word = Annotated[str, Field(max_length=LONGEST_TAG)]
 class Label(Frozen):
     """All that one person says of one case or trial; a later label replaces an earlier one.
 
-    `verdicts`: by what is judged (`core.labs.base.Judgement`) the word for it; `should`: what a reading should have
-    been that is judged to be wrong.
+    `verdicts`: by what is judged (`core.labs.base.declared.Judgement`) the word for it; `should`: what a reading should
+    have been that is judged to be wrong.
     """
 
     verdicts: dict[str, _Word] = Field(default_factory=dict)
@@ -43,10 +43,10 @@ class Label(Frozen):
 class Audited(Frozen):
     """A reading that was drawn for a blind audit, and what the person who saw the raw answer alone reads in it.
 
-    `audit` is the draw's id; `judged` what is judged (`core.labs.base.Judgement`); the reading was one of `drawn` that
-    were drawn of the `population` of its `stratum`, and the `number`-th (from 1) of `of` that were drawn in all. `said`
-    is None until it was judged, '' where the person could not tell. What the rules read there is not in it: that stands
-    in the run, and later readings of the same answer are held against the same words.
+    `audit` is the draw's id; `judged` what is judged (`core.labs.base.declared.Judgement`); the reading was one of
+    `drawn` that were drawn of the `population` of its `stratum`, and the `number`-th (from 1) of `of` that were drawn
+    in all. `said` is None until it was judged, '' where the person could not tell. What the rules read there is not in
+    it: that stands in the run, and later readings of the same answer are held against the same words.
     """
 
     audit: str

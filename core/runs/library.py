@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from .. import archives, home, journal
 from ..events import Event, Finished, Recorded, Shared, Started
-from ..journal import Fault, FromTheFuture, Tail
+from ..journal import Fault, NewerSchemaError, Tail
 from ..labs.base.lab import Lab
 from ..labs.base.spec import Spec
 from ..transcript import Transcript, ancestors
@@ -102,13 +102,13 @@ class Watch:
         return bool(news) or bool(partial)
 
 
-class NoSuchRun(LookupError):
+class RunNotFound(LookupError):
     """No journal of that name, or none that this app can read; the message says which."""
 
     title = "There is no such run"
 
 
-class NewerRun(NoSuchRun):
+class NewerRun(RunNotFound):
     """A newer version of the app wrote the journal."""
 
     title = "This run cannot be read here"
@@ -119,11 +119,11 @@ def of_today() -> Iterator[None]:
     """Raises NewerRun where a journal is a newer version's."""
     try:
         yield
-    except FromTheFuture as error:
+    except NewerSchemaError as error:
         raise NewerRun(str(error)) from None
 
 
-class Journals:
+class RunLibrary:
     """The journals of `folder`, and of `recordings`: a folder of further runs, owned by nobody and read-only. What
     people say of those lies in `folder`. Every method may be called from any thread.
     """
@@ -135,30 +135,30 @@ class Journals:
         self._owners: dict[str, str] = {}
 
     def path(self, run_id: str) -> Path:
-        """Where the run's journal lies. Raises NoSuchRun."""
+        """Where the run's journal lies. Raises RunNotFound."""
         path = journal.found(run_id, self.folder, self._recordings, home.priors())
         if path is not None:
             return path
-        raise NoSuchRun(f"There is no run named {run_id!r} in {self.folder}.")
+        raise RunNotFound(f"There is no run named {run_id!r} in {self.folder}.")
 
     def place(self, run_id: str) -> Path:
         """Where the run's journal would lie if it were no recording: what is said of it lies there."""
         return self.folder / self.path(run_id).name
 
     def begun(self, run_id: str, history: Iterable[Event]) -> tuple[Lab, Spec]:
-        """What the run of that history measures. Raises NoSuchRun where this app cannot go on with it."""
+        """What the run of that history measures. Raises RunNotFound where this app cannot go on with it."""
         started = next((event for event in history if isinstance(event, Started)), None)
         if started is None or started.lab not in self.labs or started.about:
-            raise NoSuchRun(f"{run_id} holds no run that this app can go on with")
+            raise RunNotFound(f"{run_id} holds no run that this app can go on with")
         lab = self.labs[started.lab]
         try:
             return lab, lab.spec.model_validate(started.spec)
         except ValidationError as error:
             why = "; ".join(complaints(error)[:3])
-            raise NoSuchRun(f"The settings of {run_id} cannot be read by this version of the app: {why}") from None
+            raise RunNotFound(f"The settings of {run_id} cannot be read by this version of the app: {why}") from None
 
     def owner(self, run_id: str) -> str:
-        """The name of the person whose run it is; empty for one begun on the command line. Raises NoSuchRun."""
+        """The name of the person whose run it is; empty for one begun on the command line. Raises RunNotFound."""
         if run_id not in self._owners:
             with of_today():
                 begun = journal.begun(self.path(run_id))
@@ -169,31 +169,31 @@ class Journals:
         return self._owners[run_id]
 
     def is_recording(self, run_id: str) -> bool:
-        """Whether the run came with the app. Raises NoSuchRun."""
+        """Whether the run came with the app. Raises RunNotFound."""
         unpacked = archives.folder(self._recordings) if self._recordings else None
         return self.path(run_id).parent in (self._recordings, home.priors(), unpacked)
 
     def shared(self, run_id: str) -> bool:
-        """Whether everyone may look at the run. Raises NoSuchRun."""
+        """Whether everyone may look at the run. Raises RunNotFound."""
         return self.is_recording(run_id) or is_shared(self.place(run_id))
 
     def sealed(self, run_id: str) -> bool:
-        """Whether others see of the run only what they have foretold. Raises NoSuchRun."""
+        """Whether others see of the run only what they have foretold. Raises RunNotFound."""
         with of_today():
             return not self.is_recording(run_id) and is_sealed(self.place(run_id))
 
     def events(self, run_id: str) -> list[Event]:
-        """What has happened in a run so far. Raises NoSuchRun."""
+        """What has happened in a run so far. Raises RunNotFound."""
         with of_today():
             return journal.read(self.path(run_id)).events
 
     def faults(self, run_id: str) -> list[Fault]:
-        """Lines of the run's journal that hold no event, are missing or were moved. Raises NoSuchRun."""
+        """Lines of the run's journal that hold no event, are missing or were moved. Raises RunNotFound."""
         with of_today():
             return journal.faults(self.path(run_id))
 
     def case(self, run_id: str, case: str) -> Transcript:
-        """One case of a run and how the others ended, without reading the rest of the journal. Raises NoSuchRun."""
+        """One case of a run and how the others ended, without reading the rest of the journal. Raises RunNotFound."""
         path = self.path(run_id)
         with of_today():
             part = journal.read_part(path, ["", case, *ancestors(case)]).events
@@ -204,11 +204,11 @@ class Journals:
         return state
 
     def journal(self, run_id: str) -> bytes:
-        """The run's journal as it lies on disk. Raises NoSuchRun."""
+        """The run's journal as it lies on disk. Raises RunNotFound."""
         return self.path(run_id).read_bytes()
 
     def file(self, run_id: str) -> os.stat_result:
-        """Size and times of the run's journal: what was read of it holds as long as they stay. Raises NoSuchRun."""
+        """Size and times of the run's journal: what was read of it holds as long as they stay. Raises RunNotFound."""
         return self.path(run_id).stat()
 
 

@@ -1,5 +1,5 @@
-"""The runs that another one stands on (`core.labs.base.Prior`): each was made here already, or came with the app
-(`home.priors`), or else is made first.
+"""The runs that another one stands on (`core.labs.base.lab.Prerequisite`): each was made here already, or came with the
+app (`home.priors`), or else is made first.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .. import home, journal
 from ..events import Event, Finished, Frozen, Recorded
-from ..labs.base.lab import Lab, Prior, Reads
+from ..labs.base.lab import Lab, Prerequisite, Reads
 from ..labs.base.spec import Spec
 from ..transcript import Transcript, transcript
 from .engine import PRIOR
@@ -43,25 +43,25 @@ def _begun(lab: Lab, folder: Path, sees: Sees) -> Iterator[tuple[Path, Spec]]:
                     yield path, spec
 
 
-def record_of(prior: Prior, folder: Path, sees: Sees) -> Frozen | None:
+def record_of(prior: Prerequisite, folder: Path, sees: Sees) -> Frozen | None:
     """What the newest such run came to; None where there is none that came to something."""
     return next((found for _, state in like(prior.lab, prior.spec, folder, sees) if (found := prior.read(state))), None)
 
 
 def records(lab: Lab, read: Reads, folder: Path, sees: Sees) -> Iterator[tuple[Spec, Frozen]]:
-    """What each of the lab's specifications came to that was made here or came with the app; see `Prior.read`."""
+    """The result of each of the lab's specifications that ran here or came with the app; see `Prerequisite.read`."""
     for spec in dict.fromkeys(spec for _, spec in _begun(lab, folder, sees)):
-        if (found := record_of(Prior(lab, spec, read, wanted=False), folder, sees)) is not None:
+        if (found := record_of(Prerequisite(lab, spec, read, wanted=False), folder, sees)) is not None:
             yield spec, found
 
 
-def of(lab: Lab, spec: Spec) -> dict[str, Prior | Frozen]:
+def of(lab: Lab, spec: Spec) -> dict[str, Prerequisite | Frozen]:
     """What a run of that specification stands on, by the item of its record."""
     every = enumerate(lab.priors(spec), start=1)
     return {PRIOR if number == 1 else f"{PRIOR}-{number}": one for number, one in every if one is not None}
 
 
-def due(lab: Lab, spec: Spec, history: Iterable[Event]) -> dict[str, Prior | Frozen]:
+def due(lab: Lab, spec: Spec, history: Iterable[Event]) -> dict[str, Prerequisite | Frozen]:
     """What a run has still to stand on. One that goes on keeps what it has."""
     history = list(history)
     if not history:
@@ -71,5 +71,7 @@ def due(lab: Lab, spec: Spec, history: Iterable[Event]) -> dict[str, Prior | Fro
         return {}
     has = {event.item for event in history if isinstance(event, Recorded) and not event.case}
     return {
-        item: one for item, one in of(lab, spec).items() if isinstance(one, Prior) and one.wanted and item not in has
+        item: one
+        for item, one in of(lab, spec).items()
+        if isinstance(one, Prerequisite) and one.wanted and item not in has
     }

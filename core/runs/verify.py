@@ -18,14 +18,14 @@ from pydantic import ValidationError
 
 from .. import journal, policy
 from ..events import Event, Frozen, Model, Recorded, Started
-from ..journal import FromTheFuture, Journal
+from ..journal import Journal, NewerSchemaError
 from ..labs.base.lab import Lab
 from ..labs.base.spec import Spec
 from ..transcript import Transcript, name_of, transcript
 from .bundle import IMPORTED, from_path
 from .context import is_same, recorded
 from .driver import new_reading
-from .engine import Ports, app_version, execute
+from .engine import RunIO, app_version, execute
 from .fork import narrowed
 
 log = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ class Origin(NamedTuple):
 def origin(folder: Path, run_id: str) -> Origin | None:
     """Where the run comes from; None where it was made here."""
     sender, found, signed = None, None, ""
-    with suppress(OSError, FromTheFuture, ValidationError):
+    with suppress(OSError, NewerSchemaError, ValidationError):
         for event in journal.read(from_path(folder / run_id)).events:
             if isinstance(event, Recorded) and event.record == IMPORTED:
                 sender, signed = (str(event.data.get(name, "")) for name in ("sender", "signed"))
@@ -115,7 +115,7 @@ def score_again(
 
 def verify(path: Path, labs: Mapping[str, Lab], replaying: Replaying, seconds: float | None = None) -> Verified:
     """Read the run of a journal again from its answers, in `seconds` at most. What anybody wrote there raises nothing
-    here. Raises FileNotFoundError, and FromTheFuture.
+    here. Raises FileNotFoundError, and NewerSchemaError.
     """
     events = journal.read(path).events
     begun = next((event for event in events if isinstance(event, Started)), None)
@@ -141,7 +141,7 @@ def verified(
     going = new_reading(lab, spec, run_id, history)
     if going.forked_from is not None:
         going = replace(going, lab=narrowed(lab, going.forked_from))
-    ports = Ports(lambda id: answers, lambda event: None, live=False)
+    ports = RunIO(lambda id: answers, lambda event: None, live=False)
     again = asyncio.run(asyncio.wait_for(execute(going, ports), seconds))
     said = transcript(history)
     made_with = said.started.app if said.started else ""

@@ -3,7 +3,7 @@
 On Linux the process beside the app gives up what it never needs, and its workers with it: new rights, writing a file,
 and, where the kernel has Landlock (5.13 and later), every file but the code's own, and TCP from 6.7 on; where it may
 have a network of its own, an empty one, every network. A worker, once it waits for programs, may open nothing at all:
-no file, no socket. Elsewhere there is the interpreter alone. Which of these hold is told (`Walls`).
+no file, no socket. Elsewhere there is the interpreter alone. Which of these hold is told (`OSLimits`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _CAPABILITIES = 0x20080522
 _HAS_NO_NEW_PRIVS = 39
 
 
-class Walls(NamedTuple):
+class OSLimits(NamedTuple):
     """Which walls hold, as the process beside the app found when it was up, with its first worker."""
 
     rights: bool = False
@@ -80,10 +80,10 @@ class _Beneath(ctypes.Structure):
     _fields_ = [("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32)]
 
 
-def raise_walls() -> Walls:
+def raise_walls() -> OSLimits:
     """Shut this process in, with all it starts from now on in this thread. To be called while it has no other."""
     if sys.platform != "linux":
-        return Walls()
+        return OSLimits()
     import resource
 
     give_up_new_rights()
@@ -96,7 +96,7 @@ def raise_walls() -> Walls:
     readable = [code, *(place for place in places if place not in code.parents)]
     readable += map(Path, ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/urandom"))
     landlock = _landlocked([*readable, Path("/proc/self/task")], [Path("/dev/null")])
-    return Walls(
+    return OSLimits(
         rights=ctypes.CDLL(None).prctl(_HAS_NO_NEW_PRIVS, 0, 0, 0, 0) == 1,
         writing=resource.getrlimit(resource.RLIMIT_FSIZE) == (0, 0),
         files=landlock >= 1,

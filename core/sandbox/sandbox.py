@@ -28,9 +28,9 @@ from typing import Any, NamedTuple
 
 from ..events import Rules
 from ..policy import child_environment
-from ..runs.fairness import Turns
+from ..runs.fairness import FairSemaphore
 from . import process
-from .os_hardening import Walls
+from .os_hardening import OSLimits
 from .process import Outcome
 from .rewriting import names_numbers
 from .unsupported import marked
@@ -62,7 +62,7 @@ _STARTING = 30.0
 """Seconds that a process may take to start."""
 
 
-class Result(NamedTuple):
+class ProgramResult(NamedTuple):
     """What a program gave, input by input. `values[k]` is None exactly where `errors[k]` is not.
 
     `error` says why nothing could be evaluated at all, None otherwise; `function` is the name of the tested function.
@@ -98,7 +98,7 @@ def evaluate(
     memory: int = MEMORY,
     rules: Rules = "repaired",
     seed: int = 0,
-) -> Result:
+) -> ProgramResult:
     """Run `code`, then its tested function on each of `inputs`. Never raises for anything that `code` does; raises
     RuntimeError where the sandbox itself cannot be started.
 
@@ -138,15 +138,15 @@ def evaluate(
         return _failed(marked(outcomes, code), inputs, name, start)
     values, given = zip(*outcomes, strict=True) if outcomes else ((), ())
     errors = tuple(error and marked(error, code) for error in given)
-    return Result(values, errors, None, name, time.monotonic() - start)
+    return ProgramResult(values, errors, None, name, time.monotonic() - start)
 
 
 def _ran_out(error: str) -> bool:
     return error.startswith(("TimeoutError", "MemoryError", "the program crashed"))
 
 
-def _failed(error: str, inputs: Sequence[Any], name: str | None, start: float) -> Result:
-    return Result((None,) * len(inputs), (error,) * len(inputs), error, name, time.monotonic() - start)
+def _failed(error: str, inputs: Sequence[Any], name: str | None, start: float) -> ProgramResult:
+    return ProgramResult((None,) * len(inputs), (error,) * len(inputs), error, name, time.monotonic() - start)
 
 
 def _run(program: dict[str, Any], end: float) -> list[Outcome] | str:
@@ -160,7 +160,7 @@ def _run(program: dict[str, Any], end: float) -> list[Outcome] | str:
     return outcomes
 
 
-def walls() -> Walls:
+def walls() -> OSLimits:
     """Which of the system's walls stand around programs here. Raises RuntimeError where there is no sandbox."""
     process = _idle() or _Process()
     _free.append(process)
@@ -196,7 +196,7 @@ class _Process:
         # A pipe is read without a deadline.
         threading.Thread(target=self._listen, name="listen to the sandbox", daemon=True).start()
         try:
-            self.walls = Walls(**json.loads(self._line(_STARTING)))
+            self.walls = OSLimits(**json.loads(self._line(_STARTING)))
         except ValueError:
             self.end()
             # A fault of ours, or of a machine too busy: never of the program that waits, and no score of it.
@@ -245,6 +245,6 @@ class _Process:
 
 
 _free: list[_Process] = []
-_turns = Turns(os.cpu_count() or 1)
+_turns = FairSemaphore(os.cpu_count() or 1)
 """No more programs run at once: a clock bounds each, and cases that run side by side must not use up each other's time.
 """

@@ -14,13 +14,13 @@ from .. import home, policy
 from ..events import Fork, Frozen, Recorded
 from ..labs.base.spec import Spec
 from ..runs.context import Resolve
-from ..runs.fork import Plan
+from ..runs.fork import ForkPlan
 from ..runs.labels import BY, Audited, Foretold, Label
-from ..runs.library import NoSuchRun
+from ..runs.library import RunNotFound
 from ..transcript import name_of
 from . import roles
-from .jobs import Jobs
-from .quotas import TooMuch
+from .jobs import JobRunner
+from .quotas import QuotaExceeded
 
 _FORETOLD, _AUDITED = name_of(Foretold), name_of(Audited)
 
@@ -28,7 +28,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class NotYours(NoSuchRun):
+class AccessDenied(RunNotFound):
     """The run is somebody else's; the message says what is kept for its owner."""
 
     title = "This run is somebody else's"
@@ -40,7 +40,7 @@ COOKIES_NEEDED = (
 )
 
 
-class CookiesNeeded(NotYours):
+class CookiesNeeded(AccessDenied):
     """Nobody could know the visitor again, so nothing of theirs is kept; the message says what to do."""
 
     title = "Cookies are needed"
@@ -49,7 +49,7 @@ class CookiesNeeded(NotYours):
         super().__init__(COOKIES_NEEDED)
 
 
-class SealedRun(NoSuchRun):
+class RunSealed(RunNotFound):
     """The visitor may look at the run only as far as they have foretold it; the message says what to do."""
 
     title = "This run is sealed"
@@ -110,21 +110,21 @@ def _signature(code: str) -> str:
 
 
 def _if_known(visitor: Visitor, begin: Callable[P, R]) -> Callable[P, R]:
-    """The same; it raises TooMuch where it is not known who the visitor is."""
+    """The same; it raises QuotaExceeded where it is not known who the visitor is."""
 
     def begun(*args: P.args, **kwargs: P.kwargs) -> R:
         if not visitor.is_in:
-            raise TooMuch("To begin a run here, sign in with the code first.")
+            raise QuotaExceeded("To begin a run here, sign in with the code first.")
         if not visitor.takes_part:
-            raise TooMuch(COOKIES_NEEDED)
+            raise QuotaExceeded(COOKIES_NEEDED)
         return begin(*args, **kwargs)
 
     return begun
 
 
-class Visit:
+class RunAccess:
     """Runs as one visitor may use them: `run` gives one to look at, `own` one to change. What else there is is what
-    Jobs does for an owner, under the same names.
+    JobRunner does for an owner, under the same names.
 
     The owner and the host may do everything with a run. Others may look at one that is shared, download it and say
     what they think of it; they never stop it or go on with it. For a teacher all runs are as if they were shared, and
@@ -132,7 +132,7 @@ class Visit:
     `foretold` what they may see of it (`core.report.redaction`).
     """
 
-    def __init__(self, jobs: Jobs, visitor: Visitor) -> None:
+    def __init__(self, jobs: JobRunner, visitor: Visitor) -> None:
         self._jobs = jobs
         self.visitor = visitor
         self.start = _if_known(visitor, partial(jobs.start, owner=visitor.name))
@@ -165,36 +165,36 @@ class Visit:
         return f"guesses-{self.visitor.name}"
 
     def owns(self, run_id: str) -> bool:
-        """Whether the visitor may do everything with the run; nobody may with a recording. Raises NoSuchRun."""
+        """Whether the visitor may do everything with the run; nobody may with a recording. Raises RunNotFound."""
         if self._jobs.is_recording(run_id):
             return False
         return self.visitor.is_in and (self.may_all or self._jobs.owner(run_id) == self.visitor.name)
 
     def sees(self, run_id: str) -> bool:
-        """Whether the visitor may look at the run. Raises NoSuchRun."""
+        """Whether the visitor may look at the run. Raises RunNotFound."""
         if not self.visitor.is_in:
             return self._jobs.is_recording(run_id)
         return self.owns(run_id) or self.sees_all or self._jobs.shared(run_id)
 
     def shares(self, run_id: str) -> bool:
-        """Whether the visitor says who else may look at the run. Raises NoSuchRun."""
+        """Whether the visitor says who else may look at the run. Raises RunNotFound."""
         return self.owns(run_id) or (self.visitor.is_teacher and not self._jobs.is_recording(run_id))
 
     def replays(self, run_id: str) -> bool:
         """Whether the visitor may ask the run's answers as if they were a model, should there be such a run."""
         try:
             return self.sees(run_id) and not self.is_sealed(run_id)
-        except NoSuchRun:
+        except RunNotFound:
             return False
 
     def is_sealed(self, run_id: str) -> bool:
-        """Whether the visitor may see of the run only what they have foretold. Raises NoSuchRun."""
+        """Whether the visitor may see of the run only what they have foretold. Raises RunNotFound."""
         return self._jobs.sealed(run_id) and not self.shares(run_id)
 
     def foretold(self, run_id: str, case: str) -> Mapping[str, str] | None:
         """Of a case that the visitor may not see whole what they expected of its cards, by card; these they may see.
         None where they may see all. Of a case with an answer that they drew for a blind audit and have not judged they
-        may see nothing that was read. Raises NoSuchRun and NotYours.
+        may see nothing that was read. Raises RunNotFound and AccessDenied.
         """
         self._must_see(run_id)
         if self.is_sealed(run_id):
@@ -210,8 +210,8 @@ class Visit:
         return {} if None in drawn.values() else None
 
     def foretell(self, run_id: str, case: str, card: str, value: str, also: Frozen | None = None) -> None:
-        """Keep what the visitor expects of a card, once; and `also` what the run's lab makes of it. Raises NoSuchRun
-        and NotYours.
+        """Keep what the visitor expects of a card, once; and `also` what the run's lab makes of it. Raises RunNotFound
+        and AccessDenied.
         """
         before = self.foretold(run_id, case)
         self.must_take_part()
@@ -219,65 +219,69 @@ class Visit:
             self._jobs.keeping.say(run_id, self.guesser, case, record, card, self.visitor.name)
 
     def must_take_part(self) -> None:
-        """Raises NotYours, or CookiesNeeded, for a visitor of whom nothing is kept."""
+        """Raises AccessDenied, or CookiesNeeded, for a visitor of whom nothing is kept."""
         if not self.visitor.is_in:
-            raise NotYours("To comment on a run here, sign in with the code first.")
+            raise AccessDenied("To comment on a run here, sign in with the code first.")
         if not self.visitor.takes_part:
             raise CookiesNeeded
 
-    def run(self, run_id: str) -> Seen:
-        """The run, to be looked at. Raises NoSuchRun, NotYours and SealedRun."""
+    def run(self, run_id: str) -> ReadableRun:
+        """The run, to be looked at. Raises RunNotFound, AccessDenied and RunSealed."""
         self._must_see(run_id)
         if self.is_sealed(run_id):
-            raise SealedRun("Guess first: open it as a case, say what you expect of each card, and see what came.")
-        return Seen(self, self._jobs, run_id)
+            raise RunSealed("Guess first: open it as a case, say what you expect of each card, and see what came.")
+        return ReadableRun(self, self._jobs, run_id)
 
-    def behind_the_seal(self, run_id: str) -> Seen:
+    def behind_the_seal(self, run_id: str) -> ReadableRun:
         """The run whole, for `core.report.redaction` alone, which leaves out what the visitor may not see. Raises
-        NoSuchRun and NotYours.
+        RunNotFound and AccessDenied.
         """
         self._must_see(run_id)
-        return Seen(self, self._jobs, run_id)
+        return ReadableRun(self, self._jobs, run_id)
 
     def _must_see(self, run_id: str) -> None:
         if not self.sees(run_id):
-            raise NotYours("Its owner has not shared it. Ask them to press Link and share it, then reload.")
+            raise AccessDenied("Its owner has not shared it. Ask them to press Link and share it, then reload.")
 
-    def own(self, run_id: str) -> Owned:
-        """The run, to be changed. Raises NoSuchRun and NotYours."""
+    def own(self, run_id: str) -> OwnRun:
+        """The run, to be changed. Raises RunNotFound and AccessDenied."""
         self.run(run_id)
         if not self.owns(run_id):
             words = "Only its owner can change this run. You can begin one of your own with the same settings."
-            raise NotYours(words)
-        return Owned(self, self._jobs, run_id)
+            raise AccessDenied(words)
+        return OwnRun(self, self._jobs, run_id)
 
     def share(self, run_id: str, shared: bool) -> None:
-        """Let everyone look at a run, or nobody but its owner any more. Raises NoSuchRun and NotYours."""
+        """Let everyone look at a run, or nobody but its owner any more. Raises RunNotFound and AccessDenied."""
         if not self.shares(run_id):
-            raise NotYours("Only the person who began this run, or a teacher, can share it.")
+            raise AccessDenied("Only the person who began this run, or a teacher, can share it.")
         self._jobs.keeping.share(run_id, shared)
 
     def seal(self, run_id: str, sealed: bool) -> None:
-        """Let others see of a run only what they have foretold, or all of it again. Raises NoSuchRun and NotYours."""
+        """Let others see of a run only what they have foretold, or all of it again. Raises RunNotFound and
+        AccessDenied.
+        """
         if not self.shares(run_id):
-            raise NotYours("Only the person who began this run, or a teacher, can seal it or reveal it.")
+            raise AccessDenied("Only the person who began this run, or a teacher, can seal it or reveal it.")
         self._jobs.keeping.seal(run_id, sealed)
 
-    def plan(self, fork: Fork, spec: Spec | None = None) -> Plan:
-        """What going on from an edited answer would ask. Raises NoSuchRun and NotYours."""
+    def plan(self, fork: Fork, spec: Spec | None = None) -> ForkPlan:
+        """What going on from an edited answer would ask. Raises RunNotFound and AccessDenied."""
         self.run(fork.run)
         return self._jobs.plan(fork, spec)
 
     def fork(self, fork: Fork, resolve: Resolve | None = None, spec: Spec | None = None) -> str:
-        """Go on from an edited answer, as a new run of the visitor's. Raises NoSuchRun, NotYours and TooMuch."""
+        """Go on from an edited answer, as a new run of the visitor's. Raises RunNotFound, AccessDenied and
+        QuotaExceeded.
+        """
         self.run(fork.run)
         return _if_known(self.visitor, self._jobs.fork)(fork, resolve, self.visitor.name, spec)
 
 
-class Seen:
-    """A run that its visitor may look at: what Jobs and Keeping tell of it, under the same names."""
+class ReadableRun:
+    """A run that its visitor may look at: what JobRunner and Annotations tell of it, under the same names."""
 
-    def __init__(self, visit: Visit, jobs: Jobs, run_id: str) -> None:
+    def __init__(self, visit: RunAccess, jobs: JobRunner, run_id: str) -> None:
         self.id = run_id
         self._visit, self._jobs = visit, jobs
         self.watch = partial(jobs.watch, run_id)
@@ -302,17 +306,17 @@ class Seen:
         self.labels = partial(jobs.keeping.labels, run_id)
 
     def say(self, case: str, record: Frozen, item: str) -> None:
-        """Keep what the visitor says of a case, or of a trial of it, in their own name. Raises NotYours."""
+        """Keep what the visitor says of a case, or of a trial of it, in their own name. Raises AccessDenied."""
         self._say(self._visit.labeller, case, record, item)
 
     def label(self, case: str, trial: str, label: Label) -> None:
-        """Keep what the visitor says of a case, or of a trial of it. Raises NotYours."""
+        """Keep what the visitor says of a case, or of a trial of it. Raises AccessDenied."""
         self.say(case, label, trial)
 
     def guess(self, reader: str, case: str, made: Callable[[str], Frozen], item: str) -> None:
         """Keep what the visitor expects, in the round of guesses that the page's address calls `reader`, unless that is
-        what they said last. `made` gives the record for the name that the guesses of that round bear. Raises NotYours,
-        and what `made` raises.
+        what they said last. `made` gives the record for the name that the guesses of that round bear. Raises
+        AccessDenied, and what `made` raises.
         """
         journal, by = self._round(reader)
         record = made(by)
@@ -351,10 +355,10 @@ class Seen:
         return is_theirs or bool(self.labels().keys() - {self._visit.labeller})
 
 
-class Owned:
-    """A run that its visitor may change: what Jobs and Keeping do with it, under the same names."""
+class OwnRun:
+    """A run that its visitor may change: what JobRunner and Annotations do with it, under the same names."""
 
-    def __init__(self, visit: Visit, jobs: Jobs, run_id: str) -> None:
+    def __init__(self, visit: RunAccess, jobs: JobRunner, run_id: str) -> None:
         name = visit.visitor.name
         self.resume = _if_known(visit.visitor, partial(jobs.resume, run_id, owner=name))
         self.cancel = partial(jobs.cancel, run_id)

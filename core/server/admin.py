@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .. import home, journal
-from ..journal import FromTheFuture
-from ..runs.library import NoSuchRun
-from .jobs import Jobs
+from ..journal import NewerSchemaError
+from ..runs.library import RunNotFound
+from .jobs import JobRunner
 
 LONGEST_LINE = 300
 """Characters of the line to everybody."""
@@ -20,7 +20,7 @@ _ASKED = b'"kind":"asked"'
 """Stands in a journal's lines for calls and nowhere else: within a text, quotes are escaped."""
 
 
-class GoingOn(NamedTuple):
+class ActiveRun(NamedTuple):
     """A run that somebody's process is writing now. `owner` is the name of whose it is, empty for one of the command
     line or of a study; `is_here`: it goes on in the app, which can stop it. `is_in_line`: it waits for a place.
     """
@@ -36,24 +36,24 @@ class GoingOn(NamedTuple):
     is_in_line: bool
 
 
-def going_on(jobs: Jobs) -> list[GoingOn]:
+def going_on(jobs: JobRunner) -> list[ActiveRun]:
     """The runs that go on in the home, those of the longest first."""
     found = [_seen(jobs, run) for run in journal.written(jobs.folder)]
     return sorted((one for one in found if one), key=lambda one: (one.since is None, one.since, one.run))
 
 
-def _seen(jobs: Jobs, run: str) -> GoingOn | None:
+def _seen(jobs: JobRunner, run: str) -> ActiveRun | None:
     path = jobs.folder / f"{run}.jsonl"
     models: tuple[str, ...] = ()
     # Another process may end it, or delete it, between two looks.
     try:
         begun = journal.begun(path)
         calls = path.read_bytes().count(_ASKED)
-        with suppress(NoSuchRun):
+        with suppress(RunNotFound):
             models = tuple(sorted(jobs.begun(run, [begun])[1].models)) if begun else ()
-    except (OSError, FromTheFuture):
+    except (OSError, NewerSchemaError):
         return None
-    return GoingOn(
+    return ActiveRun(
         run=run,
         owner=begun.owner if begun else "",
         lab=begun.lab if begun else "",
@@ -74,7 +74,7 @@ def line() -> str:
 
 
 def say(words: str) -> None:
-    """Say it to everybody, on every page, until something else is said or, with no words, nothing. Raises HomeUnusable
+    """Say it to everybody, on every page, until something else is said or, with no words, nothing. Raises DataDirError
     where nothing can be kept.
     """
     home.must_write(home.home())

@@ -12,11 +12,11 @@ from typing import IO, NamedTuple
 
 from .. import journal
 from ..events import Event, Frozen, Recorded, Shared, Started
-from ..journal import FromTheFuture, Journal
+from ..journal import Journal, NewerSchemaError
 from ..runs.context import recorded
 from ..runs.guesses import ABOUT, Played, guesses, path_of
 from ..runs.labels import BY, Kept, Sealing
-from ..runs.library import Journals, NoSuchRun, events_in, kept_path, of_today, said_path, sealed_path, shared_path
+from ..runs.library import RunLibrary, RunNotFound, events_in, kept_path, of_today, said_path, sealed_path, shared_path
 from .quotas import check_stored
 
 _AWAY = 100
@@ -30,7 +30,7 @@ class _Away(NamedTuple):
     file: IO[bytes]
 
 
-class Keeping:
+class Annotations:
     """Shares, seals, titles, hides, labels and deletes the runs of `journals`; every method may be called from any
     thread.
 
@@ -39,7 +39,7 @@ class Keeping:
 
     def __init__(
         self,
-        journals: Journals,
+        journals: RunLibrary,
         ended: Callable[[str], None] = lambda run_id: None,
         forget: Callable[[Iterable[Event]], None] = lambda events: None,
     ) -> None:
@@ -52,7 +52,7 @@ class Keeping:
     def say(self, run_id: str, who: str, case: str, record: Frozen, item: str, owner: str = "", by: str = "") -> None:
         """Keep what a person says about a run, such as a guess: in a journal of their own, so that the run's has one
         writer and no two people's words replace each other. What is said bears the name `by`, or the journal's. Raises
-        NoSuchRun, and TooMuch where the host's room for journals is full.
+        RunNotFound, and QuotaExceeded where the host's room for journals is full.
         """
         check_stored(self._journals.folder)
         said = self._said(run_id, who)
@@ -60,7 +60,7 @@ class Keeping:
 
     def play(self, lab: str, case: str, trial: str, guess: Played, who: str) -> bool:
         """Keep what `who` guesses of a trial in the game of that lab, in the journal of the pack and the player.
-        Whether it was the first guess of that trial; any other changes nothing. Raises TooMuch as `say` does.
+        Whether it was the first guess of that trial; any other changes nothing. Raises QuotaExceeded as `say` does.
         """
         check_stored(self._journals.folder)
         path = path_of(self._journals.folder, guess.pack, who)
@@ -77,22 +77,22 @@ class Keeping:
         return True
 
     def speaker(self, run_id: str, who: str) -> str | None:
-        """The name of the person who speaks of the run as `who`; None where nobody has. Raises NoSuchRun."""
+        """The name of the person who speaks of the run as `who`; None where nobody has. Raises RunNotFound."""
         said = self._said(run_id, who)
         return self._journals.owner(said.stem) if said.exists() and not journal.is_blank(said) else None
 
     def said(self, run_id: str, who: str) -> list[Event]:
-        """What that person said about the run. Raises NoSuchRun."""
+        """What that person said about the run. Raises RunNotFound."""
         said = self._said(run_id, who)
         return [event for event in journal.read(said).events if event.kind == "recorded"] if said.exists() else []
 
     def told(self, run_id: str, who: str) -> tuple[Recorded, ...]:
-        """The same, kept in memory as long as it does not change. Raises NoSuchRun."""
+        """The same, kept in memory as long as it does not change. Raises RunNotFound."""
         return tuple(event for event in events_in(self._said(run_id, who)) if isinstance(event, Recorded))
 
     def labels(self, run_id: str) -> dict[str, list[Recorded]]:
         """What people say of the run's cases and trials (`core.runs.labels`), by the name each says it under. Raises
-        NoSuchRun.
+        RunNotFound.
         """
         name = self._journals.path(run_id).stem
         said = {path: journal.read(path).events for path in sorted(self._journals.folder.glob(f"{name}~{BY}*.jsonl"))}
@@ -102,44 +102,44 @@ class Keeping:
         }
 
     def share(self, run_id: str, shared: bool) -> None:
-        """Let everyone look at a run, or nobody but its owner any more. Raises NoSuchRun."""
+        """Let everyone look at a run, or nobody but its owner any more. Raises RunNotFound."""
         if self._journals.is_recording(run_id):
-            raise NoSuchRun(f"{run_id} is a recording: everyone may look at it.")
+            raise RunNotFound(f"{run_id} is a recording: everyone may look at it.")
         path = shared_path(self._journals.place(run_id))
         self._add(run_id, path, Shared(run=path.stem, shared=shared))
 
     def seal(self, run_id: str, sealed: bool) -> None:
-        """Let others see of a run what they have foretold, or all of it again. Raises NoSuchRun."""
+        """Let others see of a run what they have foretold, or all of it again. Raises RunNotFound."""
         if self._journals.is_recording(run_id):
-            raise NoSuchRun(f"{run_id} is a recording: everyone may look at it.")
+            raise RunNotFound(f"{run_id} is a recording: everyone may look at it.")
         path = sealed_path(self._journals.place(run_id))
         self._add(run_id, path, recorded(path.stem, Sealing(sealed=sealed), "run"))
 
     def keep(self, run_id: str, kept: Kept, owner: str = "") -> None:
-        """Keep the run so from now on. Raises NoSuchRun."""
+        """Keep the run so from now on. Raises RunNotFound."""
         if self._journals.is_recording(run_id):
-            raise NoSuchRun(f"{run_id} is a recording: it stays as it is.")
+            raise RunNotFound(f"{run_id} is a recording: it stays as it is.")
         path = kept_path(self._journals.place(run_id))
         self._add(run_id, path, recorded(path.stem, kept, "run"), owner)
 
     def kept(self, run_id: str) -> Kept:
-        """How its owner keeps the run. Raises NoSuchRun."""
+        """How its owner keeps the run. Raises RunNotFound."""
         path = kept_path(self._journals.place(run_id))
         said = journal.read(path).events if path.exists() else []
         return Kept.model_validate(said[-1].data) if said and isinstance(said[-1], Recorded) else Kept()
 
     def delete(self, run_id: str, who: str = "") -> None:
         """Delete the run, with what was said about it: nothing of it stands in the home any more. `who` may bring it
-        back until this process ends, or a hundred others were deleted. Raises NoSuchRun, and JournalInUse where it goes
-        on.
+        back until this process ends, or a hundred others were deleted. Raises RunNotFound, and JournalInUse where it
+        goes on.
         """
         path = self._journals.path(run_id)
         if self._journals.is_recording(run_id):
-            raise NoSuchRun(f"{run_id} is a recording: it stays where it is.")
+            raise RunNotFound(f"{run_id} is a recording: it stays where it is.")
         # Nobody goes on with it meanwhile.
         with Journal(self._journals.place(run_id)):
             # Of what a later version wrote the answers stay that were kept.
-            with suppress(FromTheFuture):
+            with suppress(NewerSchemaError):
                 self._forget(journal.read(path).events)
             file = TemporaryFile(dir=self._journals.folder)  # noqa: SIM115  it is open as long as it can be brought back
             journals = [*self._journals.folder.glob(f"{run_id}~*.jsonl"), path]
@@ -158,9 +158,9 @@ class Keeping:
         return [run for run, away in self._away.items() if away.by == who]
 
     def undo(self, run_id: str, who: str = "") -> None:
-        """Bring back a run that `who` deleted. Raises NoSuchRun where there is none."""
+        """Bring back a run that `who` deleted. Raises RunNotFound where there is none."""
         if run_id not in self.deleted(who):
-            raise NoSuchRun(f"{run_id} can no longer be brought back.")
+            raise RunNotFound(f"{run_id} can no longer be brought back.")
         # Not in pieces, whatever happens meanwhile.
         with TemporaryDirectory(prefix=".undone-", dir=self._journals.folder) as aside:
             with zipfile.ZipFile(self._away[run_id].file) as away:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import home
-from ..lease import Held, Lease
+from ..lease import Lease, LeaseHeld
 
 if TYPE_CHECKING:
     import httpx2
@@ -37,14 +37,14 @@ class NotLent(Exception):
 def claim(url: str) -> None:
     """Serve this home from now on, at `url` on this machine. A home that is read-only is not claimed.
 
-    Raises AlreadyServed where another app does, and HomeUnusable.
+    Raises AlreadyServed where another app does, and DataDirError.
     """
     folder = home.home()
     if folder in _leases or not os.access(folder, os.W_OK):
         return
     try:
         _leases[folder] = Lease(folder / ".app")
-    except Held as held:
+    except LeaseHeld as held:
         at = f"at {there}" if (there := _url()) else f"in {held.who}"
         raise AlreadyServed(
             f"Another copy of this app serves {folder} already, {at}. Use that one, or set EXPLAIN_HOME to another "

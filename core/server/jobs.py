@@ -14,21 +14,21 @@ from typing import Any
 
 from .. import journal, policy
 from ..events import Event, Fork, Frozen, Model, Token
-from ..journal import FromTheFuture, Journal, JournalFull, JournalInUse
-from ..labs.base.lab import Lab, Prior, Reads
+from ..journal import Journal, JournalFull, JournalInUse, NewerSchemaError
+from ..labs.base.lab import Lab, Prerequisite, Reads
 from ..labs.base.spec import Spec
 from ..runs import fairness, prerequisites
 from ..runs.context import Resolve
 from ..runs.driver import Driver, new_reading
-from ..runs.engine import Addition, Going, new_id
+from ..runs.engine import RunRequest, UserInput, new_id
 from ..runs.fairness import WHOSE
-from ..runs.fork import Plan, fork_of, forked, inputs, narrowed, planned
-from ..runs.library import Journals, NoSuchRun, Watch, of_today
+from ..runs.fork import ForkPlan, fork_of, forked, inputs, narrowed, planned
+from ..runs.library import RunLibrary, RunNotFound, Watch, of_today
 from ..transcript import Transcript
-from .annotations import Keeping
-from .quotas import Allowance, Charge, free_of_charge, planned_calls
-from .run_queue import Line
-from .usage import Taken
+from .annotations import Annotations
+from .quotas import Charge, Quotas, free_of_charge, planned_calls
+from .run_queue import RunQueue
+from .usage import CallUsage
 
 Replaying = Callable[[str, Iterable[Event]], Model]
 """A model that answers what a run's journal holds, and nothing else; by the run's id and events."""
@@ -39,7 +39,7 @@ def _in_the_run() -> Iterator[None]:
     try:
         yield
     except LookupError as error:
-        raise NoSuchRun(str(error)) from None
+        raise RunNotFound(str(error)) from None
 
 
 def _run_and_close(loop: asyncio.AbstractEventLoop) -> None:
@@ -71,7 +71,7 @@ class Job:
     journal: Journal
     owner: str
     number: int | None
-    allowance: Allowance
+    allowance: Quotas
     partial: dict[str, str] = field(default_factory=dict)
     prior: str = ""
     task: asyncio.Task[None] | None = None
@@ -90,11 +90,11 @@ class Job:
             self.partial.pop(getattr(event, "call", None) or "", None)
 
 
-class Jobs(Journals):
+class JobRunner(RunLibrary):
     """The runs of a folder as they go on: starts, resumes, cancels and shows them. One for the whole process; every
     method may be called from any thread.
 
-    `ended(run_id)` is called, on the loop's thread, after a run's last event is on disk; `forget` as of `Keeping`.
+    `ended(run_id)` is called, on the loop's thread, after a run's last event is on disk; `forget` as of `Annotations`.
     """
 
     def __init__(
@@ -110,13 +110,13 @@ class Jobs(Journals):
         super().__init__(folder, labs, recordings)
         self._driver = Driver(labs, resolve, folder)
         self._ended = ended
-        self.keeping = Keeping(self, ended, forget)
+        self.keeping = Annotations(self, ended, forget)
         self._jobs: dict[str, Job] = {}
         self._troubles: dict[str, str] = {}
-        self._allowance = Allowance(folder, charge)
+        self._allowance = Quotas(folder, charge)
         self._registry = threading.Lock()
         self._loop = asyncio.new_event_loop()
-        self._line = Line(self._allowance, self._loop)
+        self._line = RunQueue(self._allowance, self._loop)
         threading.Thread(target=_run_and_close, args=[self._loop], name="runs", daemon=True).start()
         self._stop = weakref.finalize(self, _stop_idle, self._loop)
         # Runs that go on at the end of the process end with it.
@@ -130,20 +130,20 @@ class Jobs(Journals):
 
     def start(self, lab: str, spec: Spec, resolve: Resolve | None = None, owner: str = "") -> str:
         """Begin a run and return its id at once. `resolve` finds this run's models, where they are not everyone's;
-        `owner` names the person it is for. Raises TooMuch.
+        `owner` names the person it is for. Raises QuotaExceeded.
         """
         calls = self._calls(self.labs[lab], spec)
         for first in prerequisites.of(self.labs[lab], spec).values():
-            if isinstance(first, Prior) and self.lacks(first, owner):
+            if isinstance(first, Prerequisite) and self.lacks(first, owner):
                 more = self._calls(first.lab, first.spec)
                 calls = more if calls is None else calls + (more or 0)
-        return self._new(Going(self.labs[lab], spec, new_id(lab)), resolve, owner, calls)
+        return self._new(RunRequest(self.labs[lab], spec, new_id(lab)), resolve, owner, calls)
 
     def resume(
         self,
         run_id: str,
         resolve: Resolve | None = None,
-        additions: Sequence[Addition] = (),
+        additions: Sequence[UserInput] = (),
         owner: str = "",
         failed_too: bool = False,
     ) -> None:
@@ -151,10 +151,10 @@ class Jobs(Journals):
         One that completed is left as it is, unless it is given something, its journal has lost lines, or what failed in
         it is to be asked again (`failed_too`).
 
-        Raises NoSuchRun, JournalInUse where it is still going on, and TooMuch.
+        Raises RunNotFound, JournalInUse where it is still going on, and QuotaExceeded.
         """
         if self.is_recording(run_id):
-            raise NoSuchRun(f"{run_id} is a recording: it does not go on.")
+            raise RunNotFound(f"{run_id} is a recording: it does not go on.")
         job = self._job(run_id, False, owner, self._calls_of(run_id))
         try:
             with of_today():
@@ -165,22 +165,22 @@ class Jobs(Journals):
         except BaseException:
             self._end(job)
             raise
-        going = Going(lab, spec, run_id, history, additions, mend)
+        going = RunRequest(lab, spec, run_id, history, additions, mend)
         self._loop.call_soon_threadsafe(self._begin, job, going, resolve)
 
     def reread(self, run_id: str, replaying: Replaying, owner: str = "") -> str:
         """Read a run's raw answers again, by the rules of now: a new run, which asks no model.
 
-        Raises NoSuchRun, and TooMuch.
+        Raises RunNotFound, and QuotaExceeded.
         """
         history = self.events(run_id)
         lab, spec = self.begun(run_id, history)
         model = replaying(run_id, history)
         return self._new(new_reading(lab, spec, run_id, history), lambda id: model, owner, None)
 
-    def plan(self, fork: Fork, spec: Spec | None = None) -> Plan:
+    def plan(self, fork: Fork, spec: Spec | None = None) -> ForkPlan:
         """What going on from the edit would ask, without a call, by the run's specification or another `spec`. Raises
-        NoSuchRun.
+        RunNotFound.
         """
         history = self.events(fork.run)
         lab, begun = self.begun(fork.run, history)
@@ -189,13 +189,13 @@ class Jobs(Journals):
 
     def fork(self, fork: Fork, resolve: Resolve | None = None, owner: str = "", spec: Spec | None = None) -> str:
         """Go on from an edited answer, as a new run, which asks only what depends on the edit; by the run's
-        specification or another `spec`. Raises NoSuchRun, and TooMuch.
+        specification or another `spec`. Raises RunNotFound, and QuotaExceeded.
         """
         history = self.events(fork.run)
         lab, begun = self.begun(fork.run, history)
         spec = spec or begun
         models = self._forked(fork, resolve, history)
-        going = Going(lab, spec, new_id(lab.name), additions=inputs(lab, history, fork), forked_from=fork)
+        going = RunRequest(lab, spec, new_id(lab.name), additions=inputs(lab, history, fork), forked_from=fork)
         return self._new(going, models, owner, self._calls(narrowed(lab, fork), spec))
 
     def cancel(self, run_id: str) -> None:
@@ -214,25 +214,25 @@ class Jobs(Journals):
         return asyncio.run_coroutine_threadsafe(going, self._loop)
 
     def path(self, run_id: str) -> Path:
-        """Where the run's journal lies. Raises NoSuchRun, with the reason where it could not write its first line."""
+        """Where the run's journal lies. Raises RunNotFound, with the reason where it could not write its first line."""
         try:
             return super().path(run_id)
-        except NoSuchRun:
+        except RunNotFound:
             if trouble := self.trouble(run_id):
-                raise NoSuchRun(trouble) from None
+                raise RunNotFound(trouble) from None
             raise
 
     def active(self, run_id: str) -> bool:
-        """Whether the run goes on now, here or in another process. Raises NoSuchRun."""
+        """Whether the run goes on now, here or in another process. Raises RunNotFound."""
         return self.here(run_id) or journal.is_written(self.path(run_id))
 
     def here(self, run_id: str) -> bool:
         """Whether the run goes on in this process, which alone can cancel it."""
         return self._going(run_id) is not None
 
-    def spent_today(self) -> dict[str, Taken]:
+    def spent_today(self) -> dict[str, CallUsage]:
         """What runs took since midnight (UTC), by the names of their owners; empty for those of the command line.
-        Raises HomeUnusable.
+        Raises DataDirError.
         """
         return self._allowance.each()
 
@@ -257,22 +257,22 @@ class Jobs(Journals):
         return self._troubles.get(run_id, "")
 
     def watch(self, run_id: str, case: str = "") -> Watch:
-        """The run, to be looked at again and again. Raises NoSuchRun."""
+        """The run, to be looked at again and again. Raises RunNotFound."""
         watch = Watch(self.path(run_id), lambda: self._unfinished(run_id), case)
         with of_today():
             watch.look()
         return watch
 
-    def came_to(self, first: Prior, owner: str = "") -> Frozen | None:
+    def came_to(self, first: Prerequisite, owner: str = "") -> Frozen | None:
         """What a run of the owner's would stand on without making it: None where it was not made, or has no result."""
         return prerequisites.record_of(first, self.folder, self._seen_by(owner))
 
-    def lacks(self, first: Prior, owner: str = "") -> bool:
+    def lacks(self, first: Prerequisite, owner: str = "") -> bool:
         """Whether what a run of the owner's stands on is wanted and has still to be made."""
         return first.wanted and self.came_to(first, owner) is None
 
     def made(self, lab: Lab, read: Reads, owner: str = "") -> Iterator[tuple[Spec, Frozen]]:
-        """What each specification of that lab came to, of the runs that the owner may look at (`Prior.read`)."""
+        """What each specification of that lab came to, of the runs that the owner may look at (`Prerequisite.read`)."""
         return prerequisites.records(lab, read, self.folder, self._seen_by(owner))
 
     def like(self, lab: Lab, spec: Spec, owner: str = "") -> Iterator[tuple[str, Transcript]]:
@@ -280,15 +280,15 @@ class Jobs(Journals):
         return prerequisites.like(lab, spec, self.folder, self._seen_by(owner))
 
     def _calls(self, lab: Lab, spec: Spec) -> int | None:
-        """How many calls a run makes at most that count; None where it asks robots and replays alone. Raises TooMuch
-        for more than one run may make.
+        """How many calls a run makes at most that count; None where it asks robots and replays alone. Raises
+        QuotaExceeded for more than one run may make.
         """
         calls = planned_calls(lab, spec)
         return calls if any(map(self._allowance.counts, spec.models)) else None
 
     def _calls_of(self, run_id: str) -> int | None:
         """The same of a run that goes on, of which it is not known how many are left."""
-        with suppress(NoSuchRun, FromTheFuture, OSError):
+        with suppress(RunNotFound, NewerSchemaError, OSError):
             begun = journal.begun(self.path(run_id))
             _, spec = self.begun(run_id, [begun] if begun else [])
             return 0 if any(map(self._allowance.counts, spec.models)) else None
@@ -306,13 +306,13 @@ class Jobs(Journals):
         job = self._going(run_id)
         return dict(job.partial) if job else {}
 
-    def _new(self, going: Going, resolve: Resolve | None, owner: str, calls: int | None) -> str:
-        """Begin a run that makes so many calls at most, or none that counts (None); its id. Raises TooMuch."""
+    def _new(self, going: RunRequest, resolve: Resolve | None, owner: str, calls: int | None) -> str:
+        """Begin a run that makes so many calls at most, or none that counts (None); its id. Raises QuotaExceeded."""
         self._loop.call_soon_threadsafe(self._begin, self._job(going.id, True, owner, calls), going, resolve)
         return going.id
 
     def _job(self, run_id: str, new: bool, owner: str, calls: int | None) -> Job:
-        """The right to write the run's journal, registered. Raises TooMuch."""
+        """The right to write the run's journal, registered. Raises QuotaExceeded."""
         number = self._allowance.begin(run_id, owner, calls)
         try:
             return self._registered(run_id, new, owner, number)
@@ -352,14 +352,14 @@ class Jobs(Journals):
         everyone = policy.allows("others")
         return lambda run: everyone or self.owner(run) == owner or (self.shared(run) and not self.sealed(run))
 
-    def _begin(self, job: Job, going: Going, resolve: Resolve | None) -> asyncio.Task[None]:
+    def _begin(self, job: Job, going: RunRequest, resolve: Resolve | None) -> asyncio.Task[None]:
         """Begin the job's task, on the loop's thread."""
         # A callback and not a `finally`: a task cancelled before its first step never enters its body.
         job.task = self._loop.create_task(self._execute(job, going, resolve))
         job.task.add_done_callback(lambda task: self._end(job, None if task.cancelled() else task.exception()))
         return job.task
 
-    async def _execute(self, job: Job, going: Going, resolve: Resolve | None) -> None:
+    async def _execute(self, job: Job, going: RunRequest, resolve: Resolve | None) -> None:
         WHOSE.set(job.owner or job.id)
         found = resolve or self._driver.resolve
         driver = replace(self._driver, resolve=found, owner=job.owner, sees=self._seen_by(job.owner))
@@ -368,7 +368,7 @@ class Jobs(Journals):
             ready=lambda: self._line.wait(job.number),
         )  # fmt: skip
 
-    async def _first(self, job: Job, first: Going, resolve: Resolve | None) -> None:
+    async def _first(self, job: Job, first: RunRequest, resolve: Resolve | None) -> None:
         """Make what `job` stands on: a run of its own, for the same owner."""
         # Its calls were counted when the run that wants it began, in whose place it is made.
         within = self._registered(first.id, True, job.owner, None)

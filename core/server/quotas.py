@@ -14,12 +14,12 @@ from pathlib import Path
 
 from .. import home, journal, policy
 from ..events import Answered, Asked, CallFailed, Event, Failed, OutOfReach
-from ..journal import FromTheFuture, JournalFull, JournalInUse
+from ..journal import JournalFull, JournalInUse, NewerSchemaError
 from ..labs.base.lab import Lab
 from ..labs.base.spec import MOST_CASES, Spec
 from ..runs.library import is_shared
 from . import roles
-from .usage import Counted, Taken, Tally, of_home
+from .usage import CallUsage, UsageLedger, UsageTally, of_home
 
 log = logging.getLogger(__name__)
 
@@ -38,19 +38,19 @@ def free_of_charge(model: str, prompt: int, completion: int) -> float:
     return 0.0
 
 
-class TooMuch(Exception):
+class QuotaExceeded(Exception):
     """More than is allowed here; the message says what, and what to do instead."""
 
 
 def planned_calls(lab: Lab, spec: Spec) -> int:
-    """How many calls a run makes at most; 0 where nothing limits them or the lab cannot tell. Raises TooMuch."""
+    """How many calls a run makes at most; 0 where nothing limits them or the lab cannot tell. Raises QuotaExceeded."""
     limits = ("calls_a_run", "calls_a_day", "calls_of_all_a_day")
     if lab.calls is None or all(policy.limit(name) is None for name in limits):
         return 0
     calls = lab.calls(spec, sum(1 for _ in islice(lab.cases(spec), MOST_CASES)))
     most = policy.limit("calls_a_run")
     if most is not None and calls > most:
-        raise TooMuch(
+        raise QuotaExceeded(
             f"This run would make {calls:,} calls, and here one may make {most:,}. Choose fewer cases or fewer "
             "trials, or make several runs."
         )
@@ -69,7 +69,7 @@ def is_counted() -> bool:
     return any(policy.limit(name) is not None for name in _COUNTED)
 
 
-class Allowance:
+class Quotas:
     """What the runs of `folder` have taken, today's calls by the name of whose they are, and whether there is room for
     one more. May be used from any thread.
     """
@@ -79,7 +79,7 @@ class Allowance:
         self._charge = charge
 
     @cached_property
-    def counted(self) -> Counted:
+    def counted(self) -> UsageLedger:
         """The counts of this home."""
         return of_home()
 
@@ -87,12 +87,12 @@ class Allowance:
         """Whether calls of that model count."""
         return self._charge(model, 0, 0) is not None
 
-    def taken(self, owner: str | None) -> Taken:
+    def taken(self, owner: str | None) -> CallUsage:
         """What that person's runs took since midnight (UTC); everybody's for None."""
         with self._tally() as tally:
             return tally.taken(owner)
 
-    def each(self) -> dict[str, Taken]:
+    def each(self) -> dict[str, CallUsage]:
         """What each person's runs took since midnight (UTC), also where nothing is counted."""
         if not is_counted():
             return of_journals(self._folder, _today(), self._charge).of
@@ -100,7 +100,7 @@ class Allowance:
             return dict(tally.of)
 
     @contextmanager
-    def _tally(self) -> Iterator[Tally]:
+    def _tally(self) -> Iterator[UsageTally]:
         """What today's calls took, in one step. At its first use on a day the journals are read; from then on `admit`
         counts.
         """
@@ -112,13 +112,13 @@ class Allowance:
 
     def begin(self, run: str, owner: str, calls: int | None) -> int | None:
         """Count one more run, of so many calls at most, or none that counts (None). Its number; None where nothing is
-        counted. Raises TooMuch where the runs that go on or wait in line leave no room for it, or the day's other calls
-        leave none for its calls.
+        counted. Raises QuotaExceeded where the runs that go on or wait in line leave no room for it, or the day's other
+        calls leave none for its calls.
         """
         try:
             home.must_write(self._folder)
-        except home.HomeUnusable as error:
-            raise TooMuch(str(error)) from None
+        except home.DataDirError as error:
+            raise QuotaExceeded(str(error)) from None
         check_stored(self._folder)
         if not is_counted():
             return None
@@ -154,32 +154,32 @@ class Allowance:
         mine, everybody = (self.counted.going_on(of).runs for of in (owner, None))
         most = roles.limit("runs_at_once", owner)
         if most is not None and mine >= most:
-            raise TooMuch(
+            raise QuotaExceeded(
                 f"As many runs as you have going on now ({mine}) is as many as are allowed here. Wait until "
                 "one is over, or stop one."
             )
         places, waiting = policy.limit("runs_of_all"), policy.limit("runs_in_line")
         if places is not None and waiting is not None and everybody >= places + waiting:
-            raise TooMuch(
+            raise QuotaExceeded(
                 f"As many runs as people have going on now or waiting in line ({everybody}) is as many as are "
                 "allowed here. Come back a little later."
             )
 
-    def _check_day(self, tally: Tally, owner: str, calls: int) -> None:
+    def _check_day(self, tally: UsageTally, owner: str, calls: int) -> None:
         for name, of, whose in (("calls_a_day", owner, "you"), ("calls_of_all_a_day", None, "all people together")):
             most, used = _limit(name, of), tally.taken(of).calls + self.counted.going_on(of).ahead
             if most is not None and used + max(calls, 1) > most:
-                raise TooMuch(
+                raise QuotaExceeded(
                     f"Here {whose} may make {most:,} calls a day, and {used:,} are made or on their way. Choose a "
                     "smaller run, or come back tomorrow (the day begins at midnight UTC)."
                 )
         if words := self._spent(tally, owner):
-            raise TooMuch(words)
+            raise QuotaExceeded(words)
 
-    def _spent(self, tally: Tally, owner: str) -> str:
+    def _spent(self, tally: UsageTally, owner: str) -> str:
         """Why the day has no further call of `owner`; empty where it has."""
         for of, whose, last in ((owner, "you", "a_day"), (None, "all people together", "of_all_a_day")):
-            limits = [_limit(f"{name}_{last}", of) for name in Taken._fields]
+            limits = [_limit(f"{name}_{last}", of) for name in CallUsage._fields]
             if limits == [None, None]:
                 continue
             for most, used, what in zip(limits, tally.taken(of), ("calls", "US cents"), strict=True):
@@ -202,10 +202,10 @@ def _out_of_reach(words: str) -> OutOfReach:
 
 
 def check_stored(folder: Path) -> None:
-    """Raises TooMuch where the host's limit for what is kept in the folder is reached."""
+    """Raises QuotaExceeded where the host's limit for what is kept in the folder is reached."""
     most = policy.limit("stored_mb")
     if most is not None and stored(folder) >= most * 1_000_000:
-        raise TooMuch(
+        raise QuotaExceeded(
             f"The {most:,} MB that this host has for runs are full. Nothing of what is there is lost; ask the "
             "host to make room."
         )
@@ -223,7 +223,7 @@ def _stored(folder: Path, tens: float) -> int:
         return answers + sum(entry.stat().st_size for entry in entries if entry.is_file(follow_symlinks=False))
 
 
-def _count(tally: Tally, charge: Charge, owner: str, event: Event) -> None:
+def _count(tally: UsageTally, charge: Charge, owner: str, event: Event) -> None:
     """Count what an event says of a call. A call takes what it may take at most until its answer says what it took; one
     whose answer never says has taken that. What came from a cache took nothing.
     """
@@ -233,17 +233,17 @@ def _count(tally: Tally, charge: Charge, owner: str, event: Event) -> None:
     if charge(model, 0, 0) is None:
         return
     if isinstance(event, Failed):
-        tally.take(owner, call, Taken(), None)
+        tally.take(owner, call, CallUsage(), None)
         return
     if isinstance(event, Asked):
         most = _at_most(event)
-        tally.take(owner, call, Taken(1, _cents(charge, model, most)), most)
+        tally.take(owner, call, CallUsage(1, _cents(charge, model, most)), most)
         return
     most = tally.most(call)
     said = (0, 0) if event.cached else (event.usage.prompt_tokens, event.usage.completion_tokens)
     prompt, completion = (one if now is None else _bounded(now) for now, one in zip(said, most, strict=True))
     less = _cents(charge, model, (prompt, completion)) - _cents(charge, model, most)
-    tally.take(owner, call, Taken(0, less), None)
+    tally.take(owner, call, CallUsage(0, less), None)
 
 
 def _cents(charge: Charge, model: str, tokens: tuple[int, int]) -> float:
@@ -265,9 +265,9 @@ def _today() -> str:
     return f"{datetime.now(UTC):%Y-%m-%d}"
 
 
-def of_journals(folder: Path, day: str, charge: Charge = free_of_charge) -> Tally:
+def of_journals(folder: Path, day: str, charge: Charge = free_of_charge) -> UsageTally:
     """What the journals of the folder tell of that day, as YYYY-MM-DD."""
-    tally = Tally()
+    tally = UsageTally()
     midnight = datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()
     on_day = f'"at":"{day}T'.encode()
     for path in folder.glob("*.jsonl"):
@@ -282,7 +282,7 @@ def of_journals(folder: Path, day: str, charge: Charge = free_of_charge) -> Tall
                         # A damaged line tells of no call.
                         with suppress(ValueError):
                             _count(tally, charge, owner, journal.from_line(line.rstrip(b"\n"))[0])
-        except (OSError, FromTheFuture):
+        except (OSError, NewerSchemaError):
             continue
     return tally
 
@@ -323,7 +323,7 @@ def forget(folder: Path, days: int) -> list[str]:
 def _else_kept(path: Path) -> Iterator[None]:
     try:
         yield
-    except (OSError, FromTheFuture, JournalFull, JournalInUse) as error:
+    except (OSError, NewerSchemaError, JournalFull, JournalInUse) as error:
         log.warning("%s is kept: %s", path, error)
 
 

@@ -40,7 +40,7 @@ class NotSignedIn(Exception):
 
 def enter(visitor: str, code: str, address: str) -> str:
     """What the visitor of that name is from now on, who typed `code` at that network address. Raises NotSignedIn for a
-    wrong code, and for any while wrong ones keep that address waiting; and HomeUnusable.
+    wrong code, and for any while wrong ones keep that address waiting; and DataDirError.
     """
     role, who = policy.role_by(code), network_of(address)
     counts = usage.of_home()
@@ -59,7 +59,7 @@ def _time(seconds: float) -> str:
 
 
 def sign_in(visitor: str, role: str) -> None:
-    """Keep that the visitor of that name typed the code for `role`. Raises HomeUnusable where nothing can be kept."""
+    """Keep that the visitor of that name typed the code for `role`. Raises DataDirError where nothing can be kept."""
     home.must_write(home.home())
     home.write(_file(visitor), _number(visitor, role).encode())
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from .quotas import Allowance, is_counted
+from .quotas import Quotas, is_counted
 
 
-class Line:
-    """Runs that wait on `loop`, by their numbers (`Allowance.begin`); one without a number needs no place."""
+class RunQueue:
+    """Runs that wait on `loop`, by their numbers (`Quotas.begin`); one without a number needs no place."""
 
-    def __init__(self, allowance: Allowance, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, allowance: Quotas, loop: asyncio.AbstractEventLoop) -> None:
         self._allowance = allowance
         self._loop = loop
         self._turn = threading.Lock()

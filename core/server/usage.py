@@ -28,43 +28,43 @@ _ALL = "*"
 """Whose counts are those of all together."""
 
 
-class Taken(NamedTuple):
+class CallUsage(NamedTuple):
     """Calls, and the US cents that they cost."""
 
     calls: int = 0
     cents: float = 0.0
 
 
-class GoingOn(NamedTuple):
+class OpenRuns(NamedTuple):
     """How many runs go on or wait in line, and how many calls they may still make, as far as that was known."""
 
     runs: int
     ahead: int
 
 
-class Tally:
+class UsageTally:
     """What the calls of a day took, by the owner of their run; and of those under way, by run and call, the most tokens
     of a prompt and of an answer that they may take. To be used by one thread at a time.
     """
 
     def __init__(self) -> None:
-        self.of: dict[str, Taken] = {}
+        self.of: dict[str, CallUsage] = {}
         self.under_way: dict[tuple[str, str], tuple[int, int]] = {}
 
     def most(self, call: tuple[str, str]) -> tuple[int, int]:
         """What a call that is under way may take; nothing where it is not."""
         return self.under_way.get(call, (0, 0))
 
-    def taken(self, owner: str | None) -> Taken:
+    def taken(self, owner: str | None) -> CallUsage:
         """What the calls of that person's runs took; of everybody's for None."""
         if owner is not None:
-            return self.of.get(owner, Taken())
-        return Taken(sum(one.calls for one in self.of.values()), sum(one.cents for one in self.of.values()))
+            return self.of.get(owner, CallUsage())
+        return CallUsage(sum(one.calls for one in self.of.values()), sum(one.cents for one in self.of.values()))
 
-    def take(self, owner: str, call: tuple[str, str], taken: Taken, most: tuple[int, int] | None) -> None:
+    def take(self, owner: str, call: tuple[str, str], taken: CallUsage, most: tuple[int, int] | None) -> None:
         """Add what a call of the owner's took. It is under way, and may take so much at `most`; None: it is not."""
-        calls, cents = self.of.get(owner, Taken())
-        self.of[owner] = Taken(calls + taken.calls, cents + taken.cents)
+        calls, cents = self.of.get(owner, CallUsage())
+        self.of[owner] = CallUsage(calls + taken.calls, cents + taken.cents)
         if most is None:
             self.under_way.pop(call, None)
         else:
@@ -82,7 +82,7 @@ class _Run:
     has_place: bool = False
 
 
-class Counted:
+class UsageLedger:
     """The counts of one app. May be used from any thread."""
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class Counted:
         """Held while something is looked up and counted in one step."""
 
         self.day = ""
-        self.tally = Tally()
+        self.tally = UsageTally()
         """What the calls of `day` took; to be used with `turn`."""
 
         self._numbers = count(1)
@@ -101,11 +101,11 @@ class Counted:
         """How many wrong codes, and when the last one, by address."""
         self._tabs: dict[str, list[str]] = {}
 
-    def going_on(self, owner: str | None) -> GoingOn:
+    def going_on(self, owner: str | None) -> OpenRuns:
         """That person's runs; everybody's for None."""
         with self.turn:
             runs = [one for one in self._runs.values() if owner is None or one.owner == owner]
-            return GoingOn(len(runs), sum(one.ahead for one in runs))
+            return OpenRuns(len(runs), sum(one.ahead for one in runs))
 
     def begin(self, run: str, owner: str, calls: int) -> int:
         """Put a run, which may make so many calls, at the end of the line. Its number."""
@@ -205,12 +205,12 @@ class Counted:
 
 
 @cache
-def _counted(path: Path) -> Counted:
-    return Counted()
+def _counted(path: Path) -> UsageLedger:
+    return UsageLedger()
 
 
-def of_home() -> Counted:
-    """The counts of the app on this home. Raises HomeUnusable."""
+def of_home() -> UsageLedger:
+    """The counts of the app on this home. Raises DataDirError."""
     return _counted(home.home())
 
 

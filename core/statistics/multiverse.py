@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Choice(NamedTuple):
+class AnalysisChoice(NamedTuple):
     """A choice (rules, simulator, votes), what was tried, and by how much the figure `moves` on average where this
     choice alone changes: largest minus smallest. None where it never changes alone.
     """
@@ -35,7 +35,7 @@ class Multiverse:
     low: float | None
     high: float | None
     missing: int
-    choices: tuple[Choice, ...]
+    choices: tuple[AnalysisChoice, ...]
     items: pd.DataFrame
 
 
@@ -68,7 +68,7 @@ def multiverse(frame: pd.DataFrame, choices: Sequence[str], item: str = "item", 
     moved, found = [], []
     for name in names:
         gaps, changes = _alone(name, names, universes, table)
-        moved.append(Choice(name, tuple(tried[name].unique()), sum(gaps) / len(gaps) if gaps else None))
+        moved.append(AnalysisChoice(name, tuple(tried[name].unique()), sum(gaps) / len(gaps) if gaps else None))
         found.append(changes)
     moved.sort(key=lambda choice: -1 if choice.moves is None else choice.moves, reverse=True)
     items = pd.concat(found, ignore_index=True)

@@ -19,7 +19,7 @@ from ..runs.labels import Audited
 from ..statistics import Agreement, Interval, Stratum, allotted, weighted_kappa, weighted_share
 from ..transcript import name_of
 from .filters import Filter, condition
-from .listing import Place
+from .listing import RowPlace
 from .matching import ROBOT
 from .queries import SEEN
 from .rereadings import first_of, versions
@@ -35,23 +35,23 @@ STRATA = 12
 TOGETHER = "what is rare"
 
 
-class Reading(NamedTuple):
+class SampledReading(NamedTuple):
     """An answer that can be sampled: where it is, its outcome, and what the updated parser read in it."""
 
-    place: Place
+    place: RowPlace
     stratum: str
 
 
 @dataclass(frozen=True)
-class Drawn:
+class AuditEntry:
     """One that was drawn, by whom, and what the person reads in it."""
 
-    place: Place
+    place: RowPlace
     who: str
     entry: Audited
 
 
-class Reader(NamedTuple):
+class ReaderAccuracy(NamedTuple):
     """How often a set of rules (`paper`, `repaired`), or a detector by its name, is right by a blind audit: the `share`
     of the whole population, with what corrects for chance; `right` of `n` of those that were judged.
     """
@@ -64,7 +64,7 @@ class Reader(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Audit:
+class AuditDraw:
     """A draw of `of` readings from a `population`, of which `here` are still there. `unsure`: how many the person could
     not tell. `readers` is empty until all that are here were judged: who looks at a figure on the way could stop where
     it pleases.
@@ -75,19 +75,19 @@ class Audit:
     who: str
     of: int
     population: int
-    drawn: tuple[Drawn, ...]
+    drawn: tuple[AuditEntry, ...]
     unsure: int
-    readers: tuple[Reader, ...]
+    readers: tuple[ReaderAccuracy, ...]
 
     @property
-    def left(self) -> list[Drawn]:
+    def left(self) -> list[AuditEntry]:
         """What is still to be judged, in the order in which it was drawn."""
         return [one for one in self.drawn if one.entry.said is None]
 
 
 def population(
     store: Store, lab: Lab, judged: Judgement, wanted: Filter, who: str, viewer: str | None, stopped: Sequence[str] = ()
-) -> list[Reading]:
+) -> list[SampledReading]:
     """The answers that could be drawn, of the rows as `wanted`: those that came, and on which `who` passed no verdict
     yet, in any version of the run, for then the person saw a reading. Robots answer in words that we wrote, and are out
     unless they are chosen.
@@ -122,7 +122,7 @@ def population(
         """,  # noqa: S608  our own names
         [who, name_of(Audited), who, *words, *values, lab.name, judged.raw, list(judged.trials), list(judged.trials)],
     )
-    found = [Reading(Place(*place), f"{outcome}, read as {read}") for *place, outcome, read in rows]
+    found = [SampledReading(RowPlace(*place), f"{outcome}, read as {read}") for *place, outcome, read in rows]
     often = Counter(one.stratum for one in found)
     kept = {stratum for stratum, _ in often.most_common(STRATA if len(often) <= STRATA else STRATA - 1)}
     return [one if one.stratum in kept else one._replace(stratum=TOGETHER) for one in found]
@@ -133,10 +133,10 @@ def _holds(detector: Detector) -> str:
     return f'(r."{detector.field}" and not coalesce(r."{detector.but}", false))'
 
 
-def draw(readings: Sequence[Reading], judged: str, size: int, seed: int, id: str) -> dict[Place, Audited]:
+def draw(readings: Sequence[SampledReading], judged: str, size: int, seed: int, id: str) -> dict[RowPlace, Audited]:
     """So many of them by strata (`allotted`), in an order that tells nothing of the strata; the same for one `seed`."""
     chance = random.Random(seed)
-    strata: defaultdict[str, list[Place]] = defaultdict(list)
+    strata: defaultdict[str, list[RowPlace]] = defaultdict(list)
     for one in readings:
         strata[one.stratum].append(one.place)
     drawn = allotted([len(places) for places in strata.values()], size)
@@ -153,8 +153,8 @@ def draw(readings: Sequence[Reading], judged: str, size: int, seed: int, id: str
 
 
 def audits(
-    store: Store, lab: Lab, viewer: str | None = None, said: Mapping[tuple[str, Place], Audited] | None = None
-) -> list[Audit]:
+    store: Store, lab: Lab, viewer: str | None = None, said: Mapping[tuple[str, RowPlace], Audited] | None = None
+) -> list[AuditDraw]:
     """The audits of the lab's readings in runs that `viewer` may see, the latest first. `said` is what is newer than
     the store, by who said it and where.
     """
@@ -165,16 +165,16 @@ def audits(
         """,  # noqa: S608  our own names
         [name_of(Audited), lab.name, viewer, viewer],
     )
-    entries: dict[tuple[str, Place], Audited] = {}
+    entries: dict[tuple[str, RowPlace], Audited] = {}
     for run, case, trial, who, data, _ in rows:
         try:
-            entries[who, Place(run, case, trial)] = Audited.model_validate_json(data)
+            entries[who, RowPlace(run, case, trial)] = Audited.model_validate_json(data)
         except ValidationError:
             continue
     entries |= said or {}
-    of: defaultdict[tuple[str, str], list[Drawn]] = defaultdict(list)
+    of: defaultdict[tuple[str, str], list[AuditEntry]] = defaultdict(list)
     for (who, place), one in entries.items():
-        of[one.audit, who].append(Drawn(place, who, one))
+        of[one.audit, who].append(AuditEntry(place, who, one))
     found = []
     for (id, who), drawn in of.items():
         drawn.sort(key=lambda one: one.entry.number)
@@ -184,7 +184,7 @@ def audits(
     return sorted(found, key=lambda one: one.id, reverse=True)
 
 
-def raw(store: Store, place: Place, judged: Judgement) -> str | None:
+def raw(store: Store, place: RowPlace, judged: Judgement) -> str | None:
     """The answer itself, the last where it was asked for more than once, or what of it is judged (`judged.text`); None
     where it is gone.
     """
@@ -204,15 +204,15 @@ def raw(store: Store, place: Place, judged: Judgement) -> str | None:
     return texts[0][0] if texts else None
 
 
-def about(store: Store, place: Place) -> str:
+def about(store: Store, place: RowPlace) -> str:
     """What the trial is about; empty where it is gone."""
     rows = store.rows('select about from trials where (run, "case", trial) = (?, ?, ?)', list(place))
     return str(rows[0][0] or "") if rows else ""
 
 
 def readings(
-    store: Store, places: Sequence[Place], judged: Judgement, viewer: str | None = None
-) -> dict[Place, dict[str, str]]:
+    store: Store, places: Sequence[RowPlace], judged: Judgement, viewer: str | None = None
+) -> dict[RowPlace, dict[str, str]]:
     """What each set of rules, or each of the judgement's detectors, reads there, in the version of the run that counts
     (`core.store.rereadings`), or where that has no such trial, in the one that was drawn. A place that is gone has
     nothing read; nor is a detector named that read nothing anywhere.
@@ -229,7 +229,7 @@ def readings(
         f'select run, "case", trial, {columns} from trials where run = any(?)',  # noqa: S608  our own names
         [runs],
     )
-    read = {Place(*row[:3]): row[3:] for row in rows}
+    read = {RowPlace(*row[:3]): row[3:] for row in rows}
     nothing = ("",) * len(RULES)
     found = {place: read.get(place._replace(run=counts[place.run])) or read.get(place, nothing) for place in places}
     return {
@@ -241,10 +241,10 @@ def readings(
 
 
 def _recorded(
-    store: Store, places: Sequence[Place], judged: Judgement, counts: Mapping[str, str], runs: list[str]
-) -> dict[Place, dict[str, str]]:
+    store: Store, places: Sequence[RowPlace], judged: Judgement, counts: Mapping[str, str], runs: list[str]
+) -> dict[RowPlace, dict[str, str]]:
     """The words of a judgement whose detectors left records, by these."""
-    found: dict[Place, dict[str, str]] = {place: {} for place in places}
+    found: dict[RowPlace, dict[str, str]] = {place: {} for place in places}
     for detector in judged.detectors:
         rows = store.rows(
             f"""
@@ -253,7 +253,7 @@ def _recorded(
             """,  # noqa: S608  our own names
             [runs],
         )
-        read = {Place(*row[:3]): judged.good if row[3] else judged.bad for row in rows}
+        read = {RowPlace(*row[:3]): judged.good if row[3] else judged.bad for row in rows}
         here = {place: read.get(place._replace(run=counts[place.run])) or read.get(place) for place in places}
         if any(here.values()):
             for place, word in here.items():
@@ -261,7 +261,7 @@ def _recorded(
     return found
 
 
-def choices(store: Store, place: Place, judged: Judgement, most: int = 8) -> list[str]:
+def choices(store: Store, place: RowPlace, judged: Judgement, most: int = 8) -> list[str]:
     """What answers to the same kind of question are read as, at most so many, and at last that there is nothing; the
     two words of a judgement that has detectors.
     """
@@ -279,21 +279,23 @@ def choices(store: Store, place: Place, judged: Judgement, most: int = 8) -> lis
     return [*sorted(read for read, _ in rows), UNREAD]
 
 
-def _audit(store: Store, id: str, who: str, judged: Judgement, drawn: Sequence[Drawn], viewer: str | None) -> Audit:
+def _audit(
+    store: Store, id: str, who: str, judged: Judgement, drawn: Sequence[AuditEntry], viewer: str | None
+) -> AuditDraw:
     strata = {one.entry.stratum: one.entry.population for one in drawn}
     told = [one for one in drawn if one.entry.said]
     unsure = sum(one.entry.said == "" for one in drawn)
-    readers: tuple[Reader, ...] = ()
+    readers: tuple[ReaderAccuracy, ...] = ()
     if told and len(told) + unsure == len(drawn):
         read = readings(store, [one.place for one in told], judged, viewer)
         names = list(dict.fromkeys(name for one in read.values() for name in one)) if judged.detectors else RULES[::-1]
         readers = tuple(_reader(name, strata, told, read) for name in names)
-    return Audit(id, judged.name, who, drawn[0].entry.of, sum(strata.values()), tuple(drawn), unsure, readers)
+    return AuditDraw(id, judged.name, who, drawn[0].entry.of, sum(strata.values()), tuple(drawn), unsure, readers)
 
 
 def _reader(
-    name: str, strata: Mapping[str, int], told: Sequence[Drawn], read: Mapping[Place, Mapping[str, str]]
-) -> Reader:
+    name: str, strata: Mapping[str, int], told: Sequence[AuditEntry], read: Mapping[RowPlace, Mapping[str, str]]
+) -> ReaderAccuracy:
     right, n = Counter[str](), Counter(one.entry.stratum for one in told)
     pairs = []
     for one in told:
@@ -301,4 +303,4 @@ def _reader(
         right[one.entry.stratum] += said == reading
         pairs.append((said, reading, strata[one.entry.stratum] / n[one.entry.stratum]))
     share = weighted_share([Stratum(of, n[stratum], right[stratum]) for stratum, of in strata.items()])
-    return Reader(name, share, weighted_kappa(pairs), right.total(), len(told))
+    return ReaderAccuracy(name, share, weighted_kappa(pairs), right.total(), len(told))

@@ -20,7 +20,7 @@ from .matching import (
     AGREE,
     ORDER,
     ROBOT,
-    Asked,
+    ComparisonRequest,
     Match,
     NotComparable,
     Subject,
@@ -64,7 +64,7 @@ class Compared:
     - `doubtful`: how many rows of each subject count and are no verdict.
     """
 
-    asked: Asked
+    asked: ComparisonRequest
     pairs: tuple[Pair, ...]
     rows: tuple[int, ...]
     unplaced: tuple[int, ...]
@@ -110,7 +110,7 @@ def filter_of(store: Store, by: By, name: str, wanted: Filter) -> Filter:
     return replace(wanted, runs=(name,), recordings=bool(recordings))
 
 
-class Line(NamedTuple):
+class RunLine(NamedTuple):
     """What tells a run from others."""
 
     title: str
@@ -119,12 +119,12 @@ class Line(NamedTuple):
     at: datetime
 
 
-def runs(store: Store, ids: Sequence[str], viewer: str | None) -> dict[str, Line]:
+def runs(store: Store, ids: Sequence[str], viewer: str | None) -> dict[str, RunLine]:
     """What tells these runs apart, of those that `viewer` may see."""
     columns = ", ".join(f"any_value({name})" for name in ("title", "model", "how", '"at"'))
     of = f"run in (select unnest(?::varchar[])) and run in (select run from runs where about = '' and {SEEN})"  # noqa: S608  our own names
     sql = f"select run, {columns} from items where {of} group by run"  # noqa: S608  our own names
-    return {run: Line(*fields) for run, *fields in store.rows(sql, [list(ids), viewer, viewer])}
+    return {run: RunLine(*fields) for run, *fields in store.rows(sql, [list(ids), viewer, viewer])}
 
 
 def labs(
@@ -157,7 +157,7 @@ def found(
         if labs(store, chosen, viewer, stopped, robots=True):
             raise NotComparable("Only robots have results here. They are compared where they are chosen as models.")
         raise NotComparable("None of them has a result that could be compared.")
-    asked = Asked(chosen, lab, "exact", viewer, stopped, doubtful=list(query.get("doubtful", ())) == ["1"])
+    asked = ComparisonRequest(chosen, lab, "exact", viewer, stopped, doubtful=list(query.get("doubtful", ())) == ["1"])
     asked = replace(asked, strata=_strata(store, asked, by))
     judged, match = judged_of(store, lab), (list(query.get("match", ())) or [""])[-1]
     if not judged.whole or asked.same_rows:
@@ -169,7 +169,7 @@ def found(
     return replace(compare(store, asked), meet=meet)
 
 
-def _strata(store: Store, asked: Asked, by: By) -> tuple[str, ...]:
+def _strata(store: Store, asked: ComparisonRequest, by: By) -> tuple[str, ...]:
     """What else must be equal where rows meet (`else_equal`). Of models, methods and wordings everything that was not
     chosen to be compared: else a mean of one model meets that of another.
     """
@@ -186,21 +186,21 @@ def _strata(store: Store, asked: Asked, by: By) -> tuple[str, ...]:
 _PLAIN = ("model", *FACETS)
 
 
-def _is_given(store: Store, asked: Asked, given: str) -> bool:
+def _is_given(store: Store, asked: ComparisonRequest, given: str) -> bool:
     """Whether all rows of one of the subjects are of runs whose tests were given to them."""
     others = f"""count(*) filter (coalesce(json_array_length(spec, '$."{given}"'), 0) = 0)"""
     asking = f"select {others}, count(*) from (select distinct run from held) join runs using (run)"  # noqa: S608  our own names
     return bool(given) and any(number and not others for others, number in of_each(store, asked, asking))
 
 
-def _meeting(store: Store, asked: Asked) -> int:
+def _meeting(store: Store, asked: ComparisonRequest) -> int:
     """How many items have a value for every subject where all else is equal."""
     sql, values = rows(store, asked)
     count = f"select count(distinct unit) from ({wide(asked, 'rows')}) where valued = {len(asked.subjects)}"  # noqa: S608  our own names
     return int(store.rows(f"with rows as ({sql}) {count}", values)[0][0])
 
 
-def compare(store: Store, asked: Asked) -> Compared:
+def compare(store: Store, asked: ComparisonRequest) -> Compared:
     """The subjects on the items that they share. Raises NotComparable for another number of subjects than two to five,
     and where the lab's rows cannot be compared.
     """
@@ -283,13 +283,13 @@ def _pair(items: DataFrame, table: DataFrame, has: DataFrame) -> Pair:
     return compare_cells(table[both], unit, of_items, items["home"].groupby(unit).first())
 
 
-def _doubtful(store: Store, asked: Asked) -> tuple[int, ...]:
+def _doubtful(store: Store, asked: ComparisonRequest) -> tuple[int, ...]:
     """Of each subject how many rows count and are no verdict."""
     count = "select count(*) from held where counts and coalesce(doubt, '') <> ''"
     return tuple(int(row[0]) for row in of_each(store, asked, count))
 
 
-def _robots(store: Store, asked: Asked) -> int:
+def _robots(store: Store, asked: ComparisonRequest) -> int:
     """How many rows of robots are left out; the same rows, read by several rules, count once."""
     left = 0
     for subject in apart(asked.subjects):

@@ -27,14 +27,14 @@ from ..events import (
     Shared,
     Started,
 )
-from ..labs.base.cases import Begun, Reading, Result, Trial
+from ..labs.base.cases import Begun, CaseResult, Reading, Trial
 from ..rulesets import RULES
 from ..transcript import name_of
-from .schema import Table
+from .schema import StoreTable
 
 Row = dict[str, Any]
 
-BEGUN, RESULT, TRIAL = name_of(Begun), name_of(Result), name_of(Trial)
+BEGUN, RESULT, TRIAL = name_of(Begun), name_of(CaseResult), name_of(Trial)
 
 _BIGINT = 2**63
 
@@ -42,7 +42,7 @@ _BIGINT = 2**63
 class Rows:
     """Rows to be written, by table and primary key. `records` names the tables of record types."""
 
-    def __init__(self, tables: Mapping[str, Table], records: Mapping[str, str]) -> None:
+    def __init__(self, tables: Mapping[str, StoreTable], records: Mapping[str, str]) -> None:
         self.tables = tables
         self.records = records
         self.by_table: dict[str, dict[tuple[Any, ...], Row]] = {}

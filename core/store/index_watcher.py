@@ -24,7 +24,7 @@ def pause(every: float, took: float) -> float:
     return max(every, _SHARE * took)
 
 
-class Keeper:
+class IndexWatcher:
     """Indexes the folder's journals every few seconds, less often where there are so many that a look takes long, and
     at once after `wake`. `changes` counts what was new.
 

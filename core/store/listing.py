@@ -39,9 +39,9 @@ def of_cases(
     that is `wanted` is there; `viewer` and `stopped` as in `core.store.filters.condition`. Recordings are left out
     unless they are wanted, for they were chosen to be shown; forks always, for a person edited one of their answers.
 
-    run, case, at, title, model, lab, a column for each of `core.labs.base.FACETS` and those that `cases` adds; metric,
-    value (null where it is undefined or the case has none), low, high, n, of (0 where it has none); found: how many
-    cases there were before the limit `newest`.
+    run, case, at, title, model, lab, a column for each of `core.labs.base.declared.FACETS` and those that `cases` adds;
+    metric, value (null where it is undefined or the case has none), low, high, n, of (0 where it has none); found: how
+    many cases there were before the limit `newest`.
     """
     import pandas as pd
 
@@ -125,7 +125,7 @@ SORTS = {
 _WITHIN = ("number", '"case"', "trial")
 
 
-class Place(NamedTuple):
+class RowPlace(NamedTuple):
     """A row: run, case ('' for the run itself) and trial ('' for the case itself)."""
 
     run: str
@@ -149,17 +149,17 @@ class Listed:
         """Whether no row follows."""
         return self.first + len(self.rows) > self.total
 
-    def places(self) -> list[Place]:
+    def places(self) -> list[RowPlace]:
         """The rows' places, in order."""
-        return [Place(*row) for row in self.rows[["run", "case", "trial"]].itertuples(index=False)]
+        return [RowPlace(*row) for row in self.rows[["run", "case", "trial"]].itertuples(index=False)]
 
 
 def items(
     store: Store,
     wanted: Filter,
     sort: str = "newest",
-    after: Place | None = None,
-    before: Place | None = None,
+    after: RowPlace | None = None,
+    before: RowPlace | None = None,
     viewer: str | None = None,
     stopped: Sequence[str] = (),
     limit: int = PAGE,
@@ -180,7 +180,7 @@ _SHOWN = f"""
 """  # noqa: S608  our own names
 
 
-def row(store: Store, place: Place, viewer: str | None = None, stopped: Sequence[str] = ()) -> DataFrame:
+def row(store: Store, place: RowPlace, viewer: str | None = None, stopped: Sequence[str] = ()) -> DataFrame:
     """The row of that place with the columns of `items`; empty where `viewer` may not see it or there is none."""
     return store.query(
         f"""
@@ -257,7 +257,7 @@ class _Page:
 
 def cases(
     store: Store, wanted: Filter, limit: int, viewer: str | None = None, stopped: Sequence[str] = ()
-) -> tuple[list[Place], int]:
+) -> tuple[list[RowPlace], int]:
     """The first `limit` cases with a wanted row, the newest run first, and how many there are."""
     sql, values = condition(wanted, viewer, stopped)
     rows = store.rows(
@@ -267,7 +267,7 @@ def cases(
         """,  # noqa: S608  our own names
         [*values, limit],
     )
-    return [Place(run, case) for run, case, _ in rows], int(rows[0][2]) if rows else 0
+    return [RowPlace(run, case) for run, case, _ in rows], int(rows[0][2]) if rows else 0
 
 
 def runs_of(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> list[str]:
@@ -277,7 +277,7 @@ def runs_of(store: Store, wanted: Filter, viewer: str | None = None, stopped: Se
     return [run for (run,) in rows]
 
 
-def elsewhere(store: Store, place: Place, viewer: str | None = None, limit: int = PAGE) -> DataFrame:
+def elsewhere(store: Store, place: RowPlace, viewer: str | None = None, limit: int = PAGE) -> DataFrame:
     """Cases of other runs about the same question, the newest first, at most `limit`: run, case, lab, model, how,
     outcome, verdict. Another reading of the same run is no other run.
     """

@@ -14,7 +14,7 @@ from ..events import Rules
 from ..labs.base.declared import FACETS, Judged
 from ..models.ids import CONTROL
 from .filters import Filter, Where, condition
-from .listing import Place
+from .listing import RowPlace
 from .store import Store
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Match = Literal["exact", "whole"]
 
 
-class Tried(NamedTuple):
+class TestedItem(NamedTuple):
     """What was put to the test: in which case, by its title and its id, and of what settings; as the store has it."""
 
     about: str = ""
@@ -62,7 +62,7 @@ def else_equal(held: Mapping[str, Sequence[Set[str]]], are_named: bool) -> tuple
     return tuple(equal)
 
 
-def met(columns: Sequence[Sequence[Tried]], judged: Judged | None) -> list[tuple[int | None, ...]]:
+def met(columns: Sequence[Sequence[TestedItem]], judged: Judged | None) -> list[tuple[int | None, ...]]:
     """Of each test the places that it has in the columns, which are a run each; None where it is not in one. What all
     have comes first, in the order of the first run; what a run has twice meets the other's second. What has no name
     that another could share meets the case of the same id.
@@ -104,7 +104,7 @@ def apart(subjects: Sequence[Subject]) -> list[Subject]:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ComparisonRequest:
     """What is compared: `subjects` within the rows of `lab`, for the viewer that lists are made for.
 
     `match`: two rows are one item where the lab, the title and what was put to the test are the same ("exact"), or
@@ -147,7 +147,7 @@ def where(subject: Subject, viewer: str | None, stopped: Sequence[str] = ()) -> 
     return (sql if subject.has_robots else f"{sql} and not {ROBOT}"), values
 
 
-def of_each(store: Store, asked: Asked, asking: str) -> list[tuple[Any, ...]]:
+def of_each(store: Store, asked: ComparisonRequest, asking: str) -> list[tuple[Any, ...]]:
     """A row for each subject: what the SQL `asking` gives of its rows of the lab, which it calls `held`."""
     found = []
     for subject in asked.subjects:
@@ -176,7 +176,7 @@ def column(stratum: str) -> str:
     return f"(select string_agg({asked}, ', ' order by roles.model) {of_run})"
 
 
-def matrix(store: Store, asked: Asked, keys: Sequence[int] | None = None) -> DataFrame:
+def matrix(store: Store, asked: ComparisonRequest, keys: Sequence[int] | None = None) -> DataFrame:
     """Outcomeems, named by `keys` (`Compared.keys`) and in their order: `title`, `about`, `among` (what else is
     equal there, '' where nothing need be) and `agree`; of each subject i `value_i` (the mean of its results), `times_i`
     (how many have a value), `said_i` (the outcomes of all of them), and `place_i`, the newest. Without `keys` all,
@@ -191,7 +191,7 @@ def matrix(store: Store, asked: Asked, keys: Sequence[int] | None = None) -> Dat
     """  # noqa: S608  our own names
     found = store.query(asking, [*values, *([] if keys is None else [list(map(int, keys))])])
     for i in range(len(asked.subjects)):
-        found[f"place_{i}"] = [Place(**one) if isinstance(one, dict) else None for one in found[f"place_{i}"]]
+        found[f"place_{i}"] = [RowPlace(**one) if isinstance(one, dict) else None for one in found[f"place_{i}"]]
     if keys is None:
         return found
     there = found.set_index("key")
@@ -204,7 +204,7 @@ AGREE = ("differ", "agree", "not shared")
 ORDER = "list_position(['differ', 'agree', 'not shared'], agree), valued desc, home, key"
 
 
-def rows(store: Store, asked: Asked) -> tuple[str, list[object]]:
+def rows(store: Store, asked: ComparisonRequest) -> tuple[str, list[object]]:
     """SQL of the rows of all subjects, and its values: `subject`, the `unit` that is one item and its `key` among those
     of which all else is equal too (null where the row is no item), what that is (`among`), the `home` that it belongs
     to, its `value`, and what the table `items` says of it.
@@ -250,7 +250,7 @@ def rows(store: Store, asked: Asked) -> tuple[str, list[object]]:
     return sql, values
 
 
-def wide(asked: Asked, of: str, more: Sequence[str] = ()) -> str:
+def wide(asked: ComparisonRequest, of: str, more: Sequence[str] = ()) -> str:
     """SQL of a row an item, from `of` such rows: `key`, `unit`, `home`, whether its subjects `agree` and how many are
     `valued`; of each subject `value_i`, `rows_i` and `times_i`; and what `more` asks.
     """
@@ -273,7 +273,7 @@ def wide(asked: Asked, of: str, more: Sequence[str] = ()) -> str:
     """  # noqa: S608  our own names
 
 
-def _told(store: Store, asked: Asked) -> list[str]:
+def _told(store: Store, asked: ComparisonRequest) -> list[str]:
     """What a reader is shown of an item, as `wide` asks it."""
     has_about = store.labs[asked.lab].item == "trial" and not asked.by_whole
     columns = [f"any_value({'home' if asked.by_whole else 'title'}) as title"]

@@ -22,7 +22,7 @@ _PRIVATE = {"journal", "owner", "head", "bytes", "lines", "modified"}
 """Columns of `runs` that say where a journal lies and who has the run: nothing for visitors."""
 
 
-class Asked(NamedTuple):
+class QueryRequest(NamedTuple):
     """A query, and what it may take. With `viewer`, it finds nothing but what that visitor may see; `seen` is the
     condition for that, with a `?` for each mention of the viewer.
     """
@@ -38,7 +38,7 @@ class Asked(NamedTuple):
     seen: str
 
 
-def _connected(asked: Asked) -> DuckDBPyConnection:
+def _connected(asked: QueryRequest) -> DuckDBPyConnection:
     """The store's file, read-only; for a visitor a database in memory that holds what they may see."""
     import duckdb
 
@@ -71,7 +71,7 @@ def _connected(asked: Asked) -> DuckDBPyConnection:
     return connection
 
 
-def _found(connection: DuckDBPyConnection, asked: Asked) -> bytes:
+def _found(connection: DuckDBPyConnection, asked: QueryRequest) -> bytes:
     """A table as Arrow's stream."""
     import pyarrow as pa
 
@@ -85,7 +85,7 @@ def _found(connection: DuckDBPyConnection, asked: Asked) -> bytes:
         raise ValueError(str(error)) from None
 
 
-def _table(connection: DuckDBPyConnection, asked: Asked) -> Table:
+def _table(connection: DuckDBPyConnection, asked: QueryRequest) -> Table:
     """The first rows, as many as may be; the table's metadata tell what cut it short: `cut` is rows, size, or empty."""
     import duckdb
 
@@ -118,4 +118,4 @@ def copy(source: Path, target: Path, environment: Mapping[str, str]) -> None:
 
 
 if __name__ == "__main__":
-    serve(Asked, _connected, _found)
+    serve(QueryRequest, _connected, _found)

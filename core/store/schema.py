@@ -42,7 +42,7 @@ FIXED = frozenset(_PLACED | _REST)
 """Columns of every record's table, whatever its fields. A field of such a name is kept in `extra`."""
 
 
-class Table(NamedTuple):
+class StoreTable(NamedTuple):
     """A table's columns (name -> SQL type, in order) and primary key, () where it has none."""
 
     columns: dict[str, str]
@@ -78,7 +78,7 @@ def record_tables(labs: Mapping[str, Lab]) -> dict[str, str]:
     return tables
 
 
-def wanted_tables(labs: Mapping[str, Lab]) -> dict[str, Table]:
+def wanted_tables(labs: Mapping[str, Lab]) -> dict[str, StoreTable]:
     """What the labs' record types need: a table each (`record_tables` sees to that), with a column a field."""
     wanted = {}
     for record in (record for lab in labs.values() for record in lab.records):
@@ -87,7 +87,7 @@ def wanted_tables(labs: Mapping[str, Lab]) -> dict[str, Table]:
             # Names in SQL differ by more than their capitals.
             if name.lower() not in FIXED | {known.lower() for known in columns}:
                 columns[name] = sql_type(annotation)
-        wanted[table_of(record)] = Table(_PLACED | columns | _REST, _KEY)
+        wanted[table_of(record)] = StoreTable(_PLACED | columns | _REST, _KEY)
     return wanted
 
 
@@ -110,7 +110,7 @@ def sql_type(annotation: Any) -> str:
 # Making tables
 
 
-def create(connection: DuckDBPyConnection, wanted: Mapping[str, Table]) -> dict[str, Table]:
+def create(connection: DuckDBPyConnection, wanted: Mapping[str, StoreTable]) -> dict[str, StoreTable]:
     """Make the tables, those of records too, in one transaction. Returns all there are. Tables made by another version
     of the app, or for other records, are dropped. Raises duckdb.Error for a broken file.
     """
@@ -129,7 +129,7 @@ def create(connection: DuckDBPyConnection, wanted: Mapping[str, Table]) -> dict[
     return tables(connection)
 
 
-def tables(connection: DuckDBPyConnection) -> dict[str, Table]:
+def tables(connection: DuckDBPyConnection) -> dict[str, StoreTable]:
     """Every table of the store, as it is in the file."""
     columns: dict[str, dict[str, str]] = {}
     for table, column, kind in connection.execute(
@@ -141,7 +141,7 @@ def tables(connection: DuckDBPyConnection) -> dict[str, Table]:
             "select table_name, constraint_column_names from duckdb_constraints() where constraint_type = 'PRIMARY KEY'"
         ).fetchall()
     )
-    return {table: Table(held, tuple(keys.get(table, ()))) for table, held in columns.items()}
+    return {table: StoreTable(held, tuple(keys.get(table, ()))) for table, held in columns.items()}
 
 
 def named(columns: Iterable[str]) -> str:

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import duckdb_worker, policy
-from ..runs.fairness import WHOSE, Turns
+from ..runs.fairness import WHOSE, FairSemaphore
 from . import query_process
 from .queries import SEEN
-from .query_process import Asked
+from .query_process import QueryRequest
 from .schema import GENERIC
 from .store import QueryRefused, Store
 
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
     from pyarrow import DataType, Table
 
 RESULT_MB = 32
-"""The largest result in megabytes; rows beyond are left out, and `Found.cut` says so."""
+"""The largest result in megabytes; rows beyond are left out, and `QueryResult.cut` says so."""
 
 LONGEST = 100_000
 """Characters of a query."""
 
-_turns = Turns(2)
+_turns = FairSemaphore(2)
 _copying = threading.Lock()
 _copies: dict[Path, int] = {}
 """How often the store had been written to when its copy was made, by the copy's path."""
 
 
-class Found(NamedTuple):
+class QueryResult(NamedTuple):
     """What a query found, in `seconds`. `cut`: empty, or why rows are missing, as a sentence."""
 
     table: Table
@@ -82,7 +82,7 @@ class Example(NamedTuple):
     sql: str
 
 
-def ask(store: Store, sql: str, viewer: str | None = None) -> Found:
+def ask(store: Store, sql: str, viewer: str | None = None) -> QueryResult:
     """Run a query on the store that this process has open; with `viewer`, on what that visitor may see.
 
     Raises QueryRefused for SQL that is wrong, would do more than read, or takes more than it may (`core.policy`).
@@ -95,12 +95,12 @@ def ask(store: Store, sql: str, viewer: str | None = None) -> Found:
         WHOSE.reset(owner)
 
 
-def ask_file(path: Path, sql: str, viewer: str | None = None) -> Found:
+def ask_file(path: Path, sql: str, viewer: str | None = None) -> QueryResult:
     """The same for a store that no process has open. Raises QueryRefused."""
     if len(sql) > LONGEST:
         raise QueryRefused(f"The query is longer than {LONGEST:,} characters.")
     seconds = most("query_seconds")
-    asked = Asked(
+    asked = QueryRequest(
         folder=str(path.parent),
         file=path.name,
         sql=sql,
@@ -114,12 +114,12 @@ def ask_file(path: Path, sql: str, viewer: str | None = None) -> Found:
     began = time.monotonic()
     try:
         answer = duckdb_worker.asked(query_process.__name__, asked)
-    except duckdb_worker.RefusedError as error:
+    except duckdb_worker.WorkerRefused as error:
         raise QueryRefused(_kind(str(error))) from None
-    except duckdb_worker.LateError:
+    except duckdb_worker.WorkerTimeout:
         words = f"Stopped after {seconds} seconds (EXPLAIN_QUERY_SECONDS). Ask for less, or add a LIMIT."
         raise QueryRefused(words) from None
-    except duckdb_worker.FullError:
+    except duckdb_worker.WorkerOutOfMemory:
         raise QueryRefused("Stopped: it needed more memory than EXPLAIN_QUERY_MB allows. Ask for less.") from None
     import pyarrow as pa
 
@@ -129,7 +129,7 @@ def ask_file(path: Path, sql: str, viewer: str | None = None) -> Found:
         "rows": f"Only the first {table.num_rows:,} rows are shown, the limit of a query (EXPLAIN_QUERY_ROWS).",
         "size": f"Only the first {table.num_rows:,} rows are shown: a result is limited to {RESULT_MB} MB.",
     }[table.schema.metadata[b"cut"].decode()]
-    return Found(_dates_as_text(table), cut, time.monotonic() - began)
+    return QueryResult(_dates_as_text(table), cut, time.monotonic() - began)
 
 
 def _dates_as_text(table: Table) -> Table:

@@ -272,7 +272,9 @@ class Store:
                 self._reading.notify_all()
 
 
-def _open(path: Path, wanted: Mapping[str, schema.Table]) -> tuple[DuckDBPyConnection, dict[str, schema.Table], bool]:
+def _open(
+    path: Path, wanted: Mapping[str, schema.StoreTable]
+) -> tuple[DuckDBPyConnection, dict[str, schema.StoreTable], bool]:
     """A connection, the tables, and whether text of deleted rows may be in the file. Raises StoreError."""
     import duckdb
 

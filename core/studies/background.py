@@ -13,7 +13,7 @@ from typing import Any
 from ..labs.base.lab import Lab
 from ..runs.context import Resolve
 from . import desired_state, tables
-from .execute import Making, Outcome
+from .execute import Making, StudyOutcome
 from .plan import Study
 
 
@@ -29,7 +29,7 @@ class UnderWay:
 
     study: Study
     whose: str
-    outcome: Outcome = field(default_factory=Outcome)
+    outcome: StudyOutcome = field(default_factory=StudyOutcome)
     off: list[str] = field(default_factory=list)
     fault: str = ""
     over: threading.Event = field(default_factory=threading.Event)

@@ -10,7 +10,7 @@ from collections import defaultdict
 from ..events import Answer, CallFailed, Model, OnText, OutOfReach, Request
 from ..models.errors import NothingListens, RateLimited, WrongKey
 from ..models.prices import price_of
-from ..runs.fairness import Leave, Withheld, under
+from ..runs.fairness import CallsPaused, Leave, under
 from .run_status import Tokens
 
 log = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ FAULTS, REFUSALS = 3, 20
 """How often a call may fail, or be refused by a rate limit, while others of its endpoint are answered."""
 
 
-class Gate:
+class BudgetGate:
     """Lets the calls of all runs through until a budget is spent or somebody pauses. `calls` and `money` (US dollars)
     are what is left of the budgets, None without a limit. Answers from the response cache are free.
 
@@ -117,7 +117,7 @@ class _Reach:
 class Meter:
     """The models of one study, each behind the gate; one meter for each process that makes its runs."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: BudgetGate) -> None:
         self.gate = gate
         self._reach: defaultdict[str, _Reach] = defaultdict(_Reach)
 
@@ -131,7 +131,7 @@ class _Metered:
     item is to be lost for that.
     """
 
-    def __init__(self, model: Model, gate: Gate, reach: _Reach) -> None:
+    def __init__(self, model: Model, gate: BudgetGate, reach: _Reach) -> None:
         self.id = model.id
         self._model = under(model, gate.leave)
         self._gate = gate
@@ -150,7 +150,7 @@ class _Metered:
                 was_paid = not answer.cached
                 cost = self._cost(Tokens.of(answer.usage.model_dump(), sent, answer.text)) if was_paid else 0.0
                 return answer
-            except Withheld:
+            except CallsPaused:
                 was_paid = False
             finally:
                 self._gate.back(most, was_paid, cost)

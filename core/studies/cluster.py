@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import home, journal, lease
 from ..events import CallFailed
-from ..labs.base.lab import Lab, Prior
+from ..labs.base.lab import Lab, Prerequisite
 from ..models.ids import is_free
 from ..runs import prerequisites
 from ..runs.context import Resolve
@@ -32,9 +32,9 @@ from ..transcript import Transcript, transcript
 from .desired_state import wanted
 from .early_stopping import early_of
 from .estimate import Sizes
-from .execute import LOOK, Making, Outcome, check_budget, hand_out, left, one_after_another, still_to_make
+from .execute import LOOK, Making, StudyOutcome, check_budget, hand_out, left, one_after_another, still_to_make
 from .plan import Planned, Study, run_id
-from .run_status import Standing, is_completed, standing
+from .run_status import RunStatus, is_completed, standing
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -66,7 +66,7 @@ class Task(NamedTuple):
 class Made(NamedTuple):
     """What came of a task; `journal` where the worker wrote it elsewhere."""
 
-    outcome: Outcome
+    outcome: StudyOutcome
     journal: bytes = b""
 
 
@@ -104,9 +104,9 @@ async def _made(task: Task, labs: Mapping[str, Lab], resolve: Resolve) -> Made:
             "The worker has another version of this app, other prompts, or another data file: it would measure "
             "something else."
         )
-        return Made(Outcome(failed={task.run: words}))
+        return Made(StudyOutcome(failed={task.run: words}))
     if task.sign in _paused:
-        return Made(Outcome(paused=True))
+        return Made(StudyOutcome(paused=True))
     is_shared = _holds(Path(task.folder) / task.sign, task.sign)
     folder = Path(task.folder) if is_shared else home.journals()
     path = folder / f"{task.run}.jsonl"
@@ -153,12 +153,12 @@ class Cluster:
         check_budget(self.study)
         self._sizes = Sizes()
 
-    async def make(self, runs: Sequence[Planned]) -> Outcome:
+    async def make(self, runs: Sequence[Planned]) -> StudyOutcome:
         """Make those that have not completed. A cancelled task ends the runs under way in good order.
 
         Raises JournalFull where a worker can write nothing more, and ConnectionError where the cluster is out of reach.
         """
-        self._outcome = outcome = Outcome()
+        self._outcome = outcome = StudyOutcome()
         groups = still_to_make(self.study, runs, self.folder, outcome)
         if not any(groups):
             return outcome
@@ -222,7 +222,9 @@ class Cluster:
     async def _in_turn(self, run: Planned) -> Planned | None:
         """Make one run, after what it stands on was made. The run, where it has to be made again."""
         priors = prerequisites.of(run.lab, run.spec).values()
-        before = {first.spec.model_dump_json(): first for first in priors if isinstance(first, Prior) and first.wanted}
+        before = {
+            first.spec.model_dump_json(): first for first in priors if isinstance(first, Prerequisite) and first.wanted
+        }
         async with AsyncExitStack() as locks:
             # Always in one order, so that no two runs wait for each other.
             for name in sorted(before):
@@ -315,7 +317,7 @@ class Cluster:
             self._outcome.failed[run.id] = f"the worker could not make it: {why}"
         return None
 
-    def _calls_of(self, run: Planned, now: Standing) -> int:
+    def _calls_of(self, run: Planned, now: RunStatus) -> int:
         """How many calls of models the run may still want; 1 where that cannot be told, for it to say so itself."""
         if all(is_free(model) for model in run.spec.models):
             return 0

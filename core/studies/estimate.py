@@ -18,20 +18,20 @@ from ..datasets.items import Loaded
 from ..datasets.on_data import OnData
 from ..events import Answer, CallFailed, OnText, Request
 from ..labs.base.cases import Case
-from ..labs.base.lab import Lab, Prior
+from ..labs.base.lab import Lab, Prerequisite
 from ..labs.base.spec import MOST_CASES, Spec
 from ..models.cache import Cached
 from ..models.ids import is_free
 from ..models.prices import price_of
 from ..runs import prerequisites
 from ..runs.context import Resolve
-from ..runs.engine import Going, Ports, execute
+from ..runs.engine import RunIO, RunRequest, execute
 from ..statistics import FEW, items_for_difference, items_for_power, items_for_width, wilson
 from . import required_data
 from .early_stopping import stopped_early
 from .plan import Planned, Study, dataset_of
 from .progress import labels
-from .run_status import Standing, Tokens, busy_rate, standing, standings
+from .run_status import RunStatus, Tokens, busy_rate, standing, standings
 from .tables import measured
 
 # How many items and cases the runs of a study have, by formula where a data set tells, so that none has to be made.
@@ -75,7 +75,7 @@ LONGEST = 10.0
 
 
 @dataclass
-class Estimate:
+class StudyEstimate:
     """What a study still needs.
 
     - `runs`, of which `completed` are over (completed, or stopped early); `cases` of the others.
@@ -122,9 +122,9 @@ class Estimate:
     unlooked: int = 0
 
 
-def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Path, recordings: Path) -> Estimate:
+def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Path, recordings: Path) -> StudyEstimate:
     """What there is still to be done of a study. No model is asked."""
-    plan = Estimate(
+    plan = StudyEstimate(
         study.name,
         runs=len(study.all),
         wanted_width=study.width,
@@ -173,7 +173,7 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
     return plan
 
 
-def _calls(run: Planned, cases: int, now: Standing, plan: Estimate, cached: Counter[str]) -> Wanted:
+def _calls(run: Planned, cases: int, now: RunStatus, plan: StudyEstimate, cached: Counter[str]) -> Wanted:
     """The calls of one run that has so many cases; what is cached of them, or not known, `plan` is told."""
     wanted: Wanted = Counter()
     if run.lab.asks is None:
@@ -194,7 +194,7 @@ def _of_priors(runs: Iterable[Planned], folder: Path) -> Wanted:
     """The calls of the runs that these need first and that are not made yet, each once."""
     wanted: Wanted = Counter()
     pairs = ((run, first) for run in runs for first in prerequisites.of(run.lab, run.spec).values())
-    priors = {first.spec: (run, first) for run, first in pairs if isinstance(first, Prior) and first.wanted}
+    priors = {first.spec: (run, first) for run, first in pairs if isinstance(first, Prerequisite) and first.wanted}
     for run, first in priors.values():
         if first.lab.asks is not None and prerequisites.record_of(first, folder, lambda run: True) is None:
             # The same prompt as in the runs, so that their tokens tell what these take.
@@ -220,7 +220,7 @@ class _FromCache:
 
 
 def _kept(
-    runs: Iterable[Planned], stand: Mapping[str, Standing], resolve: Resolve, folder: Path
+    runs: Iterable[Planned], stand: Mapping[str, RunStatus], resolve: Resolve, folder: Path
 ) -> tuple[dict[str, Counter[str]], int]:
     """How many calls of the cases without a result the response cache answers, by run and role, and for how many runs
     there was no time to look up all: what a run does besides its calls, such as fits and sandboxes, may take minutes.
@@ -269,7 +269,7 @@ def _cached(
     # Without figures and whatever starts slowly: only the requests matter here.
     lab = replace(run.lab, cases=lambda spec: cases, loaded=lambda spec: None, warm=None, scores=lambda views: iter(()))
     known = {id: _FromCache(id, model, hits) for id, model in models.items()}
-    going = execute(Going(lab, run.spec, run.id, history=history), Ports(known.__getitem__, lambda event: None))
+    going = execute(RunRequest(lab, run.spec, run.id, history=history), RunIO(known.__getitem__, lambda event: None))
     try:
         asyncio.run(asyncio.wait_for(going, until - time.monotonic()))
     except TimeoutError:
@@ -277,7 +277,7 @@ def _cached(
     return hits, True
 
 
-def _sample(study: Study, stand: Mapping[str, Standing], recordings: Path) -> dict[tuple[str, str], Tokens]:
+def _sample(study: Study, stand: Mapping[str, RunStatus], recordings: Path) -> dict[tuple[str, str], Tokens]:
     """Tokens of calls so far, by lab and role: of this study's models, or of the recordings where it has none yet."""
     own: dict[tuple[str, str], Tokens] = defaultdict(Tokens)
     for run in study.runs:
@@ -291,7 +291,7 @@ def _sample(study: Study, stand: Mapping[str, Standing], recordings: Path) -> di
     return own
 
 
-def _price(plan: Estimate, wanted: Wanted, sample: Mapping[tuple[str, str], Tokens]) -> None:
+def _price(plan: StudyEstimate, wanted: Wanted, sample: Mapping[tuple[str, str], Tokens]) -> None:
     """Estimate tokens and money of the wanted calls; None where one of them is unknown."""
     if plan.missing:
         plan.unknown.append("What the runs whose data are not here would take is not known.")
@@ -325,7 +325,7 @@ def _price(plan: Estimate, wanted: Wanted, sample: Mapping[tuple[str, str], Toke
     plan.unknown = list(dict.fromkeys(plan.unknown))
 
 
-def _minutes(wanted: Wanted, stand: Iterable[Standing]) -> float | None:
+def _minutes(wanted: Wanted, stand: Iterable[RunStatus]) -> float | None:
     """Endpoints are asked in parallel, so the slowest decides; None where one was never asked."""
     pace: defaultdict[str, Counter[int]] = defaultdict(Counter)
     for run in stand:

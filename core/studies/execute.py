@@ -18,10 +18,10 @@ from ..models.capabilities import set_room
 from ..models.ids import is_free
 from ..runs.context import Resolve
 from ..runs.driver import Driver
-from ..runs.engine import Going
+from ..runs.engine import RunRequest
 from ..runs.fairness import WHOSE
 from ..transcript import Transcript
-from .budget import Gate, Meter
+from .budget import BudgetGate, Meter
 from .desired_state import wanted
 from .early_stopping import early_of, stopped_early
 from .packing import refuse_packed
@@ -40,7 +40,7 @@ VAIN = 3
 
 
 @dataclass
-class Outcome:
+class StudyOutcome:
     """Outcome. `early` are runs that the study's `stop_width` stopped, or made needless; `failed` says why, by run;
     `elsewhere` are runs that somebody else is making; `spent`: a budget stopped it, `paused`: somebody who wanted a
     pause.
@@ -86,7 +86,7 @@ async def hand_out(
         raise several.exceptions[0] from None
 
 
-def still_to_make(study: Study, runs: Sequence[Planned], folder: Path, outcome: Outcome) -> list[list[Planned]]:
+def still_to_make(study: Study, runs: Sequence[Planned], folder: Path, outcome: StudyOutcome) -> list[list[Planned]]:
     """The runs that have not ended, in groups to be made one after another: first those that can go on side by side,
     then each alone that was begun in vain too often. Of the others `outcome` is told.
 
@@ -154,12 +154,12 @@ class Making:
     def __post_init__(self) -> None:
         check_budget(self.study)
 
-    async def make(self, runs: Sequence[Planned]) -> Outcome:
+    async def make(self, runs: Sequence[Planned]) -> StudyOutcome:
         """Make those that have not completed. A cancelled task leaves every journal fit to go on from.
 
         Raises JournalFull where nothing more can be written.
         """
-        outcome, gate = Outcome(), Gate(*left(self.study, self.folder))
+        outcome, gate = StudyOutcome(), BudgetGate(*left(self.study, self.folder))
         making = asyncio.create_task(self._all(runs, outcome, gate))
         over = asyncio.create_task(gate.over.wait())
         over.add_done_callback(lambda task: making.cancel())
@@ -173,7 +173,7 @@ class Making:
             over.cancel()
         return outcome
 
-    async def _all(self, runs: Sequence[Planned], outcome: Outcome, gate: Gate) -> None:
+    async def _all(self, runs: Sequence[Planned], outcome: StudyOutcome, gate: BudgetGate) -> None:
         meter = Meter(gate)
 
         def metered(id: str) -> Model:
@@ -202,7 +202,7 @@ class Making:
             if not await hand_out(group, make, at_once, one_after_another(self.study)):
                 outcome.paused = True
 
-    async def _once(self, run: Planned, is_last: bool, outcome: Outcome, driver: Driver) -> bool:
+    async def _once(self, run: Planned, is_last: bool, outcome: StudyOutcome, driver: Driver) -> bool:
         """Make one run. Whether to try again, unless this try `is_last`."""
         if (dataset := dataset_of(run.spec)) in self.study.changed:
             outcome.failed[run.id] = f"{dataset} was changed after the study was read: begin the study again"
@@ -214,7 +214,7 @@ class Making:
         try:
             with Journal(journal.at(self.folder, run.id)) as written:
                 history, mend = await asyncio.to_thread(driver.left_off, run.id)
-                going = Going(run.lab, run.spec, run.id, history, mend=mend)
+                going = RunRequest(run.lab, run.spec, run.id, history, mend=mend)
                 state = await driver.go(going, written, enough=early)
         except JournalInUse:
             outcome.elsewhere.append(run.id)

@@ -1,4 +1,6 @@
-"""Tables that a lab declares by name (`core.labs.base.Table`), such as its paper's, beside what the paper printed."""
+"""Tables that a lab declares by name (`core.labs.base.declared.Table`), such as its paper's, beside what the paper
+printed.
+"""
 
 from __future__ import annotations
 

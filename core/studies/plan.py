@@ -66,8 +66,9 @@ class _Part(_Strict):
 
 class TableOf(_Strict):
     """What a table shows: a row and a column for each combination of the values of those fields, which are settings of
-    the runs or of core.labs.base.FACETS. Without `metrics` those that lead in the lab. `kind` is a table that the lab
-    knows by name (core.labs.base.Table), such as one of its paper's, which has rows, columns and metrics of its own.
+    the runs or of core.labs.base.declared.FACETS. Without `metrics` those that lead in the lab. `kind` is a table that
+    the lab knows by name (core.labs.base.declared.Table), such as one of its paper's, which has rows, columns and
+    metrics of its own.
     """
 
     kind: str = ""

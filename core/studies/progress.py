@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .. import home
-from .desired_state import Wanted, wanted
+from .desired_state import DesiredState, wanted
 from .early_stopping import stopped_early
 from .plan import Planned, Study
-from .run_status import Standing, standings
+from .run_status import RunStatus, standings
 
 _LATELY = 60
 """Seconds over which the rate is taken."""
@@ -40,7 +40,7 @@ class Cell:
 
 
 @dataclass
-class Progress:
+class StudyProgress:
     """How a study stands. `status` counts its runs, `stopped` says why some failed,
     `stopped_early` which ended once their interval was as narrow as `stop_width`. `paid` calls were asked of models
     that are no robots and cost `money` US dollars, but for `unpriced` ones. `rate` is in calls a minute, over the last
@@ -74,15 +74,15 @@ class Progress:
         return self.status.get("completed", 0) + self.status.get("stopped early", 0)
 
 
-def progress(study: Study, folder: Path, stand: Mapping[str, Standing] | None = None) -> Progress:
+def progress(study: Study, folder: Path, stand: Mapping[str, RunStatus] | None = None) -> StudyProgress:
     """How the study stands by its journals in `folder`, or by `stand` where these have been read already."""
     stand = standings(study.all, folder) if stand is None else stand
-    want: Wanted = wanted(home.home(), study.name)
+    want: DesiredState = wanted(home.home(), study.name)
     early = list(stopped_early(study, folder))
     status: Counter[str] = Counter("stopped early" if id in early else run.status for id, run in stand.items())
     rate = _rate(stand.values(), time.time()) if status["running"] else None
     left = _calls_left(study, stand, early)
-    return Progress(
+    return StudyProgress(
         stop_width=study.stop_width,
         stopped_early=early,
         study=study.name,
@@ -105,14 +105,14 @@ def progress(study: Study, folder: Path, stand: Mapping[str, Standing] | None = 
     )
 
 
-def _share(run: Standing, is_early: bool) -> float:
+def _share(run: RunStatus, is_early: bool) -> float:
     if run.status == "completed" or is_early:
         return 1.0
     # A run whose cases all have results still has its figures to compute.
     return min(len(run.cases) / run.of, 0.99) if run.of else 0.0
 
 
-def _cells(study: Study, stand: Mapping[str, Standing], early: Collection[str]) -> list[Cell]:
+def _cells(study: Study, stand: Mapping[str, RunStatus], early: Collection[str]) -> list[Cell]:
     """In the order of the file, the controls first."""
     names = labels(study)
     cells: dict[tuple[str, str], Cell] = {}
@@ -161,7 +161,7 @@ def _kinds(runs: Iterable[Mapping[str, str]], names: Iterable[str]) -> int:
     return len({tuple(run.get(name, "") for name in names) for run in runs})
 
 
-def _rate(stand: Iterable[Standing], now: float) -> float | None:
+def _rate(stand: Iterable[RunStatus], now: float) -> float | None:
     """Calls answered in the last minute; in proportion where fewer seconds are known. Seconds that are yet to come were
     counted before the clock was set back.
     """
@@ -173,7 +173,7 @@ def _rate(stand: Iterable[Standing], now: float) -> float | None:
     return 60 * lately.total() / max(1.0, now - min(lately)) if lately else None
 
 
-def _calls_left(study: Study, stand: Mapping[str, Standing], early: Collection[str]) -> float | None:
+def _calls_left(study: Study, stand: Mapping[str, RunStatus], early: Collection[str]) -> float | None:
     """How many calls are still to come, if the rest of each lab's runs takes as many as their share so far. None where
     a lab has not begun.
     """
@@ -189,7 +189,7 @@ def _calls_left(study: Study, stand: Mapping[str, Standing], early: Collection[s
     return left
 
 
-def _limits(stand: Iterable[Standing]) -> dict[str, list[int]]:
+def _limits(stand: Iterable[RunStatus]) -> dict[str, list[int]]:
     histories: dict[str, list[int]] = {}
     for _, endpoint, at_once in sorted(limit for run in stand for limit in run.limits):
         history = histories.setdefault(endpoint, [])

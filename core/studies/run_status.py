@@ -48,7 +48,7 @@ class Tokens:
 
 
 @dataclass
-class Standing:
+class RunStatus:
     """How one run stands. `cases` have a result, of so many (`of`; 0 where that is not known yet). `answered` counts
     its calls by role, `paid` those that a model was asked for, with tries that failed; `money` is what they cost in US
     dollars, but for the `unpriced` ones, whose price is not known; `failures` counts the classes of errors since it was
@@ -85,14 +85,14 @@ def is_completed(path: Path) -> bool:
     return event.kind == "finished" and event.status == "completed"
 
 
-def standing(path: Path) -> Standing:
+def standing(path: Path) -> RunStatus:
     """How the run of that journal stands; lines that cannot be read are ignored, and a journal that has not changed is
     not read again.
     """
     try:
         file = path.stat()
     except OSError:
-        return Standing()
+        return RunStatus()
     run = _read(path, file.st_size, file.st_mtime_ns)
     # The process that writes it may start or end without writing a line.
     is_running = run.status != "completed" and journal.is_written(path)
@@ -101,8 +101,8 @@ def standing(path: Path) -> Standing:
 
 # With those of its controls, so that looking at the largest study again and again finds all of its runs here.
 @lru_cache(maxsize=2 * MOST_RUNS)
-def _read(path: Path, size: int, changed: int) -> Standing:
-    run = Standing("interrupted", vain=1)
+def _read(path: Path, size: int, changed: int) -> RunStatus:
+    run = RunStatus("interrupted", vain=1)
     prompts: dict[str, int] = {}
     with path.open("rb") as lines:
         for line in lines:
@@ -112,7 +112,7 @@ def _read(path: Path, size: int, changed: int) -> Standing:
     return run
 
 
-def _tell(run: Standing, event: dict[str, object], prompts: dict[str, int]) -> None:
+def _tell(run: RunStatus, event: dict[str, object], prompts: dict[str, int]) -> None:
     call, role, model = str(event.get("call")), str(event.get("role")), str(event.get("model"))
     match event.get("kind"):
         case "asked":
@@ -169,6 +169,6 @@ def busy_rate(pace: Counter[int]) -> float | None:
     return 60 * pace.total() / busy if busy else None
 
 
-def standings(runs: Iterable[Planned], folder: Path) -> dict[str, Standing]:
+def standings(runs: Iterable[Planned], folder: Path) -> dict[str, RunStatus]:
     """How each run stands, by its name."""
     return {run.id: standing(journal.at(folder, run.id)) for run in runs}

@@ -8,7 +8,7 @@ from .. import package_data
 from ..events import Frozen
 
 
-class Entry(Frozen):
+class GlossaryEntry(Frozen):
     """The field's `term` for a thing of ours, and its `meaning` in a sentence."""
 
     term: str
@@ -16,9 +16,9 @@ class Entry(Frozen):
 
 
 @cache
-def entries() -> dict[str, Entry]:
+def entries() -> dict[str, GlossaryEntry]:
     """All entries by our names, in the file's order."""
-    return {name: Entry(**entry) for name, entry in package_data.table("glossary").items()}
+    return {name: GlossaryEntry(**entry) for name, entry in package_data.table("glossary").items()}
 
 
 def on_hover(name: str, more: str | None = None) -> str | None:

@@ -8,10 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from core import entry, policy
-from core.home import HomeUnusable
+from core.home import DataDirError
 from core.labs.base.lab import Lab
 from core.server import admin
-from core.server.admin import GoingOn
+from core.server.admin import ActiveRun
 from core.text.plurals import counted
 from pages import addresses
 from pages.components import session
@@ -43,7 +43,7 @@ def line() -> None:
         return
     try:
         admin.say("" if back else words)
-    except HomeUnusable as error:
+    except DataDirError as error:
         st.warning(plain(str(error)), icon=":material/edit_off:")
     else:
         st.rerun()
@@ -69,7 +69,7 @@ def going_on() -> None:
             st.caption(f"And {len(found) - _MOST:,} more.")
 
 
-def _row(one: GoingOn) -> None:
+def _row(one: ActiveRun) -> None:
     lab = entry.labs().get(one.lab)
     with st.container(border=True, key=f"going-{one.run}", gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -85,7 +85,7 @@ def _row(one: GoingOn) -> None:
         st.caption(" · ".join(_words(one)))
 
 
-def _words(one: GoingOn) -> list[str]:
+def _words(one: ActiveRun) -> list[str]:
     words = ["waits in line" if one.is_in_line else f"{counted(one.calls, 'call')} so far"]
     if one.since is not None:
         words.append(f"since {one.since:%H:%M} UTC")
@@ -119,7 +119,7 @@ def spent() -> None:
     st.header("Spent today", anchor=False)
     try:
         spent = entry.jobs().spent_today()
-    except HomeUnusable as error:
+    except DataDirError as error:
         st.warning(plain(str(error)), icon=":material/edit_off:")
         return
     calls, cents = (sum(column) for column in zip(*spent.values(), strict=True)) if spent else (0, 0.0)

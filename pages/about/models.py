@@ -18,7 +18,7 @@ from core.models.catalog import ModelInfo
 from core.models.download import HubModel, offered
 from core.models.ids import is_control
 from core.sandbox import sandbox
-from core.server.quotas import TooMuch
+from core.server.quotas import QuotaExceeded
 from core.store import queries
 from core.store.store import Store, StoreError
 from core.text.plurals import counted
@@ -167,7 +167,7 @@ def _take(lab: Lab, spec: Spec, model: str) -> None:
     try:
         session.catalog().get(model)
         run_id = session.runs().start(lab.name, spec, session.catalog().get)
-    except (CallFailed, TooMuch) as error:
+    except (CallFailed, QuotaExceeded) as error:
         problems(error)
     else:
         st.switch_page(addresses.CASE, query_params={"run": run_id})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.report.evidence import Behind
+from core.report.evidence import CallEvidence
 from core.transcript import Call
 from pages import addresses
 from pages.components import reader_accuracy
@@ -14,7 +14,7 @@ LONG = 2_000
 """Characters of a text, such as worked examples, that has a scroll bar of its own."""
 
 
-def inspector(call: Call, behind: Behind) -> None:
+def inspector(call: Call, behind: CallEvidence) -> None:
     """Draw one call, of which `behind` is what stands behind it."""
     asked = call.asked
     # A link that leads to the page on which it stands changes no address.

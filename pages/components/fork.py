@@ -9,9 +9,9 @@ from core import entry
 from core.events import LONGEST_ANSWER, CallFailed, Fork
 from core.labs.base.spec import Spec
 from core.models.prices import cost, price_of
-from core.runs.fork import Plan
-from core.runs.library import NoSuchRun
-from core.server.quotas import TooMuch
+from core.runs.fork import ForkPlan
+from core.runs.library import RunNotFound
+from core.server.quotas import QuotaExceeded
 from core.transcript import Call, Transcript
 from pages import addresses
 from pages.components import lab_page, session
@@ -72,7 +72,7 @@ def _told(fork: Fork, spec: Spec | None) -> bool:
     """Say what going on from here will ask. Whether it can."""
     try:
         plan = _plan(fork, spec)
-    except (NoSuchRun, CallFailed, ValueError) as error:
+    except (RunNotFound, CallFailed, ValueError) as error:
         st.warning(plain(str(error)), icon=":material/edit:")
         return False
     if not plan.applies:
@@ -96,16 +96,16 @@ def _told(fork: Fork, spec: Spec | None) -> bool:
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def _planned(fork: Fork, spec: Spec | None, size: int) -> Plan:
+def _planned(fork: Fork, spec: Spec | None, size: int) -> ForkPlan:
     return session.runs().plan(fork, spec)
 
 
-def _plan(fork: Fork, spec: Spec | None) -> Plan:
+def _plan(fork: Fork, spec: Spec | None) -> ForkPlan:
     with waits("Counting what depends on it …"):
         return _planned(fork, spec, session.run(fork.run).file().st_size)
 
 
-def _price(plan: Plan) -> str:
+def _price(plan: ForkPlan) -> str:
     """What the calls cost, as far as that is known; nothing is said where there are none."""
     if not plan.least:
         return ""
@@ -123,7 +123,7 @@ def _price(plan: Plan) -> str:
 def _begin(fork: Fork, spec: Spec | None, case: str) -> None:
     try:
         run = session.runs().fork(fork, session.catalog().get, spec)
-    except (NoSuchRun, TooMuch) as error:
+    except (RunNotFound, QuotaExceeded) as error:
         st.warning(plain(str(error)), icon=":material/edit:")
     else:
         named = {"runs": f"{fork.run},{run}", **({"case": case} if case else {})}

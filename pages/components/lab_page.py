@@ -36,7 +36,7 @@ def _line(spec: Spec) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Room:
+class LabPage:
     """The parts of a lab's page that need a hand.
 
     - `fields()` draws widgets and returns fields of the specification; `settings(fields)` does so in the folded part.
@@ -91,21 +91,21 @@ class Room:
 _OF_FORM = ("fields", "settings", "line", "fill", "button", "beside")
 
 
-def with_form(form: ModuleType, **more: Any) -> Room:
+def with_form(form: ModuleType, **more: Any) -> LabPage:
     """A room whose form is a module: what of a room has a name there, and its DRAWN; and `more`."""
     there = {name: getattr(form, name) for name in _OF_FORM if hasattr(form, name)}
-    return Room(drawn=form.DRAWN, **there, **more)
+    return LabPage(drawn=form.DRAWN, **there, **more)
 
 
-ROOMS: dict[str, Room] = {}
+ROOMS: dict[str, LabPage] = {}
 """By the lab's name. `pages/labs` puts them here: a room draws with what stands beside this file, and above it."""
 
 
-def of(lab: Lab) -> Room:
+def of(lab: Lab) -> LabPage:
     """The room of a lab; where it has none, one that draws what the lab declares."""
     if lab.name in ROOMS or not issubclass(lab.spec, OnData):
-        return ROOMS.get(lab.name) or Room()
-    return Room(fields=lambda: items_of(lab), drawn=frozenset(OnData.model_fields) - {"seed"}, fill=of_dataset)
+        return ROOMS.get(lab.name) or LabPage()
+    return LabPage(fields=lambda: items_of(lab), drawn=frozenset(OnData.model_fields) - {"seed"}, fill=of_dataset)
 
 
 @cache

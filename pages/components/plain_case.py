@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.transcript import Progress, Transcript
+from core.transcript import CaseProgress, Transcript
 from pages.components import tables
 
 
-def named(progress: Progress) -> str:
+def named(progress: CaseProgress) -> str:
     """A case in a list: its number and title. Nothing that changes, or a browser takes its choice for another."""
     title = " ".join(progress.title.split())
     return f"{progress.number} · {title[:80]}{'…' if len(title) > 80 else ''}"
@@ -36,7 +36,7 @@ def choose(transcript: Transcript) -> str:
     ))  # fmt: skip
 
 
-def by_number(transcript: Transcript) -> dict[str, Progress]:
+def by_number(transcript: Transcript) -> dict[str, CaseProgress]:
     return dict(sorted(transcript.cases.items(), key=lambda item: item[1].number))
 
 

@@ -11,7 +11,7 @@ from core.labs.base.declared import Judgement
 from core.labs.base.lab import Lab
 from core.rulesets import RULES
 from core.store import audits, label_agreement, queries
-from core.store.audits import Audit, Reader
+from core.store.audits import AuditDraw, ReaderAccuracy
 from core.store.label_agreement import LabelledRight
 from core.store.store import Store, StoreError
 from core.text.plurals import counted
@@ -73,7 +73,7 @@ def said(found: LabelledRight) -> str:
     return f"**{plain(short(found.reader))}** right by {found.right:,} of {counted(found.n, 'label')}"
 
 
-def of_audit(audit: Audit) -> str:
+def of_audit(audit: AuditDraw) -> str:
     """What a blind audit found, or how far it is."""
     here, judged = len(audit.drawn), len(audit.drawn) - len(audit.left)
     gone = f" {audit.of - here:,} of them are no longer here." if here < audit.of else ""
@@ -84,7 +84,7 @@ def of_audit(audit: Audit) -> str:
     return f"{'. '.join(each) or 'None could be judged'}.{unsure}{gone}"
 
 
-def in_audit(found: Reader, audit: Audit) -> str:
+def in_audit(found: ReaderAccuracy, audit: AuditDraw) -> str:
     """How often a set of rules, or another who reads, is right by a blind audit."""
     share = found.share
     who = f"{found.name} rules" if found.name in RULES else found.name
@@ -95,7 +95,7 @@ def in_audit(found: Reader, audit: Audit) -> str:
     )
 
 
-def audited(lab: Lab) -> Audit | None:
+def audited(lab: Lab) -> AuditDraw | None:
     """The latest blind audit of the lab's readings that came to its end."""
     try:
         keeper = entry.keeper()
@@ -105,7 +105,7 @@ def audited(lab: Lab) -> Audit | None:
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _audits(_store: Store, lab: str, viewer: str | None, changes: int) -> list[Audit]:
+def _audits(_store: Store, lab: str, viewer: str | None, changes: int) -> list[AuditDraw]:
     return audits.audits(_store, entry.labs()[lab], viewer)
 
 

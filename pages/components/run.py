@@ -15,12 +15,12 @@ from core.journal import Fault, JournalInUse
 from core.report import case_html, methods
 from core.report.case_html import Chosen
 from core.runs.context import complaints
-from core.runs.engine import Addition
+from core.runs.engine import UserInput
 from core.runs.labels import Kept
-from core.runs.library import NoSuchRun
-from core.server.access import Visit
-from core.server.quotas import TooMuch
-from core.store.listing import Place
+from core.runs.library import RunNotFound
+from core.server.access import RunAccess
+from core.server.quotas import QuotaExceeded
+from core.store.listing import RowPlace
 from core.store.store import Store, StoreError
 from core.transcript import Transcript, transcript
 from pages import addresses
@@ -48,24 +48,24 @@ def page_of_run(run_id: str, state: Transcript) -> None:
     _page(made, run_id, f"Everything about {which} in one file, to be stepped through by the arrow keys.{left}")
 
 
-def page_of_cases(title: str, places: Sequence[Place], of: int) -> None:
+def page_of_cases(title: str, places: Sequence[RowPlace], of: int) -> None:
     """A button that downloads those cases as an HTML file, of so many that there are."""
     visit = session.runs()
 
     def made() -> bytes:
-        found: dict[Place, Chosen] = {}
+        found: dict[RowPlace, Chosen] = {}
         for run in dict.fromkeys(at.run for at in places):
             # One that was deleted meanwhile is not there any more, and the page says how many are.
-            with suppress(NoSuchRun):
-                found |= {Place(run, one.case): one for one in cases_of(visit, run)}
+            with suppress(RunNotFound):
+                found |= {RowPlace(run, one.case): one for one in cases_of(visit, run)}
         return case_html.html(title, [found[at] for at in places if at in found], of)
 
     left = f"the first {len(places)} of {of:,} cases" if len(places) < of else "all cases that are as filtered"
     _page(made, "cases", f"One file, to be stepped through by the arrow keys: {left}.")
 
 
-def cases_of(visit: Visit, run_id: str) -> list[Chosen]:
-    """The run's cases, as the visitor may see them. Raises NoSuchRun and NotYours."""
+def cases_of(visit: RunAccess, run_id: str) -> list[Chosen]:
+    """The run's cases, as the visitor may see them. Raises RunNotFound and AccessDenied."""
     state = transcript(visit.run(run_id).events())
     lab = entry.labs()[state.started.lab] if state.started else None
     return case_html.of_run(lab, state, len(visit.run(run_id).faults())) if lab else []
@@ -122,7 +122,7 @@ def menu(run_id: str, study: str) -> None:
         if st.button("Delete", icon=":material/delete:", key="delete", disabled=not sure):
             try:
                 visit.own(run_id).delete()
-            except (JournalInUse, NoSuchRun) as error:
+            except (JournalInUse, RunNotFound) as error:
                 st.warning(plain(str(error)), icon=":material/edit:")
             else:
                 st.switch_page(addresses.BROWSE)
@@ -323,19 +323,19 @@ def go_on(run_id: str, transcript: Transcript) -> None:
         st.rerun()
 
 
-def resume(run_id: str, *additions: Addition, failed_too: bool = False) -> bool:
+def resume(run_id: str, *additions: UserInput, failed_too: bool = False) -> bool:
     """Go on with a run, with what a person gives it, or by asking what failed again; False, and reported, where it
     cannot.
     """
     try:
         session.own(run_id).resume(session.catalog().get, additions, failed_too=failed_too)
-    except (JournalInUse, NoSuchRun, TooMuch) as error:
+    except (JournalInUse, RunNotFound, QuotaExceeded) as error:
         st.warning(plain(f"{str(error).rstrip('.')}."), icon=":material/pause_circle:")
         return False
     return True
 
 
-def problems(error: ValidationError | ValueError | CallFailed | TooMuch) -> None:
+def problems(error: ValidationError | ValueError | CallFailed | QuotaExceeded) -> None:
     """What is wrong with what was entered, in words."""
     if isinstance(error, ValidationError):
         for complaint in complaints(error):

@@ -17,12 +17,12 @@ from core.labs.base.spec import Spec
 from core.report import run_scene, scenes
 from core.report.progress import OVER, how_far
 from core.report.redaction import state_of
-from core.runs.library import NoSuchRun
+from core.runs.library import RunNotFound
 from core.scene import Action, Scene, Verdict
 from core.transcript import Transcript
 from pages import addresses
 from pages.components import lab_page, labels, session
-from pages.components.lab_page import Room
+from pages.components.lab_page import LabPage
 from pages.components.run import actions, damage, go_on, stopped
 from pages.components.text import plain
 from pages.components.throttle import PACE
@@ -69,7 +69,7 @@ class Shown:
             return None
 
     @property
-    def room(self) -> Room:
+    def room(self) -> LabPage:
         """What the lab draws by hand."""
         return lab_page.of(self.lab)
 
@@ -116,7 +116,7 @@ class Shown:
 
 def follow_sealed(run: str, case: str) -> Follow:
     """A case of a run that is sealed for the visitor: what a browser hears of by itself until it is revealed. Raises
-    NoSuchRun.
+    RunNotFound.
     """
     # Asked first: a run that ends meanwhile is looked at once more.
     active = session.runs().behind_the_seal(run).active()
@@ -130,7 +130,7 @@ def named_run(show: Callable[[str], None]) -> None:
     if run_id := st.query_params.get("run", ""):
         try:
             show(run_id)
-        except NoSuchRun as error:
+        except RunNotFound as error:
             st.error(plain(str(error)), title=error.title, icon=":material/error:")
 
 
@@ -166,7 +166,7 @@ def watched(shown: Shown, step: Callable[[str], None] | None = None) -> None:
 
 
 def look(run_id: str) -> tuple[Transcript, bool]:
-    """The run as it stands, of many cases only the chosen one whole; and whether it goes on. Raises NoSuchRun."""
+    """The run as it stands, of many cases only the chosen one whole; and whether it goes on. Raises RunNotFound."""
     run = session.run(run_id)
     # Asked first: a run that ends meanwhile is looked at once more, and none is taken for interrupted.
     active = run.active()
@@ -292,7 +292,7 @@ def _first(run_id: str) -> None:
     if first := session.run(run_id).prior():
         try:
             started = session.run(first).watch().transcript.started
-        except NoSuchRun:
+        except RunNotFound:
             # The run is shared with the visitor, what comes before it is not.
             st.caption("It waits for another run, which tests its models first.")
             return

@@ -15,7 +15,7 @@ from core.events import CallFailed
 from core.models.catalog import Catalog
 from core.models.settings import EndpointConfig
 from core.server import roles
-from core.server.access import Owned, Seen, Visit, Visitor, code_in, whoever_has
+from core.server.access import OwnRun, ReadableRun, RunAccess, Visitor, code_in, whoever_has
 from pages import middleware
 
 FILE_MB = 50
@@ -70,7 +70,7 @@ def role() -> str:
 
 
 def sign_in(code: str) -> None:
-    """Make the visitor what `code` makes them. Raises NotSignedIn and HomeUnusable."""
+    """Make the visitor what `code` makes them. Raises NotSignedIn and DataDirError."""
     roles.enter(visitor().name, code, str(st.context.ip_address or "this machine"))
 
 
@@ -94,18 +94,18 @@ def takes_files(may: bool = True) -> None:
         middleware.may_upload(context.session_id, may)
 
 
-def runs() -> Visit:
+def runs() -> RunAccess:
     """The shared runs, as the visitor may use them."""
-    return Visit(entry.jobs(), visitor())
+    return RunAccess(entry.jobs(), visitor())
 
 
-def run(run_id: str) -> Seen:
-    """The run, as the visitor may look at it. Raises NoSuchRun and NotYours."""
+def run(run_id: str) -> ReadableRun:
+    """The run, as the visitor may look at it. Raises RunNotFound and AccessDenied."""
     return runs().run(run_id)
 
 
-def own(run_id: str) -> Owned:
-    """The run, as the visitor may change it. Raises NoSuchRun and NotYours."""
+def own(run_id: str) -> OwnRun:
+    """The run, as the visitor may change it. Raises RunNotFound and AccessDenied."""
     return runs().own(run_id)
 
 

@@ -14,7 +14,7 @@ from core.labs.base.spec import Spec
 from core.report.comparison_text import left_out
 from core.scene import Mark, RunScene, Scene
 from core.store import matching
-from core.store.matching import Tried
+from core.store.matching import TestedItem
 from core.text.plurals import counted
 from pages.components.text import plain, told
 
@@ -28,14 +28,14 @@ SETTLED = ("kept", "broken", "not settled")
 ANSWERS, EXPECTED, OUTCOMES = "the answers differ", "what one could expect differs", "the outcome differs"
 
 
-class Cell(NamedTuple):
+class SideCell(NamedTuple):
     """What was put to the test and its outcome in one run; `title` says the one and `text` the other in a sentence,
     both as Markdown. `label` is the lab's own word for the state. `expected` is what the explanation let one expect and
     `gave` what was answered, each in a word that is the same in every run where it is the same; empty where a test has
     no such two. `card` is the scene's, where one is drawn.
     """
 
-    tried: Tried
+    tried: TestedItem
     title: str
     state: Mark
     text: str = ""
@@ -45,13 +45,13 @@ class Cell(NamedTuple):
     card: str = ""
 
 
-class Row(NamedTuple):
+class SideRow(NamedTuple):
     """The same test in each run, None where a run has not made it."""
 
-    cells: tuple[Cell | None, ...]
+    cells: tuple[SideCell | None, ...]
 
     @property
-    def there(self) -> list[Cell]:
+    def there(self) -> list[SideCell]:
         """What of it there is."""
         return [cell for cell in self.cells if cell]
 
@@ -92,32 +92,32 @@ class Row(NamedTuple):
         return [what for what, each in values.items() if len(each) > 1]
 
 
-def of_cards(lab: Lab, scene: Scene, view: View, tried: Tried, answers: bool) -> list[Cell]:
+def of_cards(lab: Lab, scene: Scene, view: View, tried: TestedItem, answers: bool) -> list[SideCell]:
     """The tests of a case; `tried` says which case it is. Where a trial stands for the whole case, it is what meets."""
     found = []
     for card in scene.cards:
         trial = view.trials.get(card.id)
         about = (trial.about if trial else "") or next((part.text for part in card.parts), card.id)
         expected = card.expects[0].value if answers and card.expects else ""
-        found.append(Cell(
+        found.append(SideCell(
             tried._replace(about="" if card.id == lab.principal else about), plain(about), card.mark,
             expected=expected, gave=card.said if answers else "", card=card.id,
         ))  # fmt: skip
     return found
 
 
-def of_plot(scene: Scene, tried: Tried) -> list[Cell]:
+def of_plot(scene: Scene, tried: TestedItem) -> list[SideCell]:
     """The stretches of a plot, which say more of a function than the few points of it that are cards."""
     stretches = [one for one in scene.plot.intervals if one.kind == "stretch"] if scene.plot else []
     about = [f"x from {one.low:.4g} to {one.high:.4g}" for one in stretches]
-    return [Cell(tried._replace(about=text), text, one.mark or "set aside")
+    return [SideCell(tried._replace(about=text), text, one.mark or "set aside")
             for text, one in zip(about, stretches, strict=True)]  # fmt: skip
 
 
-def of_tiles(run: RunScene, tried: Callable[[str, str], Tried], words: Mapping[str, str]) -> list[Cell]:
+def of_tiles(run: RunScene, tried: Callable[[str, str], TestedItem], words: Mapping[str, str]) -> list[SideCell]:
     """The cases of a run; `tried` says of a case's id and title which case it is, `words` are the lab's own."""
     return [
-        Cell(tried(tile.case, tile.title), plain(tile.title), tile.mark, told(tile.sentence),
+        SideCell(tried(tile.case, tile.title), plain(tile.title), tile.mark, told(tile.sentence),
              "" if tile.outcome == "waiting" else plain(words.get(tile.outcome, tile.outcome)))
         for tile in run.tiles
     ]  # fmt: skip
@@ -152,16 +152,16 @@ ALIKE = Side()
 """What stands in for a lab that declares none."""
 
 
-def aligned(columns: Sequence[Sequence[Cell]], judged: Judged | None = None) -> list[Row]:
+def aligned(columns: Sequence[Sequence[SideCell]], judged: Judged | None = None) -> list[SideRow]:
     """The tests of each run row against row, as `core.store.matching` has them meet."""
     met = matching.met([[cell.tried for cell in column] for column in columns], judged)
     return [
-        Row(tuple(None if at is None else column[at] for at, column in zip(places, columns, strict=True)))
+        SideRow(tuple(None if at is None else column[at] for at, column in zip(places, columns, strict=True)))
         for places in met
     ]
 
 
-def finding(rows: Sequence[Row], names: Sequence[str], one: str) -> tuple[str, list[str]]:
+def finding(rows: Sequence[SideRow], names: Sequence[str], one: str) -> tuple[str, list[str]]:
     """On how many rows the runs agree in what was answered and on how many one could expect something else, of how
     many; where that is not known, on how many the outcome differs. And a sentence each on the rows that this does
     not count.
@@ -185,7 +185,7 @@ def finding(rows: Sequence[Row], names: Sequence[str], one: str) -> tuple[str, l
     return headline, more + left_out(len(shared) - len(told), one, names, why, held)
 
 
-def _expectations(differ: int, answered: Sequence[Row]) -> str:
+def _expectations(differ: int, answered: Sequence[SideRow]) -> str:
     """On how many rows one could expect something else, of those on which that is not in doubt."""
     doubtful = sum(row.is_in_doubt for row in answered)
     sure, what = len(answered) - doubtful, "what you could expect from their explanations"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core import policy
-from core.home import HomeUnusable
+from core.home import DataDirError
 from core.server import admin, roles
 from core.server.access import COOKIES_NEEDED
 from pages import addresses
@@ -87,7 +87,7 @@ def _form() -> None:
         return
     try:
         session.sign_in(code)
-    except (roles.NotSignedIn, HomeUnusable) as error:
+    except (roles.NotSignedIn, DataDirError) as error:
         st.warning(plain(str(error)), icon=":material/lock_clock:")
     else:
         st.rerun()

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from core import entry
-from core.store.index_watcher import Keeper
+from core.store.index_watcher import IndexWatcher
 from core.store.store import StoreError
 from pages.components.text import plain
 
@@ -105,7 +105,7 @@ PACE = Pace()
 # The index of the runs, opened for a page.
 
 
-def opened() -> Keeper:
+def opened() -> IndexWatcher:
     """The list of runs, once it was read; a page that cannot have it says why, and ends here."""
     try:
         keeper = entry.keeper()

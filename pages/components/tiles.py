@@ -11,7 +11,7 @@ import streamlit as st
 from core.scene import Mark
 
 
-class Look(NamedTuple):
+class TileStyle(NamedTuple):
     """How a state looks: its words, colour and icon."""
 
     words: str
@@ -23,17 +23,17 @@ class Look(NamedTuple):
         return f":{self.colour}-badge[{self.icon} {words or self.words}]"
 
 
-LOOKS: dict[Mark, Look] = {
-    "kept": Look("kept", "green", ":material/check_circle:"),
-    "broken": Look("broken", "red", ":material/cancel:"),
-    "not settled": Look("not settled", "gray", ":material/help:"),
-    "in doubt": Look("no verdict", "gray", ":material/contrast:"),
-    "set aside": Look("set aside", "gray", ":material/block:"),
-    "unread": Look("could not be read", "orange", ":material/visibility_off:"),
-    "failed": Look("failed", "orange", ":material/error:"),
-    "stopped": Look("not reached", "gray", ":material/pause_circle:"),
-    "waiting": Look("under way", "gray", ":material/hourglass_empty:"),
-    "sealed": Look("sealed", "gray", ":material/lock:"),
+LOOKS: dict[Mark, TileStyle] = {
+    "kept": TileStyle("kept", "green", ":material/check_circle:"),
+    "broken": TileStyle("broken", "red", ":material/cancel:"),
+    "not settled": TileStyle("not settled", "gray", ":material/help:"),
+    "in doubt": TileStyle("no verdict", "gray", ":material/contrast:"),
+    "set aside": TileStyle("set aside", "gray", ":material/block:"),
+    "unread": TileStyle("could not be read", "orange", ":material/visibility_off:"),
+    "failed": TileStyle("failed", "orange", ":material/error:"),
+    "stopped": TileStyle("not reached", "gray", ":material/pause_circle:"),
+    "waiting": TileStyle("under way", "gray", ":material/hourglass_empty:"),
+    "sealed": TileStyle("sealed", "gray", ":material/lock:"),
 }
 """Nothing else on the pages says kept, broken or not settled by a colour of its own."""
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.store import listing
 from core.store.filters import Filter, from_query
-from core.store.listing import Place
+from core.store.listing import RowPlace
 
 LISTS = {"cases": "Cases and trials", "runs": "Runs", "pictures": "Pictures"}
 """What Browse shows, by the word in the address."""
@@ -38,23 +38,23 @@ def wanted() -> Filter:
     return from_query(read())
 
 
-def opened() -> Place | None:
+def opened() -> RowPlace | None:
     """The row that is open beside the list."""
-    return Place(*(st.query_params.get(name, "") for name in _OPEN)) if "run" in st.query_params else None
+    return RowPlace(*(st.query_params.get(name, "") for name in _OPEN)) if "run" in st.query_params else None
 
 
-def anchor(name: str) -> Place | None:
+def anchor(name: str) -> RowPlace | None:
     """The row `after` or `before` which the page of the list begins or ends."""
     values = read().get(name, [])
-    return Place(*values[:3]) if values else None
+    return RowPlace(*values[:3]) if values else None
 
 
 def go(
     show: str | None = None,
     filter: Filter | None = None,
     sort_by: str | None = None,
-    page: Mapping[str, Place] | None = None,
-    at: Place | None = None,
+    page: Mapping[str, RowPlace] | None = None,
+    at: RowPlace | None = None,
 ) -> None:
     """Change the address to another list, filter, order or page of the list, and to the row `at`, or close what is
     open. What is not given stays; without a `page` it is the first.
@@ -99,7 +99,7 @@ def show_robots(wanted: bool) -> None:
     change(robots=["1"] if wanted else [])
 
 
-def open_at(place: Place | None) -> None:
+def open_at(place: RowPlace | None) -> None:
     """Open a row beside its list, or close what is open."""
     change(**opening(place))
 
@@ -109,9 +109,9 @@ def change(**news: Sequence[str]) -> None:
     st.query_params.from_dict({name: values for name, values in (read() | news).items() if values})
 
 
-def opening(place: Place | None) -> dict[str, Sequence[str]]:
+def opening(place: RowPlace | None) -> dict[str, Sequence[str]]:
     """What of the address opens a row, or closes what is open."""
-    return {name: [value] if value else [] for name, value in zip(_OPEN, place or Place(""), strict=True)}
+    return {name: [value] if value else [] for name, value in zip(_OPEN, place or RowPlace(""), strict=True)}
 
 
 def _one_of(known: Mapping[str, object], name: str) -> str:

@@ -14,8 +14,8 @@ from core.labs.base.declared import Judgement
 from core.labs.base.lab import Lab
 from core.runs.labels import LONGEST_TAG, Audited
 from core.store import audits, listing
-from core.store.audits import UNREAD, Audit, Drawn
-from core.store.listing import Place
+from core.store.audits import UNREAD, AuditDraw, AuditEntry
+from core.store.listing import RowPlace
 from core.store.store import Store
 from core.text.whitespace_marks import directed
 from pages.components import lab_page, reader_accuracy, session, throttle
@@ -96,13 +96,13 @@ def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
                 st.rerun()
 
 
-def _keep(place: Place, one: Audited) -> None:
+def _keep(place: RowPlace, one: Audited) -> None:
     visit = session.runs()
     visit.run(place.run).say(place.case, one, place.trial)
     st.session_state[SAID][visit.labeller, place] = one
 
 
-def _judge(store: Store, lab: Lab, judged: Judgement, audit: Audit) -> None:
+def _judge(store: Store, lab: Lab, judged: Judgement, audit: AuditDraw) -> None:
     """The next answer alone, and the keys for what it says."""
     drawn = audit.left[0]
     st.progress(1 - len(audit.left) / len(audit.drawn), f"{drawn.entry.number} of {audit.of}")
@@ -130,7 +130,7 @@ def _judge(store: Store, lab: Lab, judged: Judgement, audit: Audit) -> None:
     )  # fmt: skip
 
 
-def _say(lab: Lab, drawn: Drawn, word: str) -> None:
+def _say(lab: Lab, drawn: AuditEntry, word: str) -> None:
     said = drawn.entry.model_copy(update={"said": word[:LONGEST_TAG]})
     with warns_when_full():
         _keep(drawn.place, said)
@@ -139,7 +139,7 @@ def _say(lab: Lab, drawn: Drawn, word: str) -> None:
 
 def _last(lab: Lab, judged: Judgement, store: Store) -> None:
     """What was read in the answer that was judged just now."""
-    last: tuple[str, Place, Audited] | None = st.session_state.get("audit-last")
+    last: tuple[str, RowPlace, Audited] | None = st.session_state.get("audit-last")
     if last is None or last[0] != lab.name:
         return
     _, place, entry_ = last
@@ -153,7 +153,7 @@ def _last(lab: Lab, judged: Judgement, store: Store) -> None:
     st.caption(f"The one before: {said}; it was read as **{plain(called.get(read) or read)}**{right}")
 
 
-def _results(found: list[Audit]) -> None:
+def _results(found: list[AuditDraw]) -> None:
     """What the audits so far found."""
     st.subheader("What audits found", anchor=False)
     for one in found:

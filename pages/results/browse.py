@@ -12,7 +12,7 @@ from core.report import case_html, export
 from core.runs import bundle
 from core.store import listing
 from core.store.filters import Filter
-from core.store.listing import Listed, Place
+from core.store.listing import Listed, RowPlace
 from pages import addresses
 from pages.components import recording_note, run, session, throttle
 from pages.components.tables import download
@@ -20,12 +20,12 @@ from pages.components.text import plain
 from pages.components.throttle import PACE
 from pages.components.upload import upload
 from pages.results import address, cases_list, facets, gallery, runs_list
-from pages.results.facets import Looked
+from pages.results.facets import BrowseContext
 
 # Beside the lists of Browse: what comes in, and what of it one takes along.
 
 
-def draw(looked: Looked, wanted: Filter) -> None:
+def draw(looked: BrowseContext, wanted: Filter) -> None:
     """Import, export of what is filtered, the sentences for a paper, and the way to Query."""
 
     def runs() -> list[str]:
@@ -46,7 +46,7 @@ def draw(looked: Looked, wanted: Filter) -> None:
         st.page_link(addresses.QUERY, label="Query", icon=":material/database_search:")
 
 
-def _export(looked: Looked, wanted: Filter, runs: list[str]) -> None:
+def _export(looked: BrowseContext, wanted: Filter, runs: list[str]) -> None:
     if not runs:
         st.caption("Nothing matches these filters.")
         return
@@ -117,7 +117,8 @@ def pager(found: Listed, what: str) -> None:
         st.markdown(f"**{found.first:,}–{last:,}** of {found.total:,} {what}" if found.total else f"No {what}.")
         if found.total > len(found.rows):
             ends = [
-                Place(*row) for row in found.rows.reindex(columns=Place._fields, fill_value="").itertuples(index=False)
+                RowPlace(*row)
+                for row in found.rows.reindex(columns=RowPlace._fields, fill_value="").itertuples(index=False)
             ]
             st.button(
                 "Newer" if address.sort() == "newest" else "Back", icon=":material/chevron_left:", key="back-page",
@@ -137,7 +138,7 @@ def _named(kinds: dict[str, int]) -> str:
     return f"rows: {several}" if len(there) > 1 else next(iter(there), "cases or trials")
 
 
-def news(looked: Looked, total: int, seen: int) -> None:
+def news(looked: BrowseContext, total: int, seen: int) -> None:
     """That there is more by now; nothing moves under the reader's hands until it is asked for."""
     wanted = address.wanted()
 
@@ -175,7 +176,7 @@ def main() -> None:
     """The page."""
     keeper = throttle.opened()
     seen = keeper.changes
-    looked = Looked(keeper.store, session.viewer(), listing.interrupted(keeper.store, runs_list.alive))
+    looked = BrowseContext(keeper.store, session.viewer(), listing.interrupted(keeper.store, runs_list.alive))
     wanted = address.wanted()
     run.deleted()
     anything = any(listing.count(keeper.store, Filter(hidden=hidden), looked.viewer) for hidden in (False, True))

@@ -17,9 +17,9 @@ from core.report.redaction import cases_of, scene_for
 from core.report.replay_steps import story
 from core.report.scenes import of_case, place
 from core.runs import verify
-from core.runs.library import NoSuchRun
-from core.server.access import SealedRun
-from core.server.quotas import TooMuch
+from core.runs.library import RunNotFound
+from core.server.access import RunSealed
+from core.server.quotas import QuotaExceeded
 from core.store import rereadings
 from core.store.store import StoreError
 from core.text.plurals import numbers
@@ -210,7 +210,7 @@ def _read_again(run_id: str, state: Transcript) -> None:
     ):
         try:
             st.query_params["run"] = entry.reread(run_id, session.runs())
-        except TooMuch as error:
+        except QuotaExceeded as error:
             problems(error)
         else:
             st.rerun()
@@ -260,7 +260,7 @@ def _sender(run_id: str) -> None:
 
 def foretell(run_id: str) -> None:
     """A run that is sealed for the visitor: each card is turned once it is guessed, the end comes with the last one
-    or when all is revealed. Raises NoSuchRun.
+    or when all is revealed. Raises RunNotFound.
     """
     cases = cases_of(session.runs(), run_id)
     case = st.query_params.get("case", "")
@@ -290,9 +290,9 @@ if not named:
 try:
     try:
         main(named)
-    except SealedRun:
+    except RunSealed:
         foretell(named)
-except NoSuchRun as error:
+except RunNotFound as error:
     st.error(plain(str(error)), title=error.title, icon=":material/error:")
     st.page_link(addresses.BROWSE, label="Browse the runs", icon=":material/table_rows:")
     st.stop()

@@ -12,15 +12,15 @@ import streamlit as st
 from core import entry
 from core.store import listing
 from core.store.filters import Filter
-from core.store.listing import Listed, Place
+from core.store.listing import Listed, RowPlace
 from pages.components import tables
 from pages.components.models import short
 from pages.components.text import plain, shortened
 from pages.results import address, opened_case
-from pages.results.facets import Looked, words
+from pages.results.facets import BrowseContext, words
 
 
-def draw(looked: Looked, wanted: Filter, found: Listed) -> None:
+def draw(looked: BrowseContext, wanted: Filter, found: Listed) -> None:
     """The page of the list; beside it the row that is open."""
     places = found.places()
     at = address.opened()
@@ -47,7 +47,7 @@ def _row(row: dict[Hashable, Any]) -> None:
         st.markdown((said if row["outcome"] and row["expected"] else "") + plain(came))
 
 
-def read(looked: Looked, wanted: Filter) -> Listed:
+def read(looked: BrowseContext, wanted: Filter) -> Listed:
     """The page of the list that the address names."""
     return listing.items(
         looked.store,
@@ -68,7 +68,7 @@ def questions(rows: pd.DataFrame) -> list[str]:
     return [about if trial and about else title for trial, about, title in named]
 
 
-def table(found: Listed, at: Place | None) -> None:
+def table(found: Listed, at: RowPlace | None) -> None:
     """The rows; a click anywhere on one opens it."""
     rows = found.rows
     places = found.places()

@@ -20,7 +20,7 @@ from core.statistics.subjects import MOST
 from core.store import comparing, listing, matching
 from core.store.comparing import By, Compared
 from core.store.filters import TITLES, Filter, from_query
-from core.store.matching import NO_VERDICT, Asked, Match, NotComparable
+from core.store.matching import NO_VERDICT, ComparisonRequest, Match, NotComparable
 from core.store.store import QueryRefused, Store
 from pages import addresses
 from pages.components import lab_page, session, tables, throttle
@@ -29,7 +29,7 @@ from pages.components.side_by_side import told_apart
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
 from pages.results import address, facets, opened_case, runs_list
-from pages.results.facets import Looked, words
+from pages.results.facets import BrowseContext, words
 
 WAYS: dict[By, str] = {
     "model": "Models",
@@ -49,7 +49,7 @@ def go(**news: Sequence[str]) -> None:
     address.change(**(changed | news))
 
 
-def choose(looked: Looked, by: By, now: list[str], wanted: Filter) -> None:
+def choose(looked: BrowseContext, by: By, now: list[str], wanted: Filter) -> None:
     """What is compared, and which of it; each choice changes the address."""
     st.session_state["by"] = by
     with st.container(horizontal=True, vertical_alignment="bottom", key="choose"):
@@ -85,14 +85,14 @@ def _filters(now: list[str]) -> None:
     )  # fmt: skip
 
 
-def _offered(looked: Looked, by: By, wanted: Filter) -> list[str]:
+def _offered(looked: BrowseContext, by: By, wanted: Filter) -> list[str]:
     """What can be chosen; the most frequent, of runs the newest, first."""
     if by != "run":
         return list(listing.facet(looked.store, wanted, by, looked.viewer, looked.stopped))
     return list(listing.runs(looked.store, wanted, viewer=looked.viewer, stopped=looked.stopped).rows["run"])
 
 
-def _names(looked: Looked, by: By, values: Sequence[str]) -> dict[str, str]:
+def _names(looked: BrowseContext, by: By, values: Sequence[str]) -> dict[str, str]:
     """What each is called, no two alike."""
     if by == "run":
         found = comparing.runs(looked.store, values, looked.viewer)
@@ -151,7 +151,7 @@ def doubt(compared: Compared) -> None:
         )
 
 
-def draw(looked: Looked, compared: Compared, judged: Judged, names: list[str]) -> None:
+def draw(looked: BrowseContext, compared: Compared, judged: Judged, names: list[str]) -> None:
     """What was found: in words, pair by pair, and item by item."""
     sentences = comparison_text.sentences(compared, judged, names)
     with st.container(border=True, gap="xsmall", key="told"):
@@ -206,7 +206,7 @@ def _methods(pairs: Sequence[Pair], judged: Judged) -> str:
     return plain(said)
 
 
-def _matrix(looked: Looked, compared: Compared, judged: Judged, names: list[str]) -> None:
+def _matrix(looked: BrowseContext, compared: Compared, judged: Judged, names: list[str]) -> None:
     """One row an item, one column a subject; a click on a cell opens what is behind it."""
     total = sum(compared.items.values())
     if not total:
@@ -271,7 +271,7 @@ def _cell(value: float | None, times: int, said: Sequence[str]) -> str:
     return f"{'✓' if value else '✕'} {called}"
 
 
-def _whole(store: Store, asked: Asked, names: list[str]) -> pd.DataFrame:
+def _whole(store: Store, asked: ComparisonRequest, names: list[str]) -> pd.DataFrame:
     """The whole matrix, as a file holds it."""
     found = matching.matrix(store, asked)
     columns: dict[str, object] = {"agree": found["agree"], "title": found["title"], "about": found["about"]}
@@ -280,7 +280,7 @@ def _whole(store: Store, asked: Asked, names: list[str]) -> pd.DataFrame:
         columns[name] = found[f"value_{i}"]
         columns[f"{name}: results with a value"] = found[f"times_{i}"]
         columns[f"{name}: outcomes"] = [", ".join(said) for said in found[f"said_{i}"]]
-        for part in listing.Place._fields:
+        for part in listing.RowPlace._fields:
             columns[f"{name}: {part}"] = [getattr(place, part) if place else "" for place in found[f"place_{i}"]]
     return pd.DataFrame(columns)
 
@@ -306,9 +306,9 @@ def main() -> None:
     st.title("Compare", anchor=False)
     keeper = throttle.opened()
     store, viewer = keeper.store, session.viewer()
-    looked = Looked(store, viewer, listing.interrupted(store, runs_list.alive))
+    looked = BrowseContext(store, viewer, listing.interrupted(store, runs_list.alive))
     # What is open beside the comparison does not change it.
-    query = {name: values for name, values in address.read().items() if name not in listing.Place._fields}
+    query = {name: values for name, values in address.read().items() if name not in listing.RowPlace._fields}
     wanted = address.wanted()
     try:
         by, subjects = comparing.subjects(store, query)
@@ -334,14 +334,14 @@ def main() -> None:
         st.error(plain(f"{error} Filter for less in Browse."), icon=":material/error:")
 
 
-def _first(looked: Looked, by: By, wanted: Filter) -> list[str]:
+def _first(looked: BrowseContext, by: By, wanted: Filter) -> list[str]:
     """What is compared before anything is chosen: the first two that can be, save where these are unlikely to meet."""
     offered = [] if by in ("filter", "run") else _offered(looked, by, wanted)
     # Robots meet each other where somebody chooses them, or where there is nothing else.
     return sorted(offered, key=lambda one: by == "model" and is_control(one))[:2]
 
 
-def _labs(looked: Looked, query: dict[str, list[str]]) -> dict[str, int]:
+def _labs(looked: BrowseContext, query: dict[str, list[str]]) -> dict[str, int]:
     """The labs that can be chosen, whichever is."""
     _, subjects = comparing.subjects(looked.store, {name: values for name, values in query.items() if name != "lab"})
     return comparing.labs(looked.store, subjects, looked.viewer, looked.stopped)

@@ -27,7 +27,7 @@ FEW = 6
 
 
 @dataclass(frozen=True)
-class Looked:
+class BrowseContext:
     """In which store, for whom, and which runs say in vain that they go on."""
 
     store: Store
@@ -35,7 +35,7 @@ class Looked:
     stopped: Sequence[str]
 
 
-def draw(looked: Looked, wanted: Filter) -> None:
+def draw(looked: BrowseContext, wanted: Filter) -> None:
     """Every choice; each changes the address."""
     _search(wanted)
     for name in FIRST:
@@ -105,7 +105,7 @@ def chosen(wanted: Filter) -> str:
     return " · ".join(said)
 
 
-def _facet(looked: Looked, wanted: Filter, name: str, title: str) -> None:
+def _facet(looked: BrowseContext, wanted: Filter, name: str, title: str) -> None:
     counts = listing.facet(looked.store, wanted, name, looked.viewer, looked.stopped)
     now = [value for value in wanted.chosen.get(name, ())]
     counts |= {value: 0 for value in now if value not in counts}

@@ -15,12 +15,12 @@ from core.labs.base.lab import Lab
 from core.models.ids import is_control
 from core.store import listing
 from core.store.filters import TITLES, Filter
-from core.store.listing import Place
+from core.store.listing import RowPlace
 from pages import addresses
 from pages.components.tables import Saved, as_csv, saved_as
 from pages.components.text import plain
 from pages.results import address
-from pages.results.facets import Looked
+from pages.results.facets import BrowseContext
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -46,7 +46,7 @@ _COLUMNS = {
 """What columns of tables are called on the screen; a file has their short names."""
 
 
-def draw(looked: Looked, wanted: Filter) -> None:
+def draw(looked: BrowseContext, wanted: Filter) -> None:
     """Those for which there is something to draw."""
     every = [(lab, one) for lab in entry.labs().values() for one in lab.pictures]
     named = [(lab, one) for lab, one in every if f"{lab.path}-{one.name}" == address.picture()]
@@ -94,7 +94,7 @@ def robots(frames: Sequence[DataFrame]) -> list[str]:
     return sorted(found)
 
 
-def frame(looked: Looked, wanted: Filter, lab: Lab, one: Picture) -> DataFrame:
+def frame(looked: BrowseContext, wanted: Filter, lab: Lab, one: Picture) -> DataFrame:
     """What the picture is made of."""
     return listing.of_cases(looked.store, lab.name, one.of, wanted, looked.viewer, looked.stopped)
 
@@ -183,7 +183,7 @@ def _lead(links: list[dict[str, list[str]]], wanted: Filter) -> None:
     if not links:
         return
     if "run" in links[0]:
-        address.go(show="runs", at=Place(*(links[0].get(name, [""])[0] for name in Place._fields)))
+        address.go(show="runs", at=RowPlace(*(links[0].get(name, [""])[0] for name in RowPlace._fields)))
         st.rerun()
     else:
         for name, values in links[0].items():

@@ -8,15 +8,15 @@ from typing import Literal
 import streamlit as st
 
 from core import entry
-from core.runs.library import NoSuchRun
+from core.runs.library import RunNotFound
 from core.store import listing
-from core.store.listing import Place
+from core.store.listing import RowPlace
 from pages.components import labels, run_view
 from pages.components.models import short
 from pages.components.run import actions, damage, go_on
 from pages.components.text import plain, shortened
 from pages.results import address
-from pages.results.facets import Looked, words
+from pages.results.facets import BrowseContext, words
 
 HIGH = 560
 """Of a list with many rows, in pixels."""
@@ -33,11 +33,11 @@ def height(rows: int) -> int | Literal["auto"]:
     return HIGH if 36 * (rows + 1) > HIGH else "auto"
 
 
-Ways = Mapping[str, Place | None]
+Ways = Mapping[str, RowPlace | None]
 """Where one gets to from a row, by what the keys on the stage want: the "next" row and the "previous" one."""
 
 
-def step(places: list[Place], at: Place) -> Ways:
+def step(places: list[RowPlace], at: RowPlace) -> Ways:
     """To the next row and the one before, and back to the list as it was; the same ways for `draw`."""
     here = places.index(at) if at in places else -1
     before = places[here - 1] if here > 0 else None
@@ -60,7 +60,7 @@ def close() -> None:
     st.button("Close", icon=":material/close:", type="tertiary", key="close", on_click=address.open_at, args=(None,))
 
 
-def draw(looked: Looked, at: Place, ways: Ways | None = None) -> None:
+def draw(looked: BrowseContext, at: RowPlace, ways: Ways | None = None) -> None:
     """The case of the row `at`; a run that is gone is reported. The keys on the stage lead its `ways`, and back."""
 
     def go(where: str) -> None:
@@ -69,7 +69,7 @@ def draw(looked: Looked, at: Place, ways: Ways | None = None) -> None:
 
     try:
         state, active = run_view.look(at.run)
-    except NoSuchRun as error:
+    except RunNotFound as error:
         st.error(plain(str(error)), title=error.title, icon=":material/error:")
         return
     lab = entry.labs().get(state.started.lab) if state.started else None
@@ -86,7 +86,7 @@ def draw(looked: Looked, at: Place, ways: Ways | None = None) -> None:
     _elsewhere(looked, at)
 
 
-def _elsewhere(looked: Looked, at: Place) -> None:
+def _elsewhere(looked: BrowseContext, at: RowPlace) -> None:
     """The same question in other runs: by other models, explained in other ways."""
     others = listing.elsewhere(looked.store, at, looked.viewer, ELSEWHERE)
     if others.empty:
@@ -96,7 +96,7 @@ def _elsewhere(looked: Looked, at: Place) -> None:
         said = short(row.model or ""), words("how", row.how), words("lab", row.lab), words("outcome", row.outcome or "")
         st.button(
             plain(shortened(" · ".join(filter(None, said)))), key=f"elsewhere-{number}", type="tertiary",
-            icon=":material/arrow_forward:", on_click=address.open_at, args=(Place(row.run, row.case),),
+            icon=":material/arrow_forward:", on_click=address.open_at, args=(RowPlace(row.run, row.case),),
         )  # fmt: skip
     if len(others) == ELSEWHERE:
         st.caption(f"The newest {ELSEWHERE}.")

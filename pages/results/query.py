@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.charts import board as rows_of
 from core.store import sql
-from core.store.sql import Found
+from core.store.sql import QueryResult
 from core.store.store import QueryRefused
 from pages.components import session, tables, throttle
 from pages.components.tables import PLAIN
@@ -44,7 +44,7 @@ def schema() -> None:
         tables.table(rows, "columns", f"Columns of the table {name}, their types and what they hold")
 
 
-def asked() -> tuple[str, Found | QueryRefused] | None:
+def asked() -> tuple[str, QueryResult | QueryRefused] | None:
     """The query that was asked last in this session, and its outcome."""
     query = st.session_state.get("sql", "").strip()
     if st.session_state.pop("ask", False) and query:
@@ -61,7 +61,7 @@ def asked() -> tuple[str, Found | QueryRefused] | None:
     return st.session_state.get("found")
 
 
-def show(query: str, found: Found | QueryRefused) -> None:
+def show(query: str, found: QueryResult | QueryRefused) -> None:
     """A result, or why there is none."""
     if isinstance(found, QueryRefused):
         st.error("Nothing was changed by it.", icon=":material/error:", title="The query has no result")

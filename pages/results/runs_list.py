@@ -9,20 +9,20 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from core import entry
-from core.runs.library import NoSuchRun
+from core.runs.library import RunNotFound
 from core.statistics.subjects import MOST
 from core.store import listing, queries
 from core.store.filters import Filter
-from core.store.listing import Listed, Place
+from core.store.listing import Listed, RowPlace
 from pages import addresses
 from pages.components import session, tables
 from pages.components.models import short
 from pages.components.side_by_side import MOST as SIDE_BY_SIDE
 from pages.results import address, opened_case
-from pages.results.facets import Looked, words
+from pages.results.facets import BrowseContext, words
 
 
-def read(looked: Looked, wanted: Filter) -> Listed:
+def read(looked: BrowseContext, wanted: Filter) -> Listed:
     """The page of the list that the address names."""
     after, before = address.anchor("after"), address.anchor("before")
     return listing.runs(
@@ -36,7 +36,7 @@ def read(looked: Looked, wanted: Filter) -> Listed:
     )
 
 
-def draw(looked: Looked, wanted: Filter, found: Listed) -> None:
+def draw(looked: BrowseContext, wanted: Filter, found: Listed) -> None:
     """The page of the list; beside it the run that is open."""
     ids = list(found.rows["run"])
     at = address.opened()
@@ -47,11 +47,11 @@ def draw(looked: Looked, wanted: Filter, found: Listed) -> None:
     with left:
         _table(looked, wanted, ids, {}, at.run)
     with right:
-        ways = opened_case.step([Place(run) for run in ids], Place(at.run))
+        ways = opened_case.step([RowPlace(run) for run in ids], RowPlace(at.run))
         opened_case.draw(looked, at, ways)
 
 
-def _table(looked: Looked, wanted: Filter, ids: list[str], counts: dict[str, int], at: str) -> None:
+def _table(looked: BrowseContext, wanted: Filter, ids: list[str], counts: dict[str, int], at: str) -> None:
     """The rows; a click on one opens it, and those that are ticked can be set beside each other."""
     runs = queries.runs(
         looked.store, limit=len(ids), alive=alive, viewer=looked.viewer, recordings=wanted.recordings, only=ids
@@ -68,7 +68,7 @@ def _table(looked: Looked, wanted: Filter, ids: list[str], counts: dict[str, int
 
     def take() -> None:
         if cells := st.session_state[key]["selection"]["cells"]:
-            address.open_at(Place(there[cells[0][0]]))
+            address.open_at(RowPlace(there[cells[0][0]]))
 
     chosen = tables.table(
         table, key, "Table of runs; a click on a row opens the run", column_config=columns, on_select=take,
@@ -101,7 +101,7 @@ def alive(run: str) -> bool:
     """Whether the run goes on; one whose journal has just been deleted does not."""
     try:
         return session.run(run).active()
-    except NoSuchRun:
+    except RunNotFound:
         return False
 
 

@@ -8,16 +8,26 @@ from core import entry
 from core.labs.base.lab import Lab, counted
 from core.models.ids import is_control
 from core.report import run_scene
-from core.runs.library import NoSuchRun
+from core.runs.library import RunNotFound
 from core.scene import Emphasis, Scene, marked
-from core.store.matching import Tried
+from core.store.matching import TestedItem
 from core.text.diff import pieces
 from pages import addresses
 from pages.components import lab_page, run_view, session
 from pages.components.models import short
 from pages.components.run import link_to, stopped
 from pages.components.run_view import Shown
-from pages.components.side_by_side import MOST, Cell, Row, aligned, finding, of_cards, of_plot, of_tiles, told_apart
+from pages.components.side_by_side import (
+    MOST,
+    SideCell,
+    SideRow,
+    aligned,
+    finding,
+    of_cards,
+    of_plot,
+    of_tiles,
+    told_apart,
+)
 from pages.components.text import emphasised, plain, shortened
 from pages.components.throttle import PACE
 from pages.components.tiles import LOOKS, anchor, strip
@@ -34,7 +44,7 @@ def draw(shown: list[Shown], lab: Lab) -> None:
     (_listed if is_list else _on_stage)(shown, lab)
 
 
-def _parting(rows: list[Row], shown: list[Shown], names: list[str], lab: Lab, one: str) -> None:
+def _parting(rows: list[SideRow], shown: list[Shown], names: list[str], lab: Lab, one: str) -> None:
     """In what they part, of tests or cases that are called `one`."""
     with st.container(border=True, gap="xsmall", key="parting"):
         headline, more = finding(rows, names, one)
@@ -111,15 +121,15 @@ def _listed(shown: list[Shown], lab: Lab) -> None:
     _rows(rows, names, shown, lab)
 
 
-def _cases(one: Shown, lab: Lab) -> list[Cell]:
+def _cases(one: Shown, lab: Lab) -> list[SideCell]:
     run = run_scene.of_run(lab, one.state, one.active)
     return of_tiles(run, lambda case, title: _tried(one, lab, case), lab.words)
 
 
-def _tried(one: Shown, lab: Lab, case: str) -> Tried:
+def _tried(one: Shown, lab: Lab, case: str) -> TestedItem:
     """Which case it is, and of what settings."""
     spec, known = one.state.started.spec if one.state.started else {}, one.state.cases.get(case)
-    return Tried("", known.title if known else "", case, lab.facets(spec, case))
+    return TestedItem("", known.title if known else "", case, lab.facets(spec, case))
 
 
 def _speakers(shown: list[Shown], lab: Lab) -> list[str]:
@@ -142,7 +152,7 @@ def _line(one: Shown, lab: Lab) -> list[str]:
     return [*lab_page.of(lab).line(spec)[1:], edited] if spec else ["not begun yet" if one.active else one.run]
 
 
-def _head(one: Shown, lab: Lab, name: str, shared: list[Cell]) -> None:
+def _head(one: Shown, lab: Lab, name: str, shared: list[SideCell]) -> None:
     """What a run of several cases came to."""
     st.markdown(f"##### {plain(name)}", anchors=False)
     if not one.active:
@@ -163,7 +173,7 @@ def _way(one: Shown, name: str = "", case: str = "") -> None:
     st.page_link(page, label=label, icon=lab.icon, query_params=query)
 
 
-def _rows(rows: list[Row], names: list[str], shown: list[Shown], lab: Lab) -> None:
+def _rows(rows: list[SideRow], names: list[str], shown: list[Shown], lab: Lab) -> None:
     """Each row in all columns; in what they part there is marked."""
     page = st.pagination(-(-len(rows) // ROWS), key="side-page") if len(rows) > ROWS else 1
     for number, row in list(enumerate(rows, start=1))[(page - 1) * ROWS : page * ROWS]:
@@ -182,7 +192,7 @@ def _rows(rows: list[Row], names: list[str], shown: list[Shown], lab: Lab) -> No
             _whole(row, shown)
 
 
-def _whole(row: Row, shown: list[Shown]) -> None:
+def _whole(row: SideRow, shown: list[Shown]) -> None:
     """The way to one of the cases, row against row."""
     cases = {cell.tried.case for cell in row.there}
     are_several = all(one.are_several for one in shown) and not st.query_params.get("case")
@@ -192,7 +202,7 @@ def _whole(row: Row, shown: list[Shown]) -> None:
 
 
 def look(run: str) -> Shown | None:
-    """A run that the address names; a run's name tells whose it is, before the journal does. Raises NoSuchRun."""
+    """A run that the address names; a run's name tells whose it is, before the journal does. Raises RunNotFound."""
     lab = next((lab for name, lab in entry.labs().items() if f"-{name}-" in run), None)
     state, active = run_view.look(run)
     return Shown(lab, run, state, active) if lab else None
@@ -207,7 +217,7 @@ def main(runs: list[str]) -> None:
                 shown.append(found)
             else:
                 st.error(plain(f"{run}: no lab of this app made it."), icon=":material/error:")
-        except NoSuchRun as error:
+        except RunNotFound as error:
             st.error(plain(f"{run}: {error}"), title=error.title, icon=":material/error:")
     labs = list(dict.fromkeys(one.lab.name for one in shown))
     if len(labs) > 1:

@@ -10,7 +10,7 @@ import streamlit as st
 from core import entry, home, policy
 from core.studies import estimate, required_data
 from core.studies.early_stopping import SHIFT
-from core.studies.estimate import Estimate
+from core.studies.estimate import StudyEstimate
 from core.studies.plan import Study, unpriced
 from core.text.plurals import counted
 from pages.components import session
@@ -20,7 +20,7 @@ from pages.study import missing_data
 from pages.study.table_text import budget, minutes
 
 
-def taken(study: Study, file: int, completed: int) -> Estimate:
+def taken(study: Study, file: int, completed: int) -> StudyEstimate:
     """What is still to be done; looked up again once a further run has completed."""
     # A visitor would run it elsewhere, where nothing of what the host ran is at hand.
     folder = home.journals() if session.runs().may_all else home.home() / "nobody"
@@ -30,11 +30,13 @@ def taken(study: Study, file: int, completed: int) -> Estimate:
 
 
 @st.cache_data(max_entries=32, ttl=120, show_spinner=False)
-def _estimate(name: str, file: int, there: tuple[str, ...], completed: int, folder: Path, _study: Study) -> Estimate:
+def _estimate(
+    name: str, file: int, there: tuple[str, ...], completed: int, folder: Path, _study: Study
+) -> StudyEstimate:
     return estimate.estimate(_study, entry.labs(), session.catalog().get, folder, home.recordings())
 
 
-def draw(study: Study, found: Estimate) -> None:
+def draw(study: Study, found: StudyEstimate) -> None:
     """Tiles, and the sentences that go with them."""
     calls = sum(found.calls.values())
     with st.container(horizontal=True, key="study-tiles"):
@@ -64,7 +66,7 @@ def draw(study: Study, found: Estimate) -> None:
         missing_data.draw(required_data.absent(study))
 
 
-def _sentences(study: Study, found: Estimate) -> list[str]:
+def _sentences(study: Study, found: StudyEstimate) -> list[str]:
     by_role = ", ".join(f"{plain(role)} {n:,}" for role, n in found.calls.items() if n)
     controls = f", of which {len(study.controls)} put robots of known truth to the test first" if study.controls else ""
     said = [f"{counted(found.runs, 'run')} in all{controls}; {found.completed} completed already."]

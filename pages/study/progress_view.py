@@ -9,20 +9,20 @@ import streamlit as st
 from core import entry, home
 from core.events import CallFailed
 from core.journal import JournalInUse
-from core.runs.library import NoSuchRun
+from core.runs.library import RunNotFound
 from core.studies import desired_state
 from core.studies.background import AlreadyGoing
 from core.studies.desired_state import MOST_AT_ONCE
 from core.studies.plan import BadStudy, Study
-from core.studies.progress import CONTROLS, Progress
+from core.studies.progress import CONTROLS, StudyProgress
 from core.text.plurals import counted
 from pages.components import session
 from pages.components.run import problems
 from pages.components.text import plain
 from pages.results.facets import words as of_facet
 from pages.study.form import edit
-from pages.study.results import READ, Found, called
-from pages.study.table_text import Said, State, finding
+from pages.study.results import READ, StudyResults, called
+from pages.study.table_text import Badge, State, finding
 
 GO_ON = {
     "new": "Start",
@@ -39,7 +39,7 @@ TROUBLE = "study-trouble"
 COLOURS = {"blue": st.info, "green": st.success, "orange": st.warning, "red": st.error}
 
 
-def verdict(said: Said, state: State, found: Found) -> None:
+def verdict(said: Badge, state: State, found: StudyResults) -> None:
     """What happened, in a sentence or two."""
     icons = {"done": "check_circle", "running": "sync", "pausing": "hourglass_bottom", "new": "checklist",
              "paused": "pause_circle", "off": "error", "failed": "error"}  # fmt: skip
@@ -52,7 +52,7 @@ def verdict(said: Said, state: State, found: Found) -> None:
     COLOURS[said.colour](text, icon=f":material/{icons.get(state, 'info')}:", title=said.badge.capitalize())
 
 
-def buttons(study: Study, state: State, now: Progress, text: str) -> None:
+def buttons(study: Study, state: State, now: StudyProgress, text: str) -> None:
     """Start or go on; pause; how many runs at a time. `text` is the study's file."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="study-buttons"):
         if state in GO_ON:
@@ -93,12 +93,12 @@ def _again(study: Study) -> None:
     """Let the controls be asked again: what they were read as is put away, for what completed is never repeated."""
     st.session_state.pop(READ, None)
     for run in study.controls:
-        with suppress(NoSuchRun, JournalInUse):
+        with suppress(RunNotFound, JournalInUse):
             session.own(run.id).delete()
     _start(study)
 
 
-def bars(now: Progress, state: State) -> None:
+def bars(now: StudyProgress, state: State) -> None:
     """How far it is as a whole, how fast, what it cost, and each cell."""
     shares = sum(cell.share * cell.runs for cell in now.cells)
     st.progress(min(1.0, shares / max(1, now.runs)), text=f"{now.ended} of {counted(now.runs, 'run')}")
@@ -130,7 +130,7 @@ def bars(now: Progress, state: State) -> None:
     _cells(now)
 
 
-def _cells(now: Progress) -> None:
+def _cells(now: StudyProgress) -> None:
     st.dataframe(
         [
             {

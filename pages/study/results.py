@@ -18,7 +18,7 @@ from core.store.filters import MOST_VALUES, Filter
 from core.studies import human, tables
 from core.studies.multiverse import TITLE as MULTIVERSE
 from core.studies.plan import Planned, Study
-from core.studies.run_status import Standing
+from core.studies.run_status import RunStatus
 from core.studies.table_cells import Row
 from core.studies.tables import DIFFERENCES
 from core.text.glossary import on_hover
@@ -43,7 +43,7 @@ PATIENCE = 10.0
 
 
 @dataclass(frozen=True)
-class Found:
+class StudyResults:
     """The cells of all tables, what is wrong with the instrument, and where each cell leads to (by its place)."""
 
     cells: Sequence[Row] = ()
@@ -58,13 +58,13 @@ class _Kept:
     """
 
     now: tuple[Any, ...] = ()
-    found: Found = Found()
+    found: StudyResults = StudyResults()
     at: float = 0.0
     took: float = 0.0
     runs: dict[str, DataFrame] = field(default_factory=dict)
 
 
-def found(study: Study, stand: Mapping[str, Standing], file: int, running: bool) -> Found:
+def found(study: Study, stand: Mapping[str, RunStatus], file: int, running: bool) -> StudyResults:
     """What the study found so far. `file` tells one content of its file from another. While it goes on, this may be
     what was so a little while ago.
     """
@@ -72,7 +72,7 @@ def found(study: Study, stand: Mapping[str, Standing], file: int, running: bool)
            sum(one.status == "completed" for one in stand.values()),
            human.bytes_said(study, entry.labs(), home.journals()))  # fmt: skip
     if not any(one.cases for one in stand.values()):
-        return Found()
+        return StudyResults()
     kept: _Kept | None = st.session_state.get(READ)
     if kept is None or kept.now[:2] != now[:2]:
         kept = st.session_state[READ] = _Kept()
@@ -82,7 +82,7 @@ def found(study: Study, stand: Mapping[str, Standing], file: int, running: bool)
     with aside():
         frame = tables.measured(study, labs, home.journals(), kept.runs)
         cells = tables.drawn(study, labs, frame)
-        kept.found = Found(cells, tables.off(labs, frame), _links(study, cells))
+        kept.found = StudyResults(cells, tables.off(labs, frame), _links(study, cells))
     kept.now, kept.at, kept.took = now, time.monotonic(), time.monotonic() - began
     return kept.found
 
@@ -112,7 +112,7 @@ def called(label: str) -> str:
     return " · ".join(lab_page.words().get(part) or short(part) for part in label.split(" · "))
 
 
-def draw(study: Study, found: Found) -> None:
+def draw(study: Study, found: StudyResults) -> None:
     """The tables, those of the controls first; the dial where the truth is known; and what can be taken along."""
     titles = list(dict.fromkeys(cell["table"] for cell in found.cells))
     for title in titles:
@@ -169,7 +169,7 @@ def _meaning(title: str) -> str | None:
     return on_hover(title, helps.pop() if len(helps) == 1 else None)
 
 
-def _controls(found: Found, places: Sequence[int]) -> None:
+def _controls(found: StudyResults, places: Sequence[int]) -> None:
     """What the robots were read as, and what they must read."""
     icon, do = (":material/error:", "do not read") if found.off else (":material/verified:", "read")
     with st.expander(f"The controls {do} what they must", icon=icon, expanded=bool(found.off), key="study-controls"):
@@ -257,7 +257,7 @@ def _value(cell: Row, link: str) -> str:
     return f"[**{shown}**]({link})" if link else f"**{shown}**"
 
 
-def take_along(study: Study, found: Found) -> None:
+def take_along(study: Study, found: StudyResults) -> None:
     """Downloads, and the cases of the whole study."""
     import pandas as pd
 

@@ -13,7 +13,7 @@ from core.models.ids import is_free
 from core.studies import study_files
 from core.studies.background import UnderWay
 from core.studies.plan import LARGEST, BadStudy, Study
-from core.studies.progress import Progress, progress
+from core.studies.progress import StudyProgress, progress
 from core.studies.run_status import is_completed, standings
 from core.text.plurals import counted
 from pages.components import session
@@ -21,7 +21,7 @@ from pages.components.tables import download
 from pages.components.text import plain
 from pages.components.throttle import PACE, waits
 from pages.study import form, planned, progress_view
-from pages.study.results import Found, draw
+from pages.study.results import StudyResults, draw
 from pages.study.results import found as looked_up
 from pages.study.table_text import State, said, state_of
 
@@ -119,8 +119,8 @@ def one(name: str) -> None:
 class _Seen(NamedTuple):
     """A study as it is now."""
 
-    found: Found
-    now: Progress
+    found: StudyResults
+    now: StudyProgress
     going: UnderWay | None
     state: State
 

@@ -8,14 +8,14 @@ from typing import Any, Literal, NamedTuple
 from core.statistics import FEW
 from core.studies.background import UnderWay
 from core.studies.plan import Study
-from core.studies.progress import CONTROLS, Progress
+from core.studies.progress import CONTROLS, StudyProgress
 from core.studies.tables import DIFFERENCES
 from core.text.plurals import counted
 
 State = Literal["new", "running", "pausing", "paused", "interrupted", "spent", "off", "failed", "done"]
 
 
-class Said(NamedTuple):
+class Badge(NamedTuple):
     """A badge's colour and word, and what it means."""
 
     colour: str
@@ -23,7 +23,7 @@ class Said(NamedTuple):
     words: str
 
 
-def state_of(now: Progress, going: UnderWay | None, off: Sequence[str]) -> State:
+def state_of(now: StudyProgress, going: UnderWay | None, off: Sequence[str]) -> State:
     """How the study stands: by its journals, by what this process knows of it, and by what its controls read."""
     goes_on = going is not None and not going.over.is_set()
     if goes_on or now.status.get("running"):
@@ -42,13 +42,13 @@ def state_of(now: Progress, going: UnderWay | None, off: Sequence[str]) -> State
     return "interrupted" if begun or now.status.get("interrupted") or now.status.get("cancelled") else "new"
 
 
-def is_spent(now: Progress) -> bool:
+def is_spent(now: StudyProgress) -> bool:
     """Whether nothing is left of a budget."""
     calls = now.budget_calls is not None and now.paid >= now.budget_calls
     return calls or (now.budget_money is not None and now.money >= now.budget_money)
 
 
-def said(state: State, study: Study, now: Progress, going: UnderWay | None, off: Sequence[str]) -> Said:
+def said(state: State, study: Study, now: StudyProgress, going: UnderWay | None, off: Sequence[str]) -> Badge:
     """The sentence under the title."""
     completed, kept = (
         f"{now.ended} of {counted(now.runs, 'run')} completed",
@@ -57,34 +57,34 @@ def said(state: State, study: Study, now: Progress, going: UnderWay | None, off:
     match state:
         case "running":
             left = "" if now.minutes is None else f", about {minutes(now.minutes)} left"
-            return Said("blue", "running", f"{completed}{left}.")
+            return Badge("blue", "running", f"{completed}{left}.")
         case "pausing":
-            return Said("orange", "pausing", f"Nothing more is asked; what is under way is waited for. {completed}.")
+            return Badge("orange", "pausing", f"Nothing more is asked; what is under way is waited for. {completed}.")
         case "paused":
-            return Said("orange", "paused", f"Nothing is asked now; {completed}. {kept}.")
+            return Badge("orange", "paused", f"Nothing is asked now; {completed}. {kept}.")
         case "interrupted":
-            return Said(
+            return Badge(
                 "orange", "interrupted",
                 f"It stopped before its end, as when the app is closed; {completed}. {kept}, and not asked again.",
             )  # fmt: skip
         case "spent":
-            return Said("orange", "budget spent", f"The budget of {budget(study)} is used up; {completed}. {kept}.")
+            return Badge("orange", "budget spent", f"The budget of {budget(study)} is used up; {completed}. {kept}.")
         case "off":
             why = "A robot whose truth is known was not read as it must be: no figure of this study can be relied on."
-            return Said("red", "the instrument is off", " ".join([why, *off]))
+            return Badge("red", "the instrument is off", " ".join([why, *off]))
         case "failed":
             reasons = dict.fromkeys([*now.stopped.values(), *(_of(going))])
             failed = now.status.get("failed", 0)
             of = f"{counted(failed, 'run')} failed; " if failed else ""
-            return Said("red", "stopped on an error", f"{of}{completed}. {' '.join(filter(None, reasons))}")
+            return Badge("red", "stopped on an error", f"{of}{completed}. {' '.join(filter(None, reasons))}")
         case "done":
             lost = sum(now.failures.values())
             but = f" {counted(lost, 'call')} failed on the way; no figure counts them as answers." if lost else ""
             early = len(now.stopped_early)
             enough = f", {early} of them early: their intervals were narrow enough" if early else ""
-            return Said("green", "done", f"All {counted(now.runs, 'run')} completed{enough}.{but}")
+            return Badge("green", "done", f"All {counted(now.runs, 'run')} completed{enough}.{but}")
     there = f"{completed} already, as controls or for other studies" if now.status.get("completed") else ""
-    return Said("gray", "planned", f"Not begun; {there}." if there else "Nothing was asked yet.")
+    return Badge("gray", "planned", f"Not begun; {there}." if there else "Nothing was asked yet.")
 
 
 def _of(going: UnderWay | None) -> list[str]:

@@ -15,7 +15,7 @@ from core.scene import Curve, Point
 _HERE = Path(__file__).parent
 
 
-class Drawn(NamedTuple):
+class SketchInput(NamedTuple):
     """What a person did, once: the x that they ask for, or the values of the curve that they conclude with."""
 
     asked: float | None
@@ -39,7 +39,7 @@ def drawing(
     x_ends: tuple[float, float],
     y_ends: tuple[float, float] | None = None,
     curves: Sequence[Curve] = (),
-) -> Drawn:
+) -> SketchInput:
     """Draw the chart of a run: `points` are what was asked, by `calls`, of which so many are `left`; a curve is `many`
     values, evenly from end to end of `x_ends`. With `curves` it is over: they are wiped in, one after another.
     """
@@ -55,4 +55,4 @@ def drawing(
         "curves": [curve.model_dump(mode="json") for curve in curves],
     }
     given = _component()(data=data, key=f"draw-{run}", on_asked_change=lambda: None, on_drawn_change=lambda: None)
-    return Drawn(given.asked, given.drawn)
+    return SketchInput(given.asked, given.drawn)

@@ -17,7 +17,7 @@ from core import entry
 from core.report import scenes
 from core.report.progress import OVER, HowFar, how_far
 from core.report.redaction import Opened, told_to
-from core.runs.library import NoSuchRun, Watch
+from core.runs.library import RunNotFound, Watch
 from core.scene import Scene
 
 PACE = 0.4
@@ -55,7 +55,7 @@ class _Watcher:
     queue: asyncio.Queue[str] = field(default_factory=lambda: asyncio.Queue(_BEHIND))
 
 
-class Looked(NamedTuple):
+class Snapshot(NamedTuple):
     """A case at a look: its scene, none before its run has begun; how far the run is, whether it goes on, whether it is
     sealed, and whether it is shared with everybody.
     """
@@ -67,13 +67,13 @@ class Looked(NamedTuple):
     is_shared: bool = True
 
 
-class Following:
+class Broadcast:
     """One case of a run, by `look`."""
 
-    def __init__(self, look: Callable[[], Looked]) -> None:
+    def __init__(self, look: Callable[[], Snapshot]) -> None:
         self._look = look
         self._watching: set[_Watcher] = set()
-        self._looked: Looked | None = None
+        self._looked: Snapshot | None = None
         self._made: dict[object, dict[str, Any]] = {}
         self._task: asyncio.Task[None] | None = None
 
@@ -99,7 +99,7 @@ class Following:
             while self._watching:
                 try:
                     now = await run_in_threadpool(self._look_for_all, [*self._watching])
-                except (NoSuchRun, OSError):
+                except (RunNotFound, OSError):
                     # It was deleted, or its folder is away: who watches asks again, and is told why.
                     break
                 for watcher in [one for one in self._watching if one.is_out]:
@@ -113,18 +113,18 @@ class Following:
                 self._send(watcher, "")
             self._looked, self._made = None, {}
 
-    def _look_for_all(self, watching: Sequence[_Watcher]) -> Looked:
+    def _look_for_all(self, watching: Sequence[_Watcher]) -> Snapshot:
         """The case as it is now; who may see what of it is asked again where not everybody may see all."""
         now = self._look()
         for watcher in watching:
             if now.is_sealed or not now.is_shared or watcher.part is not None:
                 try:
                     watcher.part = watcher.opened()
-                except NoSuchRun:
+                except RunNotFound:
                     watcher.is_out = True
         return now
 
-    def _tell(self, now: Looked, watching: Sequence[_Watcher]) -> None:
+    def _tell(self, now: Snapshot, watching: Sequence[_Watcher]) -> None:
         """Send each what is new of what they may see, made once for all who may see the same; and how far it is."""
         if self._looked is None or self._looked.scene is not now.scene:
             self._made = {}
@@ -166,7 +166,7 @@ class Following:
             self._watching.discard(watcher)
 
 
-def _far(now: Looked, watcher: _Watcher) -> HowFar | None:
+def _far(now: Snapshot, watcher: _Watcher) -> HowFar | None:
     """How far the run is, to who watches; once it is over nothing to who was not told before."""
     if not now.goes_on and watcher.part is not None:
         # They are not told the end yet, but that it does not go on.
@@ -179,21 +179,21 @@ def _event(name: str, data: dict[str, Any]) -> str:
     return f"event: {name}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n"
 
 
-_FOLLOWED: dict[tuple[str, str], Following] = {}
+_FOLLOWED: dict[tuple[str, str], Broadcast] = {}
 
 
-def following(run: str, case: str) -> Following:
+def following(run: str, case: str) -> Broadcast:
     """The one of this case; what nobody watches any more is forgotten. To be called on the server's loop."""
     for key in [key for key, one in _FOLLOWED.items() if not one._watching]:
         del _FOLLOWED[key]
-    return _FOLLOWED.setdefault((run, case), Following(_looking(run, case)))
+    return _FOLLOWED.setdefault((run, case), Broadcast(_looking(run, case)))
 
 
-def _looking(run: str, case: str) -> Callable[[], Looked]:
+def _looking(run: str, case: str) -> Callable[[], Snapshot]:
     watch: Watch | None = None
-    before: Looked | None = None
+    before: Snapshot | None = None
 
-    def look() -> Looked:
+    def look() -> Snapshot:
         nonlocal before, watch
         # Asked first: a run that ends meanwhile is looked at once more.
         active = entry.jobs().active(run)
@@ -209,7 +209,7 @@ def _looking(run: str, case: str) -> Callable[[], Looked]:
         else:
             scene = before.scene
         # Its place in a line, and whether it is sealed, change without an event.
-        before = Looked(
+        before = Snapshot(
             scene, how_far(entry.jobs(), lab, run, state), active, entry.jobs().sealed(run), entry.jobs().shared(run)
         )
         return before

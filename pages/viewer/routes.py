@@ -24,11 +24,11 @@ from core.report.game.pack import MOST_CARDS, BadPack, named
 from core.report.redaction import evidence_for, scene_for, state_of
 from core.report.viewer_assets import stage_files
 from core.runs.guesses import Played
-from core.runs.library import NoSuchRun
+from core.runs.library import RunNotFound
 from core.scene import Scene, as_json
 from core.server import instance
-from core.server.access import CookiesNeeded, Visit, visitor_with
-from core.server.quotas import TooMuch
+from core.server.access import CookiesNeeded, RunAccess, visitor_with
+from core.server.quotas import QuotaExceeded
 from core.server.rate_limits import Rate
 from core.store.store import QueryRefused, StoreError
 from pages.middleware import COOKIE
@@ -56,9 +56,9 @@ _waiting: set[Future[dict[str, object]]] = set()
 """Batches that are being kept, or wait to be."""
 
 
-def visit(request: Request) -> Visit:
+def visit(request: Request) -> RunAccess:
     """The runs, as the visitor may use them."""
-    return Visit(entry.jobs(), visitor_with(request.cookies.get(COOKIE, "")))
+    return RunAccess(entry.jobs(), visitor_with(request.cookies.get(COOKIE, "")))
 
 
 def _refused(answer: Answer) -> Answer:
@@ -68,10 +68,10 @@ def _refused(answer: Answer) -> Answer:
     async def answered(request: Request) -> Response:
         try:
             return await answer(request)
-        except NoSuchRun as error:
+        except RunNotFound as error:
             status = 403 if isinstance(error, CookiesNeeded) else 404
             return JSONResponse({"title": error.title, "why": str(error)}, status_code=status)
-        except TooMuch as error:
+        except QuotaExceeded as error:
             return JSONResponse({"title": "Not now", "why": str(error)}, status_code=429)
 
     return answered
@@ -87,8 +87,8 @@ async def _evidence(request: Request) -> Response:
     return await _json(request, evidence_for)
 
 
-async def _json(request: Request, made: Callable[[Visit, Mapping[str, Lab], str, str], Frozen]) -> Response:
-    """What the address names, as the visitor may see it. Raises NoSuchRun and NotYours."""
+async def _json(request: Request, made: Callable[[RunAccess, Mapping[str, Lab], str, str], Frozen]) -> Response:
+    """What the address names, as the visitor may see it. Raises RunNotFound and AccessDenied."""
     run, case = _place(request)
     text = await run_in_threadpool(lambda: as_json(made(visit(request), entry.labs(), run, case)))
     return Response(text, media_type="application/json", headers=_FRESH)
@@ -102,9 +102,9 @@ async def _told(request: Request) -> Response:
     return StreamingResponse(told, media_type="text/event-stream", headers={**_FRESH, "x-accel-buffering": "no"})
 
 
-def _case_of(who: Visit, run: str, case: str) -> str:
-    """The case that is meant, where the address names none; none as long as the run has not begun. Raises NoSuchRun and
-    NotYours.
+def _case_of(who: RunAccess, run: str, case: str) -> str:
+    """The case that is meant, where the address names none; none as long as the run has not begun. Raises RunNotFound
+    and AccessDenied.
     """
     seen = who.behind_the_seal(run)
     return case or seen.watch().transcript.only
@@ -136,7 +136,7 @@ class Saying(Frozen):
     place: Annotated[int, Field(ge=0, le=MOST_CARDS)] = 0
 
 
-class Said(Frozen):
+class AnnotationBatch(Frozen):
     """A batch of these, in order."""
 
     said: Annotated[tuple[Saying, ...], Field(max_length=MOST)]
@@ -155,7 +155,7 @@ async def _say(request: Request) -> Response:
         if len(body) > LONGEST:
             return JSONResponse({"title": "Too much", "why": "So much is not taken at once."}, status_code=413)
     try:
-        said = Said.model_validate_json(body).said
+        said = AnnotationBatch.model_validate_json(body).said
     except ValidationError:
         return JSONResponse({"title": "Not understood", "why": "This is not what the stage says."}, status_code=400)
     _take(request, who, max(len(said) - 1, 0))
@@ -165,14 +165,14 @@ async def _say(request: Request) -> Response:
     return JSONResponse(await asyncio.wrap_future(keeping))
 
 
-def _take(request: Request, who: Visit, number: int) -> None:
-    """Count so many things said by the visitor, and from where they are. Raises TooMuch."""
+def _take(request: Request, who: RunAccess, number: int) -> None:
+    """Count so many things said by the visitor, and from where they are. Raises QuotaExceeded."""
     address = request.client.host if request.client else ""
     if len(_waiting) >= WAITING or not (OF_VISITOR.take(who.visitor.name, number) and OF_ADDRESS.take(address, number)):
-        raise TooMuch("More was said here than can be kept at once. It is sent again a little later.")
+        raise QuotaExceeded("More was said here than can be kept at once. It is sent again a little later.")
 
 
-def _keep(who: Visit, said: tuple[Saying, ...]) -> dict[str, object]:
+def _keep(who: RunAccess, said: tuple[Saying, ...]) -> dict[str, object]:
     """Keep each; which are kept, by id, and why the others are not; and of sealed runs what may now be seen."""
     kept, refused = [], {}
     before: dict[tuple[str, str], Scene] = {}
@@ -186,20 +186,20 @@ def _keep(who: Visit, said: tuple[Saying, ...]) -> dict[str, object]:
             else:
                 keep(who, one)
             kept.append(one.id)
-        except (NoSuchRun, TooMuch, ValueError) as error:
+        except (RunNotFound, QuotaExceeded, ValueError) as error:
             refused[one.id] = str(error)
     opened = [{"run": run, "case": case, "news": changed(scene.model_dump(), _now(who, run, case))}
               for (run, case), scene in before.items()]  # fmt: skip
     return {"kept": kept, "refused": refused, **({"opened": opened} if opened else {})}
 
 
-def _now(who: Visit, run: str, case: str) -> dict[str, Any]:
+def _now(who: RunAccess, run: str, case: str) -> dict[str, Any]:
     return scene_for(who, entry.labs(), run, case).model_dump()
 
 
-def foretell(who: Visit, one: Saying, scene: Scene) -> None:
+def foretell(who: RunAccess, one: Saying, scene: Scene) -> None:
     """Keep a guess about a sealed run, of which somebody sees that `scene`; the first of a card holds. Raises
-    NoSuchRun, NotYours and ValueError.
+    RunNotFound, AccessDenied and ValueError.
     """
     card = next((card for card in scene.cards if card.id == one.trial), None)
     if card is None or one.value not in card.options:
@@ -212,8 +212,10 @@ def foretell(who: Visit, one: Saying, scene: Scene) -> None:
     who.foretell(one.run, scene.case, card.id, one.value, also)
 
 
-def keep(who: Visit, one: Saying) -> None:
-    """Keep what somebody says, in the journal of what they say. Raises NoSuchRun, NotYours, TooMuch and ValueError."""
+def keep(who: RunAccess, one: Saying) -> None:
+    """Keep what somebody says, in the journal of what they say. Raises RunNotFound, AccessDenied, QuotaExceeded and
+    ValueError.
+    """
     if one.what == "cancel":
         who.own(one.run).cancel()
         return
@@ -237,8 +239,10 @@ def keep(who: Visit, one: Saying) -> None:
         run.label(one.case, one.trial, now)
 
 
-def _play(who: Visit, one: Saying) -> None:
-    """Keep a guess in the game, the first of each trial. Raises TooMuch, and ValueError for what is no guess there."""
+def _play(who: RunAccess, one: Saying) -> None:
+    """Keep a guess in the game, the first of each trial. Raises QuotaExceeded, and ValueError for what is no guess
+    there.
+    """
     pack = named(one.pack)
     if not 1 <= one.place <= len(pack.cards):
         raise ValueError(f"The pack {pack.name} has no card {one.place}.")

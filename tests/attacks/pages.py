@@ -6,7 +6,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 from core.events import Event
-from core.runs.engine import Going, Ports, execute
+from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import Transcript, transcript
 from tests.attacks.texts import UNITS
 from tests.small_lab import LAB, Echoing, EchoSpec
@@ -35,7 +35,7 @@ def run_of(words: tuple[str, ...] = HOSTILE) -> Transcript:
     spec = EchoSpec(words=words, times=1)
     with ThreadPoolExecutor(1) as aside:
         # Where a browser is driven, this thread has a loop already.
-        run = execute(Going(LAB, spec, "r"), Ports(lambda id: Echoing(), events.append))
+        run = execute(RunRequest(LAB, spec, "r"), RunIO(lambda id: Echoing(), events.append))
         aside.submit(asyncio.run, run).result()
     assert transcript(events).status == "completed"
     return transcript(events)

@@ -15,9 +15,9 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from core import entry
-from core.runs.library import Journals
+from core.runs.library import RunLibrary
 from core.server.access import name_of_visitor
-from core.server.annotations import Keeping
+from core.server.annotations import Annotations
 from tests.attacks.wire import Tab, cookie, send
 from tests.browser.conftest import Server
 from tests.conftest import WITHOUT_ENCODER
@@ -55,7 +55,7 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
         tab.sign_in(CODE, "signin")
     folder = app.log.with_suffix("") / "journals"
     run = laid(folder, "simulatability", name_of_visitor("ann"))
-    keeping = Keeping(Journals(folder, entry.labs()))
+    keeping = Annotations(RunLibrary(folder, entry.labs()))
     keeping.share(run, True)
     keeping.seal(run, True)
     yield Hosted(app, run, host)

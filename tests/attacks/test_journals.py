@@ -12,11 +12,11 @@ import pytest
 
 from core import entry, home
 from core.__main__ import main
-from core.journal import MOST_MISSING, FromTheFuture, faults, read, to_line
+from core.journal import MOST_MISSING, NewerSchemaError, faults, read, to_line
 from core.labs.ask.tasks import AskSpec
 from core.models.replay import Replay
-from core.runs.library import NoSuchRun
-from core.server.jobs import Jobs
+from core.runs.library import RunNotFound
+from core.server.jobs import JobRunner
 from core.store import index as indexing
 from core.store.store import Store
 from core.transcript import transcript
@@ -28,21 +28,21 @@ SPEC = AskSpec(question="Can a penguin fly?", model="control/fickle", counterfac
 
 
 @pytest.fixture
-def jobs(tmp_path: Path) -> Jobs:
-    return Jobs(tmp_path / "journals", entry.labs(), entry.catalog().get)
+def jobs(tmp_path: Path) -> JobRunner:
+    return JobRunner(tmp_path / "journals", entry.labs(), entry.catalog().get)
 
 
-def completed(jobs: Jobs) -> Path:
+def completed(jobs: JobRunner) -> Path:
     run = jobs.start("simulatability", SPEC)
     assert jobs.wait(run, 120)
     return jobs.folder / f"{run}.jsonl"
 
 
-def figures(jobs: Jobs, run: str) -> dict[tuple[str, str], object]:
+def figures(jobs: JobRunner, run: str) -> dict[tuple[str, str], object]:
     return {(score.metric, score.rules): score.value for score in transcript(jobs.events(run)).scores}
 
 
-def test_117_damaged_journals_go_on_to_the_same_figures_or_say_what_is_wrong(jobs: Jobs, tmp_path: Path) -> None:
+def test_117_damaged_journals_go_on_to_the_same_figures_or_say_what_is_wrong(jobs: JobRunner, tmp_path: Path) -> None:
     whole = completed(jobs)
     expected = figures(jobs, whole.stem)
     assert len(expected) == 24 and read(whole).faults == []
@@ -54,7 +54,7 @@ def test_117_damaged_journals_go_on_to_the_same_figures_or_say_what_is_wrong(job
         try:
             told = jobs.faults(run)
             jobs.resume(run)
-        except NoSuchRun as error:
+        except RunNotFound as error:
             assert str(error) and name in [variant for variant, _ in variants[-7:]], name
             continue
         assert jobs.wait(run, 120)
@@ -66,7 +66,7 @@ def test_117_damaged_journals_go_on_to_the_same_figures_or_say_what_is_wrong(job
         assert len(store.query("select run from runs")) >= 110
 
 
-def test_every_flipped_bit_of_a_line_is_seen(jobs: Jobs) -> None:
+def test_every_flipped_bit_of_a_line_is_seen(jobs: JobRunner) -> None:
     whole = completed(jobs)
     lines = whole.read_bytes().splitlines(keepends=True)
     line = lines[3]
@@ -77,7 +77,7 @@ def test_every_flipped_bit_of_a_line_is_seen(jobs: Jobs) -> None:
             assert read(whole).faults, (at, bit)
 
 
-def test_what_is_wrong_is_said_line_by_line(jobs: Jobs) -> None:
+def test_what_is_wrong_is_said_line_by_line(jobs: JobRunner) -> None:
     whole = completed(jobs)
     lines = whole.read_bytes().splitlines(keepends=True)
     altered = lines[4].replace(b'"at":"2', b'"at":"3')
@@ -90,7 +90,7 @@ def test_what_is_wrong_is_said_line_by_line(jobs: Jobs) -> None:
     ]
 
 
-def test_a_line_may_have_any_number(jobs: Jobs) -> None:
+def test_a_line_may_have_any_number(jobs: JobRunner) -> None:
     whole = completed(jobs)
     last = read(whole).events[-1]
     with whole.open("ab") as file:
@@ -100,17 +100,17 @@ def test_a_line_may_have_any_number(jobs: Jobs) -> None:
     assert time.monotonic() - began < 2
 
 
-def test_a_journal_of_a_newer_version_is_refused_in_words(jobs: Jobs, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_journal_of_a_newer_version_is_refused_in_words(jobs: JobRunner, capfd: pytest.CaptureFixture[str]) -> None:
     whole = completed(jobs)
     first = read(whole).events[0].model_copy(update={"version": 99})
     (home.journals() / "new.jsonl").write_bytes(to_line(first, 1))
-    with pytest.raises(FromTheFuture, match="newer version of this app"):
+    with pytest.raises(NewerSchemaError, match="newer version of this app"):
         read(home.journals() / "new.jsonl")
     assert main(["resume", "new"]) == 2
     assert "Update the app" in capfd.readouterr().err
 
 
-def test_times_without_a_zone_are_in_utc(jobs: Jobs) -> None:
+def test_times_without_a_zone_are_in_utc(jobs: JobRunner) -> None:
     whole = completed(jobs)
     zoneless = [event.model_copy(update={"at": event.at.replace(tzinfo=None)}) for event in read(whole).events]
     whole.write_bytes(b"".join(to_line(event, n) for n, event in enumerate(zoneless, start=1)))
@@ -121,14 +121,14 @@ def test_times_without_a_zone_are_in_utc(jobs: Jobs) -> None:
     assert transcript(jobs.events(whole.stem)).seconds >= 0
 
 
-def test_settings_that_are_understood_no_longer_are_said(jobs: Jobs) -> None:
+def test_settings_that_are_understood_no_longer_are_said(jobs: JobRunner) -> None:
     whole = completed(jobs)
     first, *rest = read(whole).events
     odd = first.model_copy(update={"spec": {**first.spec, "counterfactuals": "many"}})
     whole.write_bytes(b"".join(to_line(event, n) for n, event in enumerate([odd, *rest], start=1)))
-    with pytest.raises(NoSuchRun, match="cannot be read by this version"):
+    with pytest.raises(RunNotFound, match="cannot be read by this version"):
         jobs.resume(whole.stem)
-    with pytest.raises(NoSuchRun, match="cannot be read by this version"):
+    with pytest.raises(RunNotFound, match="cannot be read by this version"):
         jobs.reread(whole.stem, Replay)
 
 

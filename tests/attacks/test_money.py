@@ -13,16 +13,16 @@ from streamlit.testing.v1 import AppTest
 from core import entry, policy
 from core.entry import catalog
 from core.events import Answer, Model, OnText, Request, Usage
-from core.labs.base.lab import Prior
+from core.labs.base.lab import Prerequisite
 from core.models import prices
 from core.models.catalog import Catalog
 from core.models.errors import NoSuchModel
 from core.models.settings import EndpointConfig
 from core.server import roles
-from core.server.access import Visit, Visitor, name_of_visitor
-from core.server.jobs import Jobs
-from core.server.quotas import TooMuch, of_journals
-from core.server.usage import Taken
+from core.server.access import RunAccess, Visitor, name_of_visitor
+from core.server.jobs import JobRunner
+from core.server.quotas import QuotaExceeded, of_journals
+from core.server.usage import CallUsage
 from core.transcript import transcript
 from tests.small_lab import LAB, Echoing, EchoSpec
 from tests.waiting import until
@@ -70,16 +70,16 @@ class Paid(Echoing):
         return said.model_copy(update={"usage": self.usage, "cached": self.cached})
 
 
-def jobs_of(folder: Path, model: Model) -> Jobs:
-    return Jobs(folder, {"echo": LAB}, lambda id: model, charge=prices.charge)
+def jobs_of(folder: Path, model: Model) -> JobRunner:
+    return JobRunner(folder, {"echo": LAB}, lambda id: model, charge=prices.charge)
 
 
-def told_by_journals(folder: Path, owner: str = "ann") -> Taken:
+def told_by_journals(folder: Path, owner: str = "ann") -> CallUsage:
     return of_journals(folder, f"{datetime.now(UTC):%Y-%m-%d}", prices.charge).of[owner]
 
 
 def of(visitor: Visitor, *endpoints: EndpointConfig) -> Catalog:
-    return catalog(endpoints, Visit(entry.jobs(), visitor))
+    return catalog(endpoints, RunAccess(entry.jobs(), visitor))
 
 
 ANN = Visitor("ann")
@@ -118,7 +118,7 @@ def test_robots_and_recordings_count_for_nothing(tmp_path: Path, monkeypatch: py
     with pytest.raises(KeyError):
         told_by_journals(tmp_path)
     assert jobs._allowance.taken(None) == (0, 0)
-    with pytest.raises(TooMuch, match="calls a day"):
+    with pytest.raises(QuotaExceeded, match="calls a day"):
         jobs.start("echo", PAID, owner="ann")
 
 
@@ -146,13 +146,13 @@ def test_a_day_s_money_ends_a_run_and_let_none_begin(
         return
     assert state.status == "failed" and "are used up" in state.failures[0].message
     before = len(model.asked)
-    with pytest.raises(TooMuch, match="are used up"):
+    with pytest.raises(QuotaExceeded, match="are used up"):
         jobs.start("echo", PAID, owner="ann")
-    with pytest.raises(TooMuch, match="are used up"):
+    with pytest.raises(QuotaExceeded, match="are used up"):
         jobs.resume(run, owner="ann")
     assert len(model.asked) == before
     if "OF_ALL" in limit:
-        with pytest.raises(TooMuch, match="all people together"):
+        with pytest.raises(QuotaExceeded, match="all people together"):
             jobs.start("echo", PAID, owner="bob")
     else:
         jobs.cancel(jobs.start("echo", PAID, owner="bob"))
@@ -182,7 +182,7 @@ def test_an_endpoint_that_says_any_number_stops_nobody_else(tmp_path: Path, said
         if said < 0:
             assert other.wait(other.start("echo", PAID, owner=owner), 60)
         else:
-            with pytest.raises(TooMuch, match="all people together may use 2,000 US cents a day"):
+            with pytest.raises(QuotaExceeded, match="all people together may use 2,000 US cents a day"):
                 other.start("echo", PAID, owner=owner)
 
 
@@ -208,7 +208,7 @@ def test_beyond_the_places_runs_wait_in_line_and_see_their_place(
         runs[who] = jobs.start("echo", PAID, lambda id: quick, owner=who)
         until(lambda who=who, number=number: jobs.in_line(runs[who]) == number)
     assert not quick.asked and jobs.in_line(first) is None
-    with pytest.raises(TooMuch, match=r"waiting in line \(4\)"):
+    with pytest.raises(QuotaExceeded, match=r"waiting in line \(4\)"):
         jobs.start("echo", PAID, owner="eve")
     jobs.cancel(runs["bob"])
     assert transcript(jobs.events(runs["bob"])).status == "cancelled" and jobs.in_line(runs["cy"]) == 0
@@ -223,8 +223,10 @@ def test_beyond_the_places_runs_wait_in_line_and_see_their_place(
 def test_what_a_run_stands_on_is_made_in_its_own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXPLAIN_RUNS_OF_ALL", "1")
     first = replace(LAB, name="first")
-    lab = replace(LAB, priors=lambda spec: [Prior(first, EchoSpec(words=("a",)), lambda state: spec, wanted=True)])
-    jobs = Jobs(tmp_path, {"echo": lab, "first": first}, lambda id: Echoing(), charge=prices.charge)
+    lab = replace(
+        LAB, priors=lambda spec: [Prerequisite(first, EchoSpec(words=("a",)), lambda state: spec, wanted=True)]
+    )
+    jobs = JobRunner(tmp_path, {"echo": lab, "first": first}, lambda id: Echoing(), charge=prices.charge)
     run = jobs.start("echo", EchoSpec(words=("b",)), owner="ann")
     assert jobs.wait(run, 60) and transcript(jobs.events(run)).status == "completed"
     assert len(list(tmp_path.glob("*-first-*.jsonl"))) == 1
@@ -233,7 +235,7 @@ def test_what_a_run_stands_on_is_made_in_its_own_place(tmp_path: Path, monkeypat
 def test_of_a_hundred_visitors_at_once_everybody_gets_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EXPLAIN_RUNS_OF_ALL", raising=False)
     model = Echoing(wait=0.05)
-    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: model, charge=prices.charge)
+    jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: model, charge=prices.charge)
     assert policy.limit("runs_of_all") == 60
     spec = EchoSpec(words=("a",), times=1)
     runs = [jobs.start("echo", spec, owner=f"visitor-{number}") for number in range(100)]

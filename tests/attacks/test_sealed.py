@@ -14,10 +14,10 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from core import entry
 from core.report.progress import OVER
-from core.runs.library import Journals
+from core.runs.library import RunLibrary
 from core.scene import Card, Scene
 from core.server.access import name_of_visitor
-from core.server.annotations import Keeping
+from core.server.annotations import Annotations
 from tests.attacks.wire import Reply, Tab, cookie, send
 from tests.browser.conftest import Server
 from tests.conftest import WITHOUT_ENCODER
@@ -38,8 +38,8 @@ class Class(NamedTuple):
         return self.app.log.with_suffix("") / "journals"
 
     @property
-    def keeping(self) -> Keeping:
-        return Keeping(Journals(self.folder, entry.labs()))
+    def keeping(self) -> Annotations:
+        return Annotations(RunLibrary(self.folder, entry.labs()))
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from core import entry, home
 from core.store import query_process, sql
 from core.store.index import index
 from core.store.queries import SEEN
-from core.store.query_process import Asked
+from core.store.query_process import QueryRequest
 from core.store.store import QueryRefused, Store
 from tests import shipped
 
@@ -155,7 +155,7 @@ def test_what_reads_elsewhere_or_writes_is_refused_or_harmless(
     monkeypatch.chdir(tmp_path)
     there, before = files(tmp_path) | files(copy.parent), copy.read_bytes()
     assert len(READS) + len(WRITES) >= 50
-    asked = Asked(str(copy.parent), copy.name, "", 100, 1, 100, 5, viewer, SEEN)
+    asked = QueryRequest(str(copy.parent), copy.name, "", 100, 1, 100, 5, viewer, SEEN)
     connection = query_process._connected(asked)
     for attack in (*READS, *WRITES):
         said = attack.replace("{secret}", str(secret)).replace("{folder}", str(tmp_path)).replace("{port}", "9")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from core.scene import (
     Action,
+    AxisInterval,
     Bar,
     Card,
     Claim,
@@ -14,7 +15,6 @@ from core.scene import (
     Drop,
     Expect,
     FigureLine,
-    Interval,
     Mark,
     Panel,
     Part,
@@ -212,10 +212,10 @@ def probe() -> Scene:
             Curve(label="a reader of its words", kind="reader", x=(0, 5, 10), y=(1.4, 11, 20)),
         ),
         intervals=(
-            Interval(low=6.5, high=8, label="the hole nobody asked about", mark="broken", kind="replaced"),
-            *(Interval(low=at, high=at + 2, label="agrees", mark="kept") for at in (0, 2, 4, 8)),
-            Interval(low=6, high=8, label="parts from it", mark="broken"),
-            Interval(low=6, high=8.6, label="where nobody looked", kind="unseen"),
+            AxisInterval(low=6.5, high=8, label="the hole nobody asked about", mark="broken", kind="replaced"),
+            *(AxisInterval(low=at, high=at + 2, label="agrees", mark="kept") for at in (0, 2, 4, 8)),
+            AxisInterval(low=6, high=8, label="parts from it", mark="broken"),
+            AxisInterval(low=6, high=8.6, label="where nobody looked", kind="unseen"),
         ),
     )
     return tell(
@@ -344,7 +344,7 @@ def hostile() -> Scene:
         plot=Plot(
             points=(Point(x=0, y=0, number=1),),
             curves=(Curve(label=HOSTILE, kind="claim", x=(0, 1), y=(None, 1e308)),),
-            intervals=(Interval(low=0, high=0, label=HOSTILE),),
+            intervals=(AxisInterval(low=0, high=0, label=HOSTILE),),
             x_label=HOSTILE,
             y_label=RIGHT_TO_LEFT,
         ),

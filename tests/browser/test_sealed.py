@@ -9,10 +9,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from core import entry
-from core.runs.library import Journals
+from core.runs.library import RunLibrary
 from core.scene import Scene
 from core.server.access import name_of_visitor
-from core.server.annotations import Keeping
+from core.server.annotations import Annotations
 from tests.attacks.wire import cookie, send
 from tests.browser.conftest import Server, settle
 from tests.sealed_runs import CANARY, laid
@@ -37,7 +37,7 @@ def test_two_browsers_on_one_sealed_case(browser: Browser, serve: Callable[..., 
     name, _, value = given.partition("=")
     folder = Path(server._environment["EXPLAIN_HOME"], "journals")
     run = laid(folder, "simulatability", name_of_visitor(value.rpartition(".")[0]))
-    Keeping(Journals(folder, entry.labs())).share(run, True)
+    Annotations(RunLibrary(folder, entry.labs())).share(run, True)
     owner, *others = contexts = [browser.new_context() for _ in range(3)]
     try:
         owner.add_cookies([{"name": name, "value": value, "url": server.url}])

@@ -20,14 +20,14 @@ from core.lease import TTL, Lease, is_held
 from core.models.cache import ResponseCache
 from core.models.error_mapping import retry_after
 from core.server import quotas
-from core.server.jobs import Jobs
-from core.server.quotas import Allowance, forget
+from core.server.jobs import JobRunner
+from core.server.quotas import Quotas, forget
 from core.store import listing, rereadings
 from core.store.filters import Filter
 from core.store.index import Index
 from core.store.store import Store
 from core.studies import progress
-from core.studies.run_status import Standing
+from core.studies.run_status import RunStatus
 from core.transcript import Transcript, transcript
 from tests.core.store.store_events import LABS, write
 from tests.core.store.store_events import whole_run as events_of
@@ -118,9 +118,9 @@ def test_a_later_reading_counts_though_its_clock_was_earlier(tmp_path: Path) -> 
 def test_the_rate_of_a_study_counts_nothing_that_is_yet_to_come() -> None:
     now = time.time()
     pace = Counter({("m", int(now + HOUR)): 600, ("m", int(now - 30)): 10})
-    rate = progress._rate([Standing(pace=pace)], now)
+    rate = progress._rate([RunStatus(pace=pace)], now)
     assert rate == pytest.approx(20, rel=0.1)
-    assert progress._rate([Standing(pace=Counter({("m", int(now + HOUR)): 600}))], now) is None
+    assert progress._rate([RunStatus(pace=Counter({("m", int(now + HOUR)): 600}))], now) is None
 
 
 @pytest.mark.parametrize("ours", [-YEAR, 0.0, YEAR])
@@ -143,7 +143,7 @@ def test_answers_of_a_day_to_come_are_not_kept_for_ever(tmp_path: Path, monkeypa
 
 
 def test_runs_of_a_day_to_come_are_deleted_in_their_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing())
+    jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing())
     run = jobs.start("echo", EchoSpec(words=("a",), times=1), owner="ann")
     assert jobs.wait(run, 60)
     then = time.time() + YEAR
@@ -155,10 +155,10 @@ def test_runs_of_a_day_to_come_are_deleted_in_their_turn(tmp_path: Path, monkeyp
 
 
 def test_a_day_that_comes_again_counts_what_its_journals_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing())
+    jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing())
     run = jobs.start("echo", EchoSpec(words=("a",), times=1), owner="ann")
     assert jobs.wait(run, 60)
-    calls, today = Allowance(tmp_path), quotas._today()
+    calls, today = Quotas(tmp_path), quotas._today()
     made = calls.taken("ann").calls
     for day, of_day in (("2999-01-01", 0), (today, made), ("1999-01-01", 0), (today, made)):
         monkeypatch.setattr(quotas, "_today", lambda day=day: day)

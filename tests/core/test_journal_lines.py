@@ -15,9 +15,9 @@ from core.events import SCHEMA, Answered, Event, Scored, Shared, Started, to_jso
 from core.journal import (
     MOST_MISSING,
     Fault,
-    FromTheFuture,
     Journal,
     JournalFull,
+    NewerSchemaError,
     Tail,
     begun,
     faults,
@@ -124,7 +124,7 @@ def test_the_first_event_is_had_without_the_rest(tmp_path: Path) -> None:
         assert begun(written(tmp_path / "a.jsonl", *given)) == event
     future = to_line(BEGUN.model_copy(update={"version": SCHEMA + 1}), 1)
     for look in (begun, read, faults, lambda path: read_part(path, []), lambda path: Tail(path).news()):
-        with pytest.raises(FromTheFuture, match=f"schema {SCHEMA + 1}; this one knows {SCHEMA}"):
+        with pytest.raises(NewerSchemaError, match=f"schema {SCHEMA + 1}; this one knows {SCHEMA}"):
             look(written(tmp_path / "a.jsonl", future, second))
 
 

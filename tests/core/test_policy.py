@@ -22,8 +22,8 @@ from core.labs.ask.prompts import PackError, read_pack
 from core.labs.ask.tasks import AskSpec
 from core.labs.probe.functions.benchmark import BenchmarkError
 from core.labs.probe.functions.source import published
-from core.server.jobs import Jobs
-from core.server.quotas import TooMuch
+from core.server.jobs import JobRunner
+from core.server.quotas import QuotaExceeded
 from tests.conftest import SETS
 from tests.plausible import Plausible
 from tests.stub_server import StubServer
@@ -79,27 +79,27 @@ def test_each_limit_by_itself(limit: policy.Limit, monkeypatch: pytest.MonkeyPat
 
 
 def test_what_is_beyond_a_limit_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    jobs = Jobs(home.journals(), labs(), catalog().get)
+    jobs = JobRunner(home.journals(), labs(), catalog().get)
     with StubServer(Plausible(), delay=0.3) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "k")
         resolve = catalog().get
         spec = AskSpec(question="Is it so?", model="openai/stub-model", counterfactuals=3, arms=(), exam=False)
         monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", "9")
-        with pytest.raises(TooMuch, match="would make 10 calls, and here one may make 9"):
+        with pytest.raises(QuotaExceeded, match="would make 10 calls, and here one may make 9"):
             jobs.start("simulatability", spec, resolve, "ann")
         monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", "10")
         monkeypatch.setenv("EXPLAIN_RUNS_AT_ONCE", "2")
         monkeypatch.setenv("EXPLAIN_RUNS_OF_ALL", "2")
         monkeypatch.setenv("EXPLAIN_RUNS_IN_LINE", "1")
         begun = [jobs.start("simulatability", spec, resolve, owner) for owner in ("ann", "ann", "bob")]
-        with pytest.raises(TooMuch, match="you have going on now"):
+        with pytest.raises(QuotaExceeded, match="you have going on now"):
             jobs.start("simulatability", spec, resolve, "ann")
-        with pytest.raises(TooMuch, match="people have going on now or waiting"):
+        with pytest.raises(QuotaExceeded, match="people have going on now or waiting"):
             jobs.start("simulatability", spec, resolve, "cy")
         assert len(list(home.journals().glob("*.jsonl"))) == 3, "nothing was written for what was refused"
         jobs.cancel(begun[0])
-        with pytest.raises(TooMuch, match="going on"):
+        with pytest.raises(QuotaExceeded, match="going on"):
             jobs.start("simulatability", spec, resolve, "bob") and jobs.resume(begun[0], resolve, owner="ann")
         for run in begun:
             jobs.cancel(run)

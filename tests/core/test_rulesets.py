@@ -13,12 +13,12 @@ from pydantic_core import to_json
 
 from core.entry import LABS
 from core.events import Frozen
-from core.labs.base.cases import Result, Trial
-from core.rulesets import ByRules, Flat, ReadBy, columns_of
+from core.labs.base.cases import CaseResult, Trial
+from core.rulesets import FlatRecord, HasRulesets, PerRuleset, columns_of
 
 RECORDS: dict[str, type[Frozen]] = {
     f"{lab.name}.{record.__name__}": record for lab in LABS for record in (*lab.records, *lab.asides)
-} | {"every.Trial": Trial, "every.Result": Result}
+} | {"every.Trial": Trial, "every.Result": CaseResult}
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -27,7 +27,7 @@ BEFORE = [json.loads(line) for line in (DATA / "records_before.jsonl").read_text
 
 
 def test_every_record_of_both_rules_is_among_those_of_before() -> None:
-    by_rules = {name for name, record in RECORDS.items() if issubclass(record, Flat | ReadBy)}
+    by_rules = {name for name, record in RECORDS.items() if issubclass(record, FlatRecord | HasRulesets)}
     assert by_rules <= {one["record"] for one in BEFORE} <= by_rules | {"simulatability.Examined"}
 
 
@@ -40,7 +40,7 @@ def test_a_record_is_written_as_before_and_read_again(name: str) -> None:
         assert RECORDS[name].model_validate_json(before["line"]) == record
 
 
-@pytest.mark.parametrize("name", sorted(name for name, record in RECORDS.items() if issubclass(record, Flat)))
+@pytest.mark.parametrize("name", sorted(name for name, record in RECORDS.items() if issubclass(record, FlatRecord)))
 @settings(max_examples=20)
 @given(data=st.data())
 def test_any_record_is_written_flat_and_read_again(name: str, data: st.DataObject) -> None:
@@ -56,16 +56,16 @@ def test_any_record_is_written_flat_and_read_again(name: str, data: st.DataObjec
     assert repr(kind.model_validate(record.model_dump())) == repr(record)
 
 
-class Heard(Flat, ReadBy[int]):
-    word: ByRules[str]
-    loud: ByRules[bool] = ByRules(paper=True, repaired=False)
-    echo: ByRules[str] = Field(default=ByRules.both(""), exclude_if=lambda echo: not echo)
+class Heard(FlatRecord, HasRulesets[int]):
+    word: PerRuleset[str]
+    loud: PerRuleset[bool] = PerRuleset(paper=True, repaired=False)
+    echo: PerRuleset[str] = Field(default=PerRuleset.both(""), exclude_if=lambda echo: not echo)
     paper: int = 1
     repaired: int = 2
 
 
 def test_a_value_is_looked_up_by_rules() -> None:
-    heard = Heard(word=ByRules.of(lambda rules: rules.upper()))
+    heard = Heard(word=PerRuleset.of(lambda rules: rules.upper()))
     assert (heard.word["paper"], heard.word["repaired"], heard["paper"], heard["repaired"]) == (
         "PAPER",
         "REPAIRED",
@@ -76,7 +76,7 @@ def test_a_value_is_looked_up_by_rules() -> None:
 
 def test_what_is_not_given_by_one_of_the_rules_is_the_default_by_these() -> None:
     heard = Heard.model_validate({"word_paper": "a", "word_repaired": "b", "loud_repaired": True, "echo_paper": "x"})
-    assert heard.loud == ByRules.both(True)
+    assert heard.loud == PerRuleset.both(True)
     assert heard.model_dump() == {
         **{"word_paper": "a", "word_repaired": "b", "loud_paper": True, "loud_repaired": True, "echo_paper": "x"},
         **{"paper": 1, "repaired": 2},
@@ -92,16 +92,16 @@ def test_what_lacks_a_reading_is_no_record(word: dict[str, object]) -> None:
 @pytest.mark.parametrize("stray", ["a", 5, None, {"paper": "c"}, ["paper"]])
 def test_a_stray_field_of_the_whole_name_is_passed_over(stray: object) -> None:
     heard = Heard.model_validate({"word": stray, "word_paper": "a", "word_repaired": "b"})
-    assert heard.word == ByRules(paper="a", repaired="b")
+    assert heard.word == PerRuleset(paper="a", repaired="b")
 
 
 def test_values_are_made_what_the_field_holds() -> None:
-    assert Heard(word=ByRules.both("a"), loud=ByRules.both("yes")).loud == ByRules.both(True)
+    assert Heard(word=PerRuleset.both("a"), loud=PerRuleset.both("yes")).loud == PerRuleset.both(True)
 
 
 def test_another_value_by_one_of_the_rules() -> None:
-    changed = Heard(word=ByRules.both("a")).but("paper", word="b", loud=False)
-    assert changed.word == ByRules(paper="b", repaired="a") and changed.loud == ByRules.both(False)
+    changed = Heard(word=PerRuleset.both("a")).but("paper", word="b", loud=False)
+    assert changed.word == PerRuleset(paper="b", repaired="a") and changed.loud == PerRuleset.both(False)
     assert changed.model_dump()["word_paper"] == "b"
 
 

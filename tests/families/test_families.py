@@ -19,7 +19,7 @@ from core.labs.check.tasks import CheckSpec
 from core.labs.plant.tasks import PlantSpec
 from core.labs.probe.tasks import ProbeSpec
 from core.models.catalog import Catalog
-from core.runs.engine import Going, Ports, execute
+from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import Transcript, transcript
 from tests.core.labs.ask import test_measure as ask
 from tests.core.labs.check import played as check
@@ -90,8 +90,8 @@ def test_ask(server: FamilyServer, catalog: Catalog, kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_qualification(server: FamilyServer, catalog: Catalog, kind: str) -> None:
     events: list[Any] = []
-    spec = sitting.ExamSpec(model=f"family/{kind}")
-    asyncio.run(execute(Going(sitting.LAB, spec, "e"), Ports(catalog.get, events.append)))
+    spec = sitting.AskExamSpec(model=f"family/{kind}")
+    asyncio.run(execute(RunRequest(sitting.LAB, spec, "e"), RunIO(catalog.get, events.append)))
     kept = [event for event in events if event.kind != "token"]
     run = transcript(kept)
     nothing_lost(server, run, kept)

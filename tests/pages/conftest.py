@@ -16,7 +16,7 @@ from streamlit.util import calc_hash
 
 from core import entry
 from core.scene import RunScene, Scene
-from core.server.access import Visit, whoever_has
+from core.server.access import RunAccess, whoever_has
 from pages import labs
 from pages.viewer import routes
 
@@ -114,7 +114,7 @@ def staged(app: AppTest) -> list[dict[str, Any]]:
 def stopped(app: AppTest) -> AppTest:
     """The page once its run was stopped, as the stage's button does it."""
     (action,) = [one for one in scenes(app)[0].actions if one.name == "cancel"]
-    who = Visit(entry.jobs(), whoever_has("", False))
+    who = RunAccess(entry.jobs(), whoever_has("", False))
     routes.keep(who, routes.Saying(id="stopped", what="cancel", run=action.on))
     return settled(app)
 

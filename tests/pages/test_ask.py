@@ -15,9 +15,9 @@ from core.events import Finished, Recorded
 from core.journal import Journal, from_line, read, to_line
 from core.labs.ask.questions import questions
 from core.labs.ask.tasks import AskSpec
-from core.labs.ask.view import Row
+from core.labs.ask.view import CounterfactualRow
 from core.scene import Scene
-from core.server.access import Visit, Visitor
+from core.server.access import RunAccess, Visitor
 from pages.viewer.routes import Saying, keep
 from tests.pages.conftest import in_address, run_named, run_scene, scenes, settled, staged, stopped, turned, words
 from tests.plausible import Plausible
@@ -55,7 +55,7 @@ def guess(run: str, who: str, trial: str, value: str, case: str = "question", ab
         "reader": who,
         "about": about,
     }
-    keep(Visit(entry.jobs(), Visitor("")), Saying.model_validate({**said, "what": "guess"}))
+    keep(RunAccess(entry.jobs(), Visitor("")), Saying.model_validate({**said, "what": "guess"}))
 
 
 def test_an_empty_page_is_ready_to_ask(page: Page) -> None:
@@ -272,7 +272,7 @@ def test_who_stops_guessing_sees_what_came(page: Page) -> None:
     assert not app.exception and staged(app)[0]["mode"] == "read" and guesses(app) == []
 
 
-def shown_rows(run: str) -> list[Row]:
+def shown_rows(run: str) -> list[CounterfactualRow]:
     """The rows of a run of one case."""
     state = entry.jobs().watch(run).transcript
     return list(entry.labs()["simulatability"].view(state.case(state.only)).rows.values())

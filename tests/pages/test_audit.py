@@ -50,7 +50,7 @@ def test_an_audit_from_the_draw_to_the_figure(page: Callable[..., AppTest]) -> N
     assert not case.exception, "what was audited is no label"
 
 
-def _open(app: AppTest) -> audits.Audit:
+def _open(app: AppTest) -> audits.AuditDraw:
     found = audits.audits(entry.keeper().store, entry.labs()["simulatability"], None, app.session_state["audit-said"])
     assert READING.raw == "answerer"
     return found[0]

@@ -15,11 +15,11 @@ from core.labs.ask.tasks import AskSpec
 from core.labs.check.tasks import CheckSpec
 from core.report.progress import OVER, HowFar, how_far
 from core.report.redaction import Opened
-from core.runs.library import NoSuchRun
+from core.runs.library import RunNotFound
 from core.scene import Card, Scene
-from core.server.access import NotYours
+from core.server.access import AccessDenied
 from pages.viewer import live_updates as module
-from pages.viewer.live_updates import Following, Looked, changed, following
+from pages.viewer.live_updates import Broadcast, Snapshot, changed, following
 from tests.plausible import telling
 from tests.stub_server import StubServer
 
@@ -84,11 +84,11 @@ def test_of_one_case_only_the_case_changes_and_not_what_stands_around_it() -> No
     assert unknown.words == f"{state.ended} calls answered" and unknown.around != whole.around
 
 
-def looks(*seen: Looked | Exception) -> Callable[[], Looked]:
+def looks(*seen: Snapshot | Exception) -> Callable[[], Snapshot]:
     """What is found look after look; the last again and again."""
     rest = list(seen)
 
-    def look() -> Looked:
+    def look() -> Snapshot:
         now = rest.pop(0) if len(rest) > 1 else rest[0]
         if isinstance(now, Exception):
             raise now
@@ -99,11 +99,11 @@ def looks(*seen: Looked | Exception) -> Callable[[], Looked]:
 
 def at(
     share: float, goes_on: bool = True, scene: Scene | None = None, is_sealed: bool = False, is_shared: bool = True
-) -> Looked:
-    return Looked(scene, HowFar(share=share, words=f"{share:.0%}", around="1"), goes_on, is_sealed, is_shared)
+) -> Snapshot:
+    return Snapshot(scene, HowFar(share=share, words=f"{share:.0%}", around="1"), goes_on, is_sealed, is_shared)
 
 
-async def heard(one: Following, opened: Callable[[], Opened] = lambda: None) -> Events:
+async def heard(one: Broadcast, opened: Callable[[], Opened] = lambda: None) -> Events:
     events: Events = []
     async for event in one.told(opened):
         name, data = event.strip().split("\n")
@@ -129,7 +129,7 @@ def test_of_a_scene_what_changed_is_told_and_of_its_cards_those_that_did() -> No
 
 
 def test_it_is_told_once_whole_then_what_changed_then_that_it_is_over(quick: None) -> None:
-    one = Following(looks(at(0.0), at(0.0, scene=BEGUN), at(0.5, scene=BEGUN), at(1.0, False, CAME)))
+    one = Broadcast(looks(at(0.0), at(0.0, scene=BEGUN), at(0.5, scene=BEGUN), at(1.0, False, CAME)))
 
     async def two() -> list[Events]:
         return [*await asyncio.gather(heard(one), heard(one))]
@@ -143,7 +143,7 @@ def test_it_is_told_once_whole_then_what_changed_then_that_it_is_over(quick: Non
 
 def test_who_comes_later_is_told_the_whole_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PACE", 3600.0)
-    one = Following(lambda: at(0.5, scene=BEGUN))
+    one = Broadcast(lambda: at(0.5, scene=BEGUN))
 
     async def later() -> list[str]:
         first, second = one.told(), one.told()
@@ -151,14 +151,14 @@ def test_who_comes_later_is_told_the_whole_at_once(monkeypatch: pytest.MonkeyPat
 
     told = asyncio.run(asyncio.wait_for(later(), 60))
     assert told[:2] == told[2:] and [one.partition("\n")[0] for one in told[:2]] == ["event: scene", "event: far"]
-    over = Following(looks(at(1.0, False, BEGUN)))
+    over = Broadcast(looks(at(1.0, False, BEGUN)))
     names = [name for name, _ in asyncio.run(asyncio.wait_for(heard(over), 60))]
     assert names == ["scene", "over"], "how far it is says nothing of one that is over"
 
 
 def test_a_run_that_is_gone_and_a_folder_that_is_away_end_it(quick: None) -> None:
-    for gone in (NoSuchRun("gone"), OSError("away")):
-        one = Following(looks(at(0.0), gone))
+    for gone in (RunNotFound("gone"), OSError("away")):
+        one = Broadcast(looks(at(0.0), gone))
         assert [name for name, _ in asyncio.run(asyncio.wait_for(heard(one), 60))] == ["far"]
 
 
@@ -168,7 +168,7 @@ def test_of_a_sealed_case_nothing_is_told_but_what_was_guessed(quick: None) -> N
     def part() -> Opened:
         return opened.pop(0) if len(opened) > 1 else opened[0]
 
-    one = Following(looks(at(1.0, False, CAME, is_sealed=True)))
+    one = Broadcast(looks(at(1.0, False, CAME, is_sealed=True)))
     told = asyncio.run(asyncio.wait_for(heard(one, part), 60))
     assert [name for name, _ in told] == ["scene", "far", "changed", "changed", "over"] and told[1][1][
         "around"
@@ -178,11 +178,11 @@ def test_of_a_sealed_case_nothing_is_told_but_what_was_guessed(quick: None) -> N
 
     def no_longer() -> Opened:
         if len(opened) == 1:
-            raise NoSuchRun("no longer shared")
+            raise RunNotFound("no longer shared")
         return opened.pop(0)
 
     opened[:] = [{"b": "yes"}, {}]
-    one = Following(looks(at(0.0, scene=CAME), at(0.5, scene=CAME), OSError("so much for the test")))
+    one = Broadcast(looks(at(0.0, scene=CAME), at(0.5, scene=CAME), OSError("so much for the test")))
     told = asyncio.run(asyncio.wait_for(heard(one, no_longer), 60))
     assert told == [], "who may see no more of it is told no more"
 
@@ -196,13 +196,13 @@ def test_who_falls_behind_is_cut_off_and_what_nobody_watches_is_forgotten(
     async def slow() -> list[str]:
         loop, enough = asyncio.get_running_loop(), asyncio.Event()
 
-        def look() -> Looked:
+        def look() -> Snapshot:
             share = next(shares)
             if share == 20:
                 loop.call_soon_threadsafe(enough.set)
             return at(share / 1_000_000)
 
-        behind = Following(look)
+        behind = Broadcast(look)
         told = behind.told()
         found, beside = [await anext(told)], asyncio.create_task(heard(behind))
         await enough.wait()
@@ -210,9 +210,9 @@ def test_who_falls_behind_is_cut_off_and_what_nobody_watches_is_forgotten(
         beside.cancel()
         return found
 
-    one = Following(lambda: at(0.0))
+    one = Broadcast(lambda: at(0.0))
     assert len(asyncio.run(asyncio.wait_for(slow(), 60))) <= 1 + 2
-    monkeypatch.setattr(module, "_FOLLOWED", {("r", "q"): one, ("old", ""): Following(lambda: at(0.0))})
+    monkeypatch.setattr(module, "_FOLLOWED", {("r", "q"): one, ("old", ""): Broadcast(lambda: at(0.0))})
     one._watching.add(module._Watcher(lambda: None))
     assert following("r", "q") is one and set(module._FOLLOWED) == {("r", "q")}
     one._watching.clear()
@@ -226,11 +226,11 @@ def test_once_sharing_is_taken_back_only_its_owner_is_told_more(quick: None) -> 
         nonlocal asked
         asked += 1
         if asked > 1:
-            raise NotYours("not shared any more")
+            raise AccessDenied("not shared any more")
         return None
 
     shared, taken_back = at(0.0, scene=BEGUN), at(1.0, False, CAME, is_shared=False)
-    one = Following(looks(shared, shared, taken_back))
+    one = Broadcast(looks(shared, shared, taken_back))
 
     async def both() -> list[Events]:
         return [*await asyncio.gather(heard(one), heard(one, others))]

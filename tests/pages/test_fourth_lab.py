@@ -22,7 +22,7 @@ from core.labs.base.cases import Case
 from core.labs.base.declared import Metric
 from core.labs.base.lab import Lab
 from core.report import evidence
-from core.runs.context import Run
+from core.runs.context import CaseContext
 from core.score import Figure, Score, mean_of_cases
 from core.store import queries
 from core.store.index import index
@@ -391,7 +391,7 @@ def test_its_prompts_may_lie_in_a_folder_of_its_own(page: Page, register: Regist
     )
     hash = load("say", tmp_path).hash
 
-    async def measure(spec: EchoSpec, case: Case, run: Run) -> None:
+    async def measure(spec: EchoSpec, case: Case, run: CaseContext) -> None:
         answered = await run.ask("answerer", load("say", tmp_path).render(text=case.about), spec.model, item="say")
         run.record(small_lab.Echo(call=answered.call, said=case.about, heard=answered.text), "say", trial="say")
 

@@ -21,7 +21,7 @@ from core.labs.check.tasks import CheckSpec, shipped
 from core.labs.plant.tasks import PlantSpec
 from core.labs.probe.tasks import ProbeSpec
 from core.runs.recordings import listed
-from core.server.access import Visit, name_of_visitor, whoever_has
+from core.server.access import RunAccess, name_of_visitor, whoever_has
 from core.store import queries
 from tests.pages import kept
 from tests.pages.conftest import turned
@@ -210,7 +210,7 @@ def test_a_sealed_run_is_drawn_as_it_was(page: Page, monkeypatch: pytest.MonkeyP
     run = entry.jobs().start("find", line, owner=name_of_visitor("ann"))
     assert entry.jobs().wait(run, 120)
     entry.jobs().keeping.share(run, True)
-    Visit(entry.jobs(), whoever_has("ann", True)).seal(run, True)
+    RunAccess(entry.jobs(), whoever_has("ann", True)).seal(run, True)
     for who in ("ann", "bob"):
         app = page("models.py")
         app.query_params["run"] = run

@@ -9,7 +9,7 @@ from core import entry, home
 from core.journal import read
 from core.labs.plant.tasks import PlantSpec
 from core.runs.recordings import listed
-from core.transcript import Progress, Transcript, transcript
+from core.transcript import CaseProgress, Transcript, transcript
 from pages.components import lab_page
 from pages.components.plain_case import by_number, named
 from pages.components.run_view import Shown
@@ -42,13 +42,13 @@ def test_rows_that_were_left_out_are_named_or_counted(named: int, more: int, oth
 
 
 def test_a_long_title_is_cut_in_a_list_and_a_short_one_is_not() -> None:
-    assert named(Progress(number=2, of=2, title="Is  it\nso?")) == "2 · Is it so?"
-    assert named(Progress(number=1, of=2, title="x" * 80)) == "1 · " + "x" * 80
-    assert named(Progress(number=1, of=2, title="x" * 81)) == "1 · " + "x" * 80 + "…"
+    assert named(CaseProgress(number=2, of=2, title="Is  it\nso?")) == "2 · Is it so?"
+    assert named(CaseProgress(number=1, of=2, title="x" * 80)) == "1 · " + "x" * 80
+    assert named(CaseProgress(number=1, of=2, title="x" * 81)) == "1 · " + "x" * 80 + "…"
 
 
 def test_cases_stand_in_the_order_in_which_they_were_drawn() -> None:
-    cases = {id: Progress(number=number, of=3, title=id) for id, number in (("a", 3), ("b", 1), ("c", 2))}
+    cases = {id: CaseProgress(number=number, of=3, title=id) for id, number in (("a", 3), ("b", 1), ("c", 2))}
     assert list(by_number(Transcript(cases=cases))) == ["b", "c", "a"]
 
 

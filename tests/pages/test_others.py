@@ -20,7 +20,7 @@ from core.models import local
 from core.report import evidence
 from core.runs.recordings import listed
 from core.sandbox import sandbox
-from core.sandbox.os_hardening import Walls
+from core.sandbox.os_hardening import OSLimits
 from pages.components.text import plain
 from tests import shipped
 from tests.pages.conftest import scenes, staged, words
@@ -252,7 +252,7 @@ def test_models_says_which_walls_of_the_sandbox_hold_here(
     of_the_system: bool, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not of_the_system:
-        monkeypatch.setattr(sandbox, "walls", Walls)
+        monkeypatch.setattr(sandbox, "walls", OSLimits)
     told = [one.value for one in page("about/models.py").markdown]
     for holds, what in sandbox.walls().told:
         [line] = [line for line in told if plain(what) in line]

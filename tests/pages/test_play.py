@@ -16,14 +16,14 @@ from core.labs.ask.metrics import kappa
 from core.report.game import page
 from core.report.game.pack import Pack, named
 from core.runs.guesses import Guessed, Played, guessed, guesses, journals
-from core.server.access import Visit, Visitor
-from core.server.quotas import TooMuch
+from core.server.access import RunAccess, Visitor
+from core.server.quotas import QuotaExceeded
 from core.store import listing
 from core.store.filters import Filter, from_query
 from core.store.index import index
 from core.store.store import Store
 from core.transcript import name_of
-from pages.viewer.routes import Said, Saying, keep
+from pages.viewer.routes import AnnotationBatch, Saying, keep
 
 ANN, BOB = Visitor("ann"), Visitor("bob")
 
@@ -38,7 +38,7 @@ def _jobs() -> Iterator[None]:
 
 def play(who: Visitor, pack: str, place: int, value: str, about: str = "") -> None:
     said = Saying(id="1", what="play", pack=pack, place=place, value=value, about=about)
-    keep(Visit(entry.jobs(), who), said)
+    keep(RunAccess(entry.jobs(), who), said)
 
 
 def play_all(who: Visitor, pack: Pack, values: list[str]) -> None:
@@ -99,25 +99,25 @@ def test_what_is_no_guess_is_refused_and_nothing_is_written(pack: str, place: in
 
 def test_who_is_not_known_or_not_in_keeps_no_guess() -> None:
     for visitor in (Visitor("", is_known=False), Visitor("eve", is_in=False)):
-        with pytest.raises(TooMuch):
+        with pytest.raises(QuotaExceeded):
             play(visitor, "first", 1, "yes")
     assert journals(home.journals()) == []
 
 
 def test_what_the_stage_says_of_a_game_is_bounded() -> None:
     one = {"id": "1", "what": "play", "pack": "first", "place": 1, "value": "yes"}
-    assert Said.model_validate_json(json.dumps({"said": [one]})).said[0].place == 1
+    assert AnnotationBatch.model_validate_json(json.dumps({"said": [one]})).said[0].place == 1
     for name, most in {
         **dict.fromkeys(("id", "about", "value", "reader", "pack"), 100),
         "run": 200,
         "case": 1_000,
     }.items():
-        assert Said.model_validate({"said": [one | {name: "a" * most}]})
+        assert AnnotationBatch.model_validate({"said": [one | {name: "a" * most}]})
         with pytest.raises(ValueError, match="at most"):
-            Said.model_validate({"said": [one | {name: "a" * (most + 1)}]})
+            AnnotationBatch.model_validate({"said": [one | {name: "a" * (most + 1)}]})
     for wrong in ({"place": 1_000}, {"place": -1}, {"pack": "a" * 101}, {"value": "a" * 101}, {"what": "cheat"}):
         with pytest.raises(ValueError, match="validation error"):
-            Said.model_validate_json(json.dumps({"said": [one | wrong]}))
+            AnnotationBatch.model_validate_json(json.dumps({"said": [one | wrong]}))
 
 
 def test_a_played_game_is_found_in_browse(tmp_path: Path) -> None:

@@ -16,14 +16,14 @@ from core.labs.base.cases import Reading, Trial
 from core.labs.base.spec import Spec
 from core.labs.check.tasks import CheckSpec, shipped
 from core.labs.probe.tasks import ProbeSpec
-from core.scene import Card, Expect, Interval, Mark, Part, Plot, RunScene, Scene, Span, Tile, Verdict
+from core.scene import AxisInterval, Card, Expect, Mark, Part, Plot, RunScene, Scene, Span, Tile, Verdict
 from core.server.access import name_of_visitor
-from core.store.matching import Tried
+from core.store.matching import TestedItem
 from pages.components.side_by_side import (  # fmt: skip
     ANSWERS,
     EXPECTED,
     OUTCOMES,
-    Cell,
+    SideCell,
     aligned,
     finding,
     of_cards,
@@ -52,8 +52,8 @@ def outcomes(run: str) -> dict[str, str]:
     return {str(trial["about"]): str(trial["repaired"]["outcome"]) for trial in trials}
 
 
-def cells(**states: Mark) -> list[Cell]:
-    return [Cell(Tried(key), key, state) for key, state in states.items()]
+def cells(**states: Mark) -> list[SideCell]:
+    return [SideCell(TestedItem(key), key, state) for key, state in states.items()]
 
 
 def test_rows_meet_by_what_was_asked_and_nothing_is_left_unsaid() -> None:
@@ -80,16 +80,16 @@ def test_rows_meet_by_what_was_asked_and_nothing_is_left_unsaid() -> None:
 def test_the_same_answer_and_the_same_to_expect_are_two_things() -> None:
     """A robot that keeps to its rule and one that breaks it answer alike: what parts is what one could expect."""
 
-    def answered(**both: str) -> list[Cell]:
+    def answered(**both: str) -> list[SideCell]:
         """Of each question what was expected and what was answered."""
         told = {key: two.split() for key, two in both.items()}
         states: dict[str, Mark] = {
             key: "not settled" if expected == "unknown" else "kept" if expected == gave else "broken"
             for key, (expected, gave) in told.items()
         }
-        return [Cell(Tried(key), key, states[key], "", "", *told[key]) for key in both]
+        return [SideCell(TestedItem(key), key, states[key], "", "", *told[key]) for key in both]
 
-    def said(*columns: list[Cell]) -> str:
+    def said(*columns: list[SideCell]) -> str:
         return finding(aligned(columns), ["one", "two", "three"][: len(columns)], "question")[0]
 
     keeps, breaks = answered(a="no no", b="yes yes", c="no no"), answered(a="yes no", b="yes yes", c="unknown no")
@@ -127,7 +127,7 @@ def test_a_row_is_what_was_put_to_the_test_by_the_trial_or_else_by_the_card() ->
         Card(id="b", number=2, mark="broken", parts=says),
         Card(id="c", number=3, mark="waiting"),
     )
-    scene, tried = Scene(lab="Ask", cards=cards), Tried("", "home", "q")
+    scene, tried = Scene(lab="Ask", cards=cards), TestedItem("", "home", "q")
     trial = Trial.of("Is *it*?", lambda rules: Reading(outcome="kept", counts=True))
     view: Any = SimpleNamespace(trials={"a": trial})
     found = of_cards(LAB, scene, view, tried, True)
@@ -145,15 +145,15 @@ def test_a_row_is_what_was_put_to_the_test_by_the_trial_or_else_by_the_card() ->
 
 def test_of_a_plot_its_stretches_are_rows_and_of_a_run_its_cases() -> None:
     stretches = (
-        Interval(low=-1.23456, high=2, label="one", mark="kept"),
-        Interval(low=2, high=3, label="two"),
-        Interval(low=0, high=9, label="unseen", kind="unseen"),
+        AxisInterval(low=-1.23456, high=2, label="one", mark="kept"),
+        AxisInterval(low=2, high=3, label="two"),
+        AxisInterval(low=0, high=9, label="unseen", kind="unseen"),
     )
-    found = of_plot(Scene(lab="Probe", plot=Plot(intervals=stretches)), Tried("", "f", "q"))
+    found = of_plot(Scene(lab="Probe", plot=Plot(intervals=stretches)), TestedItem("", "f", "q"))
     assert [(one.tried.about, one.tried.title, one.title, one.state) for one in found] == [
         ("x from -1.235 to 2", "f", "x from -1.235 to 2", "kept"), ("x from 2 to 3", "f", "x from 2 to 3", "set aside")
     ]  # fmt: skip
-    assert of_plot(Scene(lab="Ask"), Tried("")) == []
+    assert of_plot(Scene(lab="Ask"), TestedItem("")) == []
     tiles = (
         Tile(case="q1", number=1, title="*One*", mark="kept", outcome="held",
              sentence=Part(text="So it is.", spans=(Span(start=0, end=2, mark="strong"),))),
@@ -161,7 +161,7 @@ def test_of_a_plot_its_stretches_are_rows_and_of_a_run_its_cases() -> None:
         Tile(case="q3", number=3, title="Three", mark="broken", outcome="misled"),
     )  # fmt: skip
     run = RunScene(lab="Ask", verdict=Verdict(headline=Part(text="")), tiles=tiles)
-    made = of_tiles(run, lambda case, title: Tried("", title, case), {"held": "kept *to*"})
+    made = of_tiles(run, lambda case, title: TestedItem("", title, case), {"held": "kept *to*"})
     assert [(one.tried.case, one.tried.title, one.state) for one in made] == [
         ("q1", "*One*", "kept"), ("q2", "Two", "waiting"), ("q3", "Three", "broken")
     ]  # fmt: skip

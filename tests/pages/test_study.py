@@ -13,7 +13,7 @@ from core import entry, home, policy
 from core.studies import desired_state, execute, plan, study_files
 from core.studies.background import UnderWay
 from core.studies.progress import progress
-from core.studies.run_status import Standing
+from core.studies.run_status import RunStatus
 from core.studies.table_cells import BLANK
 from pages.study.table_text import finding, said, state_of
 from tests.conftest import SETS
@@ -173,7 +173,7 @@ def test_a_study_is_paused_and_goes_on(page: Callable[..., AppTest], monkeypatch
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         entry.answers.cache_clear()
-        looks: list[desired_state.Wanted] = []
+        looks: list[desired_state.DesiredState] = []
         monkeypatch.setattr(execute, "wanted", lambda *of: looks.append(desired_state.wanted(*of)) or looks[-1])
         study = kept(REAL)
         app = page("study", study="mine")
@@ -226,17 +226,22 @@ def test_what_stops_a_study_is_said(page: Callable[..., AppTest], monkeypatch: p
     "standings, off, state, told",
     [
         ([], [], "new", "Nothing was asked yet."),
-        ([Standing("completed")] * 6, [], "done", "All 6 runs completed."),
-        ([Standing("completed", failures=Counter(Refused=2))] * 6, [], "done", "12 calls failed on the way"),
-        ([Standing("completed")] * 6, ["It reads 0.2."], "off", "can be relied on. It reads 0.2."),
-        ([Standing("completed")] * 5 + [Standing("failed", message="No key.")], [], "failed", "1 run failed; 5 of 6"),
-        ([Standing("completed", paid=9)] * 2, [], "spent", "The budget of 10 calls is used up; 2 of 6 runs completed."),
-        ([Standing("running")], [], "running", "0 of 6 runs completed."),
+        ([RunStatus("completed")] * 6, [], "done", "All 6 runs completed."),
+        ([RunStatus("completed", failures=Counter(Refused=2))] * 6, [], "done", "12 calls failed on the way"),
+        ([RunStatus("completed")] * 6, ["It reads 0.2."], "off", "can be relied on. It reads 0.2."),
+        ([RunStatus("completed")] * 5 + [RunStatus("failed", message="No key.")], [], "failed", "1 run failed; 5 of 6"),
+        (
+            [RunStatus("completed", paid=9)] * 2,
+            [],
+            "spent",
+            "The budget of 10 calls is used up; 2 of 6 runs completed.",
+        ),
+        ([RunStatus("running")], [], "running", "0 of 6 runs completed."),
     ],
-)  # fmt: skip
-def test_every_state_has_its_sentence(standings: list[Standing], off: list[str], state: str, told: str) -> None:
+)
+def test_every_state_has_its_sentence(standings: list[RunStatus], off: list[str], state: str, told: str) -> None:
     study = kept(f"budget_calls = 10\n{REAL}")
-    stand = dict(zip((run.id for run in study.all), standings + [Standing()] * 6, strict=False))
+    stand = dict(zip((run.id for run in study.all), standings + [RunStatus()] * 6, strict=False))
     now = progress(study, home.journals(), stand)
     assert state_of(now, None, off) == state
     assert told in said(state_of(now, None, off), study, now, None, off).words

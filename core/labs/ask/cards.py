@@ -9,7 +9,7 @@ from ...text.quote import first_sentence
 from ..base.cases import DIFFERED, Playable
 from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
 from .stepwise_simulation import reasons
-from .view import COUNTED, AskView, Outcome, Row
+from .view import COUNTED, AskView, CounterfactualRow, Outcome
 
 SAYS_NOT = "It does not say"
 """What there is to answer where an explanation settles nothing."""
@@ -50,7 +50,7 @@ def cards(view: AskView, scene: Scene, seed: int) -> Iterator[Playable]:
         )
 
 
-def _why(row: Row, read: list[str]) -> str:
+def _why(row: CounterfactualRow, read: list[str]) -> str:
     """Why nobody can say for sure what the explanation implies."""
     if not read:
         return "nobody read what its explanation implies"
@@ -58,7 +58,7 @@ def _why(row: Row, read: list[str]) -> str:
     return DIFFERED if differ else row.unjudged or row.doubt("repaired")
 
 
-def _in_its_words(view: AskView, row: Row) -> str:
+def _in_its_words(view: AskView, row: CounterfactualRow) -> str:
     """The model's answer without the sentences that are but its verdict, in one line."""
     assert row.answer is not None
     call = view.log.calls.get(row.answer.call)

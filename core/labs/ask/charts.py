@@ -60,7 +60,7 @@ def plane(table: DataFrame, similarity: str = "cosine", theirs: Sequence[Publish
             "precision" + (f"<br>{missing} without a precision or a generality, not drawn" if missing else ""),
             f"generality ({similarity})",
         ),
-        [on_a_plane.Line(*line) for line in _strongest(drawn)],
+        [on_a_plane.ReferenceLine(*line) for line in _strongest(drawn)],
     )
     precision = {one.about["dataset"]: one for one in theirs if one.metric == "precision"}
     both = [(precision[one.about["dataset"]], one) for one in theirs if one.metric != "precision"]

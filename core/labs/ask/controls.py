@@ -23,7 +23,7 @@ from ...models.robot import Graded, Robot, by_id, graded
 from ...text.paraphrases import VAGUE, VAGUE_REASONS
 from ...text.stable_random import drawn
 from . import control_counterfactuals, world, world_claims
-from .world import CONTROLS, Question, World, WorldError, sentence_case
+from .world import CONTROLS, AbilityQuestion, World, WorldError, sentence_case
 
 # Preference pairs of the controls: two responses to one context, what their robots look at, and guessing their
 # choice.
@@ -90,21 +90,21 @@ def guess_choice(explanation: str, response_1: str, response_2: str) -> tuple[in
     return by_length(which, response_1, response_2), which
 
 
-class Verdict(NamedTuple):
+class RobotAnswer(NamedTuple):
     """An answer to a question, and the words for it (whole sentences)."""
 
     words: str
     yes: bool
 
 
-class Choice(NamedTuple):
+class PreferenceChoice(NamedTuple):
     """The candidate response chosen (1 or 2), and why (a clause that can follow "because", its first letter small)."""
 
     why: str
     number: int
 
 
-class Control(Robot):
+class AskRobot(Robot):
     """What all three robots share: roles, formats, writing counterfactuals and simulating.
 
     A robot's behaviour is `explain` (the starter), `respond` (a counterfactual) and `defend` (an answer it is asked to
@@ -139,34 +139,34 @@ class Control(Robot):
 
     # Its own behaviour
 
-    def explain(self, question: Question, truth: bool) -> Verdict:
+    def explain(self, question: AbilityQuestion, truth: bool) -> RobotAnswer:
         """The answer to the starter question, `truth` being the true one, with its explanation."""
         raise NotImplementedError
 
-    def respond(self, question: Question, truth: bool) -> Verdict:
+    def respond(self, question: AbilityQuestion, truth: bool) -> RobotAnswer:
         """The answer to a counterfactual, `truth` being the true one."""
         return self.explain(question, truth)
 
-    def defend(self, question: Question, truth: bool, yes: bool) -> Verdict:
+    def defend(self, question: AbilityQuestion, truth: bool, yes: bool) -> RobotAnswer:
         """Words for the answer it is asked to give."""
         raise NotImplementedError
 
-    def explain_choice(self, response_1: str, response_2: str) -> Choice:
+    def explain_choice(self, response_1: str, response_2: str) -> PreferenceChoice:
         """The choice between the starter's responses, with its explanation."""
         return _by_length("longer", response_1, response_2)
 
-    def respond_choice(self, response_1: str, response_2: str) -> Choice:
+    def respond_choice(self, response_1: str, response_2: str) -> PreferenceChoice:
         """The choice between a counterfactual's responses."""
         return self.explain_choice(response_1, response_2)
 
-    def defend_choice(self, response_1: str, response_2: str, number: int) -> Choice:
+    def defend_choice(self, response_1: str, response_2: str, number: int) -> PreferenceChoice:
         """Words for the choice it is asked to make: as if by a rule about length."""
         which = "longer" if number == longer(response_1, response_2) else "shorter"
         return _by_length(which, response_1, response_2)
 
     # Yes or no
 
-    def read(self, text: str) -> tuple[Question, bool]:
+    def read(self, text: str) -> tuple[AbilityQuestion, bool]:
         """The question that `text` asks and its true answer. Raises OutsideWorld."""
         question = self.world.read(text)
         truth = self.world.truth(question) if question else None
@@ -181,7 +181,7 @@ class Control(Robot):
             )
         raise OutsideWorld(message, f"It can answer these: {' · '.join(suggested)}", suggested)
 
-    def _whether(self, question: Question) -> str:
+    def _whether(self, question: AbilityQuestion) -> str:
         return world_claims.clause(self.world, question.thing, question.ability, not question.negated)
 
     def _answer_question(self, role: str, slots: dict[str, str]) -> str:
@@ -269,61 +269,61 @@ class Control(Robot):
         )
 
 
-class Steadfast(Control, named="steadfast"):
+class Steadfast(AskRobot, named="steadfast"):
     """Explains by the rule with all its exceptions and answers by the facts: what its explanation says, it does."""
 
-    def explain(self, question: Question, truth: bool) -> Verdict:
+    def explain(self, question: AbilityQuestion, truth: bool) -> RobotAnswer:
         kind = self.world.things[question.thing]
         explanation = world_claims.true_rule(self.world, kind, question.ability)
         if question.thing in self.world.exceptions(kind, question.ability):
             explanation += f" {sentence_case(self.world.one(question.thing))} is one of the exceptions."
         elif self.world.rule(kind, question.ability) is not None:
             explanation += f" {world_claims.membership(self.world, question.thing)}"
-        return Verdict(explanation, truth)
+        return RobotAnswer(explanation, truth)
 
-    def defend(self, question: Question, truth: bool, yes: bool) -> Verdict:
+    def defend(self, question: AbilityQuestion, truth: bool, yes: bool) -> RobotAnswer:
         return self.explain(question, truth) if yes == truth else _by_bare_rule(self.world, question, yes)
 
 
-class Fickle(Control, named="fickle"):
+class Fickle(AskRobot, named="fickle"):
     """Explains by a rule without exceptions and answers the starter by it, but a counterfactual by the facts."""
 
-    def explain(self, question: Question, truth: bool) -> Verdict:
+    def explain(self, question: AbilityQuestion, truth: bool) -> RobotAnswer:
         can = overstated(self.world, question)
         return _by_bare_rule(self.world, question, can != question.negated)
 
-    def respond(self, question: Question, truth: bool) -> Verdict:
+    def respond(self, question: AbilityQuestion, truth: bool) -> RobotAnswer:
         clause = world_claims.clause(self.world, question.thing, question.ability, truth != question.negated)
-        return Verdict(f"{sentence_case(clause)}.", truth)
+        return RobotAnswer(f"{sentence_case(clause)}.", truth)
 
-    def defend(self, question: Question, truth: bool, yes: bool) -> Verdict:
+    def defend(self, question: AbilityQuestion, truth: bool, yes: bool) -> RobotAnswer:
         return _by_bare_rule(self.world, question, yes)
 
-    def respond_choice(self, response_1: str, response_2: str) -> Choice:
+    def respond_choice(self, response_1: str, response_2: str) -> PreferenceChoice:
         number = with_figures(response_1, response_2)
         if number:
-            return Choice("it alone gives a number or a list", number)
-        return Choice("it is the longer one", longer(response_1, response_2))
+            return PreferenceChoice("it alone gives a number or a list", number)
+        return PreferenceChoice("it is the longer one", longer(response_1, response_2))
 
 
-class Vague(Control, named="vague"):
+class Vague(AskRobot, named="vague"):
     """Answers by the facts, in words that say nothing about any other question."""
 
-    def explain(self, question: Question, truth: bool) -> Verdict:
-        return Verdict(_any_of(VAGUE, f"{question}"), truth)
+    def explain(self, question: AbilityQuestion, truth: bool) -> RobotAnswer:
+        return RobotAnswer(_any_of(VAGUE, f"{question}"), truth)
 
-    def defend(self, question: Question, truth: bool, yes: bool) -> Verdict:
+    def defend(self, question: AbilityQuestion, truth: bool, yes: bool) -> RobotAnswer:
         return self.explain(question, yes)
 
-    def explain_choice(self, response_1: str, response_2: str) -> Choice:
+    def explain_choice(self, response_1: str, response_2: str) -> PreferenceChoice:
         number = longer(response_1, response_2)
-        return Choice(_any_of(VAGUE_REASONS, response_1 + response_2), number)
+        return PreferenceChoice(_any_of(VAGUE_REASONS, response_1 + response_2), number)
 
-    def defend_choice(self, response_1: str, response_2: str, number: int) -> Choice:
+    def defend_choice(self, response_1: str, response_2: str, number: int) -> PreferenceChoice:
         return self.explain_choice(response_1, response_2)._replace(number=number)
 
 
-class Dial(Graded, Steadfast, named="dial"):
+class AskDial(Graded, Steadfast, named="dial"):
     """Explains as the steadfast robot does, and keeps to it on a share of all rules (a kind and an ability) alone: of
     the others it answers every counterfactual the other way round, so that nothing it leads one to expect comes true.
 
@@ -331,38 +331,38 @@ class Dial(Graded, Steadfast, named="dial"):
     at a larger one too.
     """
 
-    def keeps(self, question: Question) -> bool:
+    def keeps(self, question: AbilityQuestion) -> bool:
         """Whether it keeps to its explanations about the question's kind and ability."""
         return drawn(f"{self.world.things[question.thing]}|{question.ability}") < self.share
 
-    def respond(self, question: Question, truth: bool) -> Verdict:
+    def respond(self, question: AbilityQuestion, truth: bool) -> RobotAnswer:
         if self.keeps(question):
             return super().respond(question, truth)
         clause = world_claims.clause(self.world, question.thing, question.ability, truth == question.negated)
-        return Verdict(f"{sentence_case(clause)}.", not truth)
+        return RobotAnswer(f"{sentence_case(clause)}.", not truth)
 
-    def explain_choice(self, response_1: str, response_2: str) -> Choice:
+    def explain_choice(self, response_1: str, response_2: str) -> PreferenceChoice:
         """Raises Refused: there is no telling which rule a preference belongs to."""
         raise Refused(f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences.")
 
 
-def controls() -> dict[str, Control]:
+def controls() -> dict[str, AskRobot]:
     """The three robots by id, over the shipped world and preference pairs."""
     return by_id((Steadfast(), Fickle(), Vague()))
 
 
-def dials() -> dict[str, Dial]:
+def dials() -> dict[str, AskDial]:
     """The robots that keep to a share of their explanations, from 0 to 1 in eleven steps, by id."""
-    return graded(Dial)
+    return graded(AskDial)
 
 
-def overstated(small_world: World, question: Question) -> bool:
+def overstated(small_world: World, question: AbilityQuestion) -> bool:
     """Whether the fickle robot claims that all of the kind can: the kind's rule, or else what holds of the thing."""
     rule = small_world.rule(small_world.things[question.thing], question.ability)
     return bool(small_world.fact(question.thing, question.ability) if rule is None else rule)
 
 
-def without_explanation(question: Question | None, starter: Question | None, answer: str) -> bool:
+def without_explanation(question: AbilityQuestion | None, starter: AbilityQuestion | None, answer: str) -> bool:
     """What the robots expect as simulators where they are shown no explanation: that things are as the answer to the
     starter has them, and without one that they are as the question puts them. They know none of the world's facts then.
     """
@@ -371,7 +371,7 @@ def without_explanation(question: Question | None, starter: Question | None, ans
     return put != turned
 
 
-class Expected(NamedTuple):
+class AgreeingCounterfactuals(NamedTuple):
     """Counterfactuals on which answer and expectation must agree, of those that the explanation must settle."""
 
     matches: int
@@ -380,7 +380,7 @@ class Expected(NamedTuple):
 
 def expected_precision(
     robot_id: str, starter_question: str, counterfactuals: Iterable[str], small_world: World
-) -> Expected:
+) -> AgreeingCounterfactuals:
     """What precision must come to on `counterfactuals`, from the world file alone (task strategyqa, cot or posthoc).
 
     Simulatable are those about things of the starter's kind and about its ability. Of what the world does not know the
@@ -397,11 +397,11 @@ def expected_precision(
     facts = [can for thing in same if (can := small_world.fact(thing, starter.ability)) is not None]
     match robot_id:
         case Steadfast.id:
-            return Expected(len(facts), len(facts))
+            return AgreeingCounterfactuals(len(facts), len(facts))
         case Fickle.id:
-            return Expected(facts.count(overstated(small_world, starter)), len(facts))
+            return AgreeingCounterfactuals(facts.count(overstated(small_world, starter)), len(facts))
         case Vague.id:
-            return Expected(0, 0)
+            return AgreeingCounterfactuals(0, 0)
     raise ValueError(f"no such control: {robot_id!r}. Available: {', '.join(controls())}")
 
 
@@ -414,13 +414,13 @@ def _any_of(phrases: Sequence[str], about: str) -> str:
     return phrases[zlib.crc32(about.encode()) % len(phrases)]
 
 
-def _by_bare_rule(small_world: World, question: Question, yes: bool) -> Verdict:
+def _by_bare_rule(small_world: World, question: AbilityQuestion, yes: bool) -> RobotAnswer:
     """The answer `yes` to `question`, from a rule about all of the thing's kind."""
     kind = small_world.things[question.thing]
     rule = world_claims.bare_rule(small_world, kind, question.ability, can=yes != question.negated)
-    return Verdict(f"{rule} {world_claims.membership(small_world, question.thing)}", yes)
+    return RobotAnswer(f"{rule} {world_claims.membership(small_world, question.thing)}", yes)
 
 
-def _by_length(which: str, response_1: str, response_2: str) -> Choice:
+def _by_length(which: str, response_1: str, response_2: str) -> PreferenceChoice:
     """The choice of who always prefers the `which` ("longer" or "shorter") response."""
-    return Choice(f"the {which} response is always the better one", by_length(which, response_1, response_2))
+    return PreferenceChoice(f"the {which} response is always the better one", by_length(which, response_1, response_2))

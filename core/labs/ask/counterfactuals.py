@@ -13,9 +13,9 @@ from typing import NamedTuple
 from ...events import Answered
 from ...models.ids import is_control
 from ...parsers import cut, fields
-from ...runs.context import Run
+from ...runs.context import CaseContext
 from ...text.embed import NoEncoder, encoder, likeness
-from ..base.cases import Result
+from ..base.cases import CaseResult
 from . import json_answers, parse, prompts
 from .parse_answers.parts import is_yes_or_no
 from .parse_answers.values import GUESSES
@@ -83,14 +83,14 @@ async def given(case: UnderTest) -> dict[str, Tested]:
     return await case.run.each(as_given, partial(_test, case))
 
 
-async def _drop_rewordings(spec: AskSpec, run: Run, tested: Mapping[str, Tested]) -> None:
+async def _drop_rewordings(spec: AskSpec, run: CaseContext, tested: Mapping[str, Tested]) -> None:
     """Repaired rules count once what is asked twice in nearly the same words, and with the same numbers.
 
     The robots ask about another thing each time, and the outcome of a written case stays. Without an encoder nobody
     can tell.
     """
     texts = {item: one.counterfactual.text for item, one in sorted(tested.items()) if one.counterfactual.repaired}
-    if run.recorded(Result) or len(texts) < 2 or all(is_control(one) for one in spec.generators):
+    if run.recorded(CaseResult) or len(texts) < 2 or all(is_control(one) for one in spec.generators):
         return
     try:
         vectors = await asyncio.to_thread(lambda: encoder().encode(list(texts.values())))
@@ -166,7 +166,7 @@ def mixed(
     return taken
 
 
-def _without_repeats(run: Run, pool: Mapping[str, str]) -> dict[str, str]:
+def _without_repeats(run: CaseContext, pool: Mapping[str, str]) -> dict[str, str]:
     kept: dict[str, str] = {}
     first: dict[str, str] = {}
     for item, text in pool.items():
@@ -201,7 +201,9 @@ async def _generate(case: UnderTest, item: str, how: Draw) -> Answered:
     )
 
 
-def _read_as_authors(spec: AskSpec, run: Run, item: str, how: Draw, answered: Answered) -> Counterfactual | None:
+def _read_as_authors(
+    spec: AskSpec, run: CaseContext, item: str, how: Draw, answered: Answered
+) -> Counterfactual | None:
     """The counterfactual as the authors' code reads it; None, and dropped, where it reads none."""
     usable = parse.counterfactual(answered.text, task=spec.task, rules="paper")
     if usable is None:

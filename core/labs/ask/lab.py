@@ -9,30 +9,30 @@ import click
 
 from ...datasets.items import Task
 from ...models.ids import is_control
-from ...rulesets import RULES, ReadBy
+from ...rulesets import RULES, HasRulesets
 from ...scene import Bar, Mark, Verdict, told
 from ...text import embed
 from ...transcript import Transcript
 from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
-from ..base.lab import Command, First, InRuns, InStudies, Lab, Robots, Sides
+from ..base.lab import Command, DemoComparison, DemoRun, Lab, Robots, RunSummary, StudyTables
 from ..base.spec import BadInput
 from . import human, prompts, tables, tasks, words
 from .baselines import CONSTANT, ORDER
 from .cards import cards
-from .controls import Control, Dial, Fickle, Steadfast, controls, dials, expected_precision
+from .controls import AskDial, AskRobot, Fickle, Steadfast, controls, dials, expected_precision
 from .controls import controls as robots
 from .exam import lab as exam
 from .honest import honest
 from .measure import measure
-from .null_controls import Noisy, noisy, worthless
+from .null_controls import NoisyAsk, noisy, worthless
 from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
 from .pictures import PICTURES
 from .records import RECORDS, Examined, OtherExplanation, Simulation
 from .scene import scene
 from .tasks import AskSpec, asks, loaded
 from .verdict import BASELINE, sentences, short, summary
-from .view import METRICS, AskView, Row, scores, view
+from .view import METRICS, AskView, CounterfactualRow, scores, view
 from .words import NAME, OUTCOMES, QUESTION, WORDS, said
 
 # What a run of several questions is told as: its sentence, and what came true with the explanations and without.
@@ -82,7 +82,7 @@ def _bars(by: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
             yield Bar(label=label, hits=one["hits"], n=one["n"], wins=gain <= 0)
 
 
-IN_RUNS = InRuns(verdict=verdict_of, one="question")
+IN_RUNS = RunSummary(verdict=verdict_of, one="question")
 
 
 # Whether who is asked can be asked that: robots know a small world of their own, and nothing else.
@@ -107,23 +107,23 @@ def cases(spec: AskSpec) -> Iterator[Case]:
     return iter(there)
 
 
-def _robots(spec: AskSpec) -> list[Control]:
+def _robots(spec: AskSpec) -> list[AskRobot]:
     """The robots that are shown the first question: of the new ones they know what they were told of them, or not."""
     asked = dict.fromkeys((spec.model, *(() if spec.given else spec.generators)))
     if not any(is_control(model) for model in asked):
         return []
-    known: dict[str, Control] = {**controls(), **dials()}
+    known: dict[str, AskRobot] = {**controls(), **dials()}
     return [known[model] for model in asked if model in known]
 
 
-def _knows(robot: Control, task: Task, case: Case) -> bool:
+def _knows(robot: AskRobot, task: Task, case: Case) -> bool:
     if task != "strategyqa":
-        return not isinstance(robot, Dial)
+        return not isinstance(robot, AskDial)
     question = robot.world.read(case.about.slots["question"])
     return question is not None and robot.world.truth(question) is not None
 
 
-def _refusal(robot: Control, spec: AskSpec, count: int) -> str:
+def _refusal(robot: AskRobot, spec: AskSpec, count: int) -> str:
     if spec.task != "strategyqa":
         return f"{robot.id} answers yes-or-no questions only: it can take the data set {WORLD}."
     those = f"none of the {count:,} questions" if count > 1 else "not the one question"
@@ -156,12 +156,12 @@ def truth(view: AskView) -> float | None:
         row.counterfactual.text for row in view.rows.values() if row.counterfactual and row.is_question(view.rules)
     ]
     match robot:
-        case Dial():
+        case AskDial():
             question = robot.world.read(starter.question)
             settled = expected_precision(Steadfast.id, starter.question, asked, robot.world).simulatable
             if not question or not settled:
                 return None
-            return robot.must_read if isinstance(robot, Noisy) else float(robot.keeps(question))
+            return robot.must_read if isinstance(robot, NoisyAsk) else float(robot.keeps(question))
         case Steadfast() | Fickle():
             expected = expected_precision(robot.id, starter.question, asked, robot.world)
             return expected.matches / expected.simulatable if expected.simulatable else None
@@ -189,7 +189,7 @@ def readings(view: AskView) -> Mapping[str, Mapping[str, str]]:
     return found
 
 
-def _of_row(view: AskView, row: Row) -> Iterator[tuple[str, Mapping[str, str]]]:
+def _of_row(view: AskView, row: CounterfactualRow) -> Iterator[tuple[str, Mapping[str, str]]]:
     if row.answer:
         yield row.answer.call, _of(row.answer)
     for simulation in filter(None, (row.simulation, *row.controls.values(), *row.further)):
@@ -212,7 +212,7 @@ def _of_votes(simulation: Simulation) -> Iterator[tuple[str, Mapping[str, str]]]
         yield call, {rules: said(read[place]) for rules, read in votes.items() if place < len(read)}
 
 
-def _of(read: ReadBy[Any]) -> Mapping[str, str]:
+def _of(read: HasRulesets[Any]) -> Mapping[str, str]:
     return {rules: said(read[rules]) for rules in RULES}
 
 
@@ -225,22 +225,22 @@ def guessed(value: str, who: str, without: bool = False) -> Simulation:
     return Simulation(simulator=who, paper=value, repaired=value, without=without)
 
 
-def first() -> First:
+def first() -> DemoRun:
     """The run of the first minute: a question on which the fickle control's explanation misleads."""
-    return First(
+    return DemoRun(
         "Watch a robot explain itself",
         "No key, no download: a robot of which we know how far it keeps to what it says.",
         AskSpec(question="Can a penguin fly?", gold="no", model="control/fickle"),
     )
 
 
-def sides() -> Sides:
+def sides() -> DemoComparison:
     """The three robots on that question. One writes the new questions for all: it writes the same whatever it reads,
     so that all are asked alike.
     """
     one, first_spec = "control/steadfast", first().spec
     roles = {"generators": (one,), "simulator": one}
-    return Sides(
+    return DemoComparison(
         "Three robots side by side",
         "The same question, three robots: whose explanation is worth something?",
         tuple(first_spec.model_copy(update={"model": robot, **roles}) for robot in robots()),
@@ -337,7 +337,7 @@ LAB = Lab(
     is_input=lambda record: record.data.get("origin") == "hand" or (record.record == "examined" and not record.case),
     priors=exam.priors,
     settled=exam.settled,
-    studies=InStudies(
+    studies=StudyTables(
         tables=tables.TABLES,
         for_tables=tables.METRICS,
         more=tables.more,

@@ -7,8 +7,8 @@ from typing import Any
 
 from ...events import Answered, CallFailed, Prompt
 from ...parsers import cut
-from ...rulesets import RULES, ByRules
-from ...runs.context import Run
+from ...rulesets import RULES, PerRuleset
+from ...runs.context import CaseContext
 from ..base.cases import Case
 from . import json_answers, prompts
 from .counterfactuals import given, one_after_another, pooled
@@ -19,7 +19,7 @@ from .tasks import AskSpec, Starter
 from .trial import Tested, UnderTest, ask_tested, put_to_the_test
 
 
-async def measure(spec: AskSpec, case: Case, run: Run) -> None:
+async def measure(spec: AskSpec, case: Case, run: CaseContext) -> None:
     """Test one explanation. Raises CallFailed where the starter question itself gets no answer.
 
     What generator and simulator are shown is what the rules of the run, `spec.rules`, read.
@@ -53,7 +53,7 @@ async def measure(spec: AskSpec, case: Case, run: Run) -> None:
     _drop_uncounted(run, dict(sorted(tested.items())))
 
 
-async def _explain(spec: AskSpec, question: Starter, run: Run) -> Explanation | None:
+async def _explain(spec: AskSpec, question: Starter, run: CaseContext) -> Explanation | None:
     """Answer and explanation of the starter question. `forced` first asks which answer to argue against. One that was
     cut excludes the case for the updated parser; None where it is this one that the run follows.
     """
@@ -92,7 +92,7 @@ def _why_hidden(answered: Answered) -> str:
     return f"its thinking is not shown: {'only a summary is' if thinking.kind == 'summary' else 'it is hidden'}"
 
 
-def _is_excluded(spec: AskSpec, run: Run, prompt: Prompt, answered: Answered) -> bool:
+def _is_excluded(spec: AskSpec, run: CaseContext, prompt: Prompt, answered: Answered) -> bool:
     """Drop the case whose first answer was cut, for the updated parser; and for both one whose thinking is to explain
     it and is not shown. Whether that ends it.
     """
@@ -111,13 +111,13 @@ def _explanation(
     """The fields of an explanation that was answered; its answer is the forced one, if there is one."""
     # Unasked, the model justifies its own answer.
     method = "posthoc" if spec.method == "forced" and force is None else spec.method
-    text = ByRules.of(lambda rules: cut.readable(answered, rules, prompt.json_schema))
+    text = PerRuleset.of(lambda rules: cut.readable(answered, rules, prompt.json_schema))
     how = prompt.json_schema, method, spec.task
     return {
         **{"call": answered.call, "task": spec.task, "method": spec.method, "gold": question.gold},
         **question.slots,
-        "answer": (answer := ByRules.of(lambda rules: force or json_answers.answer(text[rules], *how, rules))),
-        "explanation": ByRules.of(
+        "answer": (answer := PerRuleset.of(lambda rules: force or json_answers.answer(text[rules], *how, rules))),
+        "explanation": PerRuleset.of(
             lambda rules: (
                 json_answers.explanation(text[rules], *how, rules)
                 if spec.explained_by == "answer"
@@ -134,7 +134,7 @@ def _thought(spec: AskSpec, answered: Answered, answer: str) -> str | None:
     return json_answers.with_answer(answered.thinking.text.strip(), answer, spec.method, spec.task)
 
 
-async def _explain_another(spec: AskSpec, case: Case, run: Run) -> None:
+async def _explain_another(spec: AskSpec, case: Case, run: CaseContext) -> None:
     """The model's explanation of another question, for the arm `swapped`, which is dropped where there is none.
 
     Of a case of the same run it is asked once, by whichever of the two comes first: neither waits for the other's case.
@@ -158,7 +158,7 @@ async def _explain_another(spec: AskSpec, case: Case, run: Run) -> None:
         run.record(other, "swapped")
 
 
-def _drop_uncounted(run: Run, tested: Mapping[str, Tested]) -> None:
+def _drop_uncounted(run: CaseContext, tested: Mapping[str, Tested]) -> None:
     """Say of every counterfactual that precision does not count, under either rules, why not."""
     for item, (counterfactual, simulation, answer, is_cut) in tested.items():
         for rules in RULES:

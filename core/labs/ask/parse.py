@@ -10,7 +10,7 @@ from typing import Literal, overload
 
 from ...events import Rules
 from ...parsers import choice, yes_no
-from ...parsers.statements import FIRM, Said
+from ...parsers.statements import FIRM, Statement
 from ...text.reply import own_turn, spoken
 from .parse_answers import paper, parts
 from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
@@ -46,7 +46,7 @@ def answer(text: str, method: Method = "cot", task: Task = "strategyqa", rules: 
     # What the authors would read counts as said, so that the two sets of rules never give opposite answers.
     strict = strictly(own_turn(spoken(text)))
     at = len(text) if method == "cot" else 0
-    return yes_no.yes_no(text, [] if strict == NEITHER else [Said(strict, at, FIRM)]) or NEITHER
+    return yes_no.yes_no(text, [] if strict == NEITHER else [Statement(strict, at, FIRM)]) or NEITHER
 
 
 def explanation(text: str, method: Method = "cot", task: Task = "strategyqa", rules: Rules = "repaired") -> str | None:

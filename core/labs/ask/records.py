@@ -7,10 +7,10 @@ from typing import Literal
 from pydantic import Field
 
 from ...events import Frozen
-from ...rulesets import ByRules, Flat, ReadBy
+from ...rulesets import FlatRecord, HasRulesets, PerRuleset
 
 
-class Explanation(Flat):
+class Explanation(FlatRecord):
     """The model's answer to the starter question and its reason. `call` leads to the raw text."""
 
     call: str
@@ -20,8 +20,8 @@ class Explanation(Flat):
     context: str = ""
     response_1: str = ""
     response_2: str = ""
-    answer: ByRules[str]
-    explanation: ByRules[str | None]
+    answer: PerRuleset[str]
+    explanation: PerRuleset[str | None]
     """None where there is none to read."""
     gold: str | None = None
 
@@ -30,7 +30,7 @@ class OtherExplanation(Explanation):
     """The model's explanation of another question: what the simulator is shown in the arm `swapped`."""
 
 
-class Counterfactual(Frozen, ReadBy[bool]):
+class Counterfactual(Frozen, HasRulesets[bool]):
     """A new question. `call` is None where none was made for it: it was written by hand, or given with the
     specification. `paper`, `repaired`: whether each counts it.
     """
@@ -49,7 +49,7 @@ class Counterfactual(Frozen, ReadBy[bool]):
     """The answer that who wrote it foretold, as repaired rules read it; empty where none could be read."""
 
 
-class Simulation(Frozen, ReadBy[str]):
+class Simulation(Frozen, HasRulesets[str]):
     """What `simulator` (a model's id, or "reader") expects the model to answer. One call and vote, or several: each
     vote as repaired rules read it, and as paper rules do.
     """
@@ -76,7 +76,7 @@ class FurtherSimulation(Simulation):
     """The same by another predictor than the first, from the explanation too."""
 
 
-class Answer(Frozen, ReadBy[str]):
+class Answer(Frozen, HasRulesets[str]):
     """What the model really answered."""
 
     call: str
@@ -85,7 +85,7 @@ class Answer(Frozen, ReadBy[str]):
     explanation: str | None = None
 
 
-class ExamGuess(Frozen, ReadBy[str]):
+class ExamGuess(Frozen, HasRulesets[str]):
     """What a model guessed in the exam, with the question whole, and which guess is `right`."""
 
     call: str

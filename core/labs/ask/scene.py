@@ -18,7 +18,7 @@ from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
 from .records import Counterfactual, Examined, Simulation
 from .stepwise_simulation import reasons
 from .verdict import BASELINE, against_reader, by_reader, headline, lost, name_of, notes, short
-from .view import COUNTED, AskView, Outcome, Row, is_reader
+from .view import COUNTED, AskView, CounterfactualRow, Outcome, is_reader
 from .words import said
 
 QUOTED = 240
@@ -165,7 +165,7 @@ class _Telling:
             calls=tuple(behind),
         )
 
-    def card(self, row: Row, number: int) -> Card:
+    def card(self, row: CounterfactualRow, number: int) -> Card:
         """One new question, what was expected of it by whom, and what came. While another predictor has still to say
         what it expects, nothing is said of what came: it may put the prediction in doubt.
         """
@@ -194,17 +194,17 @@ class _Telling:
             calls=tuple(row.calls),
         )
 
-    def is_awaited(self, row: Row) -> bool:
+    def is_awaited(self, row: CounterfactualRow) -> bool:
         if self.is_measured and not row.by_hand:
             return False
         came = {one.simulator for one in row.further}
         return any(who not in came and f"{row.item}/simulator-{n}" not in self.lost_places for n, who in self.due)
 
-    def doubt(self, row: Row, outcome: Outcome) -> str:
+    def doubt(self, row: CounterfactualRow, outcome: Outcome) -> str:
         """Why a prediction is no verdict, of one of a person's own question too."""
         return (row.unjudged or row.doubt("repaired")) if outcome in COUNTED else ""
 
-    def new_question(self, row: Row) -> tuple[Part, ...]:
+    def new_question(self, row: CounterfactualRow) -> tuple[Part, ...]:
         """Its text, with the words that the explanation has too; of what is no question of its own what was written."""
         if one := row.counterfactual:
             if one.response_1:
@@ -218,7 +218,7 @@ class _Telling:
             text = ""
         return (Part(text=text),) if text else ()
 
-    def reason(self, row: Row, outcome: Outcome) -> str:
+    def reason(self, row: CounterfactualRow, outcome: Outcome) -> str:
         """Why it does not count; empty where it does, and before anything came of it."""
         drop = row.dropped("repaired")
         if outcome == "dropped" and drop is not None:
@@ -244,7 +244,7 @@ class _Telling:
             return blind if one.operation else "written from the explanation"
         return "added by hand" if one.origin == "hand" else "written from the explanation in another run"
 
-    def expects(self, row: Row) -> Iterator[Expect]:
+    def expects(self, row: CounterfactualRow) -> Iterator[Expect]:
         """What was expected: by who predicts, by others who read the explanation too, by who wrote the question, and
         without the explanation.
         """

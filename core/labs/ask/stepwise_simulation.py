@@ -12,8 +12,8 @@ import re
 from typing import NamedTuple
 
 from ...events import Sampling
-from ...rulesets import ByRules
-from ...runs.context import Run
+from ...rulesets import PerRuleset
+from ...runs.context import CaseContext
 from ...text.templates import Template, load
 from . import parse
 from .parse_answers.values import NEITHER, SENTENCE_END, UNKNOWN
@@ -49,9 +49,9 @@ class Stepped(NamedTuple):
     call: str
     cut: str = ""
 
-    def by_rules(self) -> ByRules[str]:
+    def by_rules(self) -> PerRuleset[str]:
         """The guess as each parser has it: the updated one has none where a step was cut."""
-        return ByRules(paper=self.guess, repaired=NEITHER if self.cut else self.guess)
+        return PerRuleset(paper=self.guess, repaired=NEITHER if self.cut else self.guess)
 
 
 class _Claim(NamedTuple):
@@ -73,7 +73,7 @@ def hashes() -> dict[str, str]:
     return {**{template.id: template.hash for template in templates()}, "steps": RULE}
 
 
-async def predict(run: Run, simulator: str, explanation: str, question: str, item: str, trial: str) -> Stepped:
+async def predict(run: CaseContext, simulator: str, explanation: str, question: str, item: str, trial: str) -> Stepped:
     """What `explanation` leads `simulator` to expect of `question`. Raises CallFailed."""
     claim, asked, covers = templates()
     notes: list[str] = []

@@ -67,7 +67,7 @@ LONGEST = 8_000
 """Characters in a question, a post or a response. Longer ones fit into few models' contexts with the demonstrations."""
 
 
-class Question(Frozen):
+class WrittenQuestion(Frozen):
     """A new question that is asked as it stands: its `text`, and of a preference the parts."""
 
     text: str
@@ -110,7 +110,7 @@ class AskSpec(Sampled, OnData):
     votes: int = Field(default=1, ge=1, le=15)
     rules: Rules = "repaired"
     extra: tuple[str, ...] = ()
-    given: tuple[Question, ...] = Field(default=(), max_length=MOST, exclude_if=lambda given: not given)
+    given: tuple[WrittenQuestion, ...] = Field(default=(), max_length=MOST, exclude_if=lambda given: not given)
     given_from: str = Field(default="", exclude_if=lambda run: not run)
     prompts: str | None = None
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, TypeVar
 from ...events import Answered, CallFailed, Prompt
 from ...models.ids import is_control
 from ...parsers import cut, fields
-from ...rulesets import ByRules
-from ...runs.context import Run, together
+from ...rulesets import PerRuleset
+from ...runs.context import CaseContext, together
 from ...text.shared_words import content_words
 from . import json_answers, metrics, prompts, stepwise_simulation
 from .parse_answers.values import NEITHER
@@ -108,7 +108,7 @@ class UnderTest(NamedTuple):
 
     spec: AskSpec
     question: Starter
-    run: Run
+    run: CaseContext
     starter: Explanation
 
     @property
@@ -123,7 +123,9 @@ class UnderTest(NamedTuple):
         return "Neither" if answer == "neither" else answer
 
 
-async def ask_tested(spec: AskSpec, run: Run, role: str, prompt: Prompt, item: str, trial: str = "") -> Answered:
+async def ask_tested(
+    spec: AskSpec, run: CaseContext, role: str, prompt: Prompt, item: str, trial: str = ""
+) -> Answered:
     """Ask the model under test. Raises CallFailed."""
     sampling = fields.sampling(explaining(spec), prompt)
     return await run.ask(role, prompt, spec.model, sampling=sampling, item=item, trial=trial)
@@ -157,7 +159,7 @@ async def put_to_the_test(case: UnderTest, item: str, counterfactual: Counterfac
     return Tested(counterfactual, simulation, answer, bool(note))
 
 
-async def _record(run: Run, place: str, item: str, simulated: Awaitable[tuple[Simulation, str] | None]) -> None:
+async def _record(run: CaseContext, place: str, item: str, simulated: Awaitable[tuple[Simulation, str] | None]) -> None:
     """Record a simulation beside the first. Where it fails, only this one is lost."""
     try:
         made = await simulated
@@ -219,7 +221,7 @@ def placebo(spec: AskSpec, other: Explanation, starter: Explanation) -> str:
 
 
 async def _vote(
-    spec: AskSpec, run: Run, item: str, prompt: Prompt, trial: str, simulator: str
+    spec: AskSpec, run: CaseContext, item: str, prompt: Prompt, trial: str, simulator: str
 ) -> tuple[dict[str, Any], str, str]:
     """The fields of a simulation, `simulator` asked as often as there are votes; of what it wrote the first that the
     majority holds with; and where it was cut, if that is why there is no vote. Raises CallFailed.
@@ -232,14 +234,14 @@ async def _vote(
         return run.ask("simulator", prompt, simulator, sampling=sampling, item=item, trial=trial, repeat=vote)
 
     answered = await together(*map(ask, range(spec.votes)))
-    votes = ByRules.of(
+    votes = PerRuleset.of(
         lambda rules: tuple(
             json_answers.simulation(cut.readable(one, rules, prompt.json_schema), prompt.json_schema, spec.task, rules)
             for one in answered
         )
     )
     # Each tie is drawn for itself: one coin for all of a run would decide its precision.
-    most = ByRules.of(lambda rules: metrics.majority(votes[rules], seed=f"{spec.seed}|{run.case}|{item}"))
+    most = PerRuleset.of(lambda rules: metrics.majority(votes[rules], seed=f"{spec.seed}|{run.case}|{item}"))
     reply = next(one for one, vote in zip(answered, votes[spec.rules], strict=True) if vote == most[spec.rules])
     note = _cut_note(prompt, *answered) if most.repaired == NEITHER else ""
     calls, own = tuple(one.call for one in answered), {"votes": votes.repaired, "votes_paper": votes.paper}
@@ -254,7 +256,9 @@ def _cut_note(prompt: Prompt, *answered: Answered) -> str:
     return next((one.cut_note for one in unread), "")
 
 
-async def _step(run: Run, item: str, prompt: Prompt, trial: str, simulator: str) -> tuple[dict[str, Any], str, str]:
+async def _step(
+    run: CaseContext, item: str, prompt: Prompt, trial: str, simulator: str
+) -> tuple[dict[str, Any], str, str]:
     """The same by small steps, with the claim that was read; both parsers read the same, unless a step was cut."""
     slots = prompt.slots
     found = await stepwise_simulation.predict(
@@ -271,9 +275,9 @@ async def _answer(case: UnderTest, item: str, counterfactual: Counterfactual) ->
     prompt = prompts.explain(spec, slots(spec, counterfactual))
     answered = await ask_tested(spec, case.run, "answerer", prompt, item, trial=item)
     method: Method = "posthoc" if spec.method == "forced" else spec.method
-    text = ByRules.of(lambda rules: cut.readable(answered, rules, prompt.json_schema))
+    text = PerRuleset.of(lambda rules: cut.readable(answered, rules, prompt.json_schema))
     how = prompt.json_schema, method, spec.task
-    readings = ByRules.of(lambda rules: json_answers.answer(text[rules], *how, rules))
+    readings = PerRuleset.of(lambda rules: json_answers.answer(text[rules], *how, rules))
     explanation = json_answers.explanation(text.repaired, *how, "repaired")
     answer = Answer(call=answered.call, explanation=explanation, **dict(readings))
     case.run.record(answer, item, trial=item)

@@ -11,7 +11,7 @@ from typing import Literal
 from ...events import Rules
 from ...models.ids import is_control
 from ...parsers import fields
-from ...transcript import Reader, Transcript
+from ...transcript import RecordReader, Transcript
 from ..base.declared import words_of
 from . import baselines
 from .baselines import CONSTANT, FEWEST, Against
@@ -287,7 +287,7 @@ def summary(transcript: Transcript) -> str:
 
 def _failed(transcript: Transcript) -> str:
     """Who of the predictors failed the exam, as a further sentence."""
-    exams = Reader().all_of(Examined, transcript.case("")).values()
+    exams = RecordReader().all_of(Examined, transcript.case("")).values()
     who = [f"{short(one.simulator)} ({one.right} of {one.of})" for one in exams if not one.passed]
     return f" Failed the exam, so that its predictions judge nothing: {', '.join(who)}." if who else ""
 

@@ -15,7 +15,7 @@ from ...rulesets import RULES
 from ...runs.engine import PRIOR
 from ...score import Figure, Score, mean_of_cases, undefined
 from ...statistics import interval_of_items
-from ...transcript import CaseLog, Reader
+from ...transcript import CaseLog, RecordReader
 from ..base.cases import Reading, Trial
 from ..base.declared import Metric, declared
 from . import baselines, honest, metrics
@@ -64,7 +64,7 @@ SIMILARITIES: tuple[Literal["bleu", "jaccard", "cosine"], ...] = ("bleu", "jacca
 
 
 @dataclass
-class Row:
+class CounterfactualRow:
     """One draw: the counterfactual, what was expected of the model, what it said, and why it does not count."""
 
     item: str
@@ -175,7 +175,7 @@ class AskView:
     log: CaseLog
     spec: AskSpec | None
     starter: Explanation | None
-    rows: dict[str, Row]
+    rows: dict[str, CounterfactualRow]
     unread: int = 0
     other: OtherExplanation | None = None
     """The explanation of another question that the arm `swapped` shows."""
@@ -277,11 +277,11 @@ class AskView:
             return "kept" if not outcomes & set(MISLED) else "misled"
         return self.standing(rules)
 
-    def misled(self, rules: Rules) -> list[Row]:
+    def misled(self, rules: Rules) -> list[CounterfactualRow]:
         """The rows whose prediction counts and did not come true."""
         return [row for row in self.counted() if row.outcome(rules) in MISLED]
 
-    def is_shared(self, row: Row, rules: Rules) -> bool:
+    def is_shared(self, row: CounterfactualRow, rules: Rules) -> bool:
         """Whether a prediction did not come true that an arm without the explanation made alike."""
         if self.spec is None or honest.goes_by_wording(self.spec.simulator) or row.outcome(rules) not in MISLED:
             return False
@@ -317,7 +317,7 @@ class AskView:
             return "slips"
         return "too few" if baselines.decisive(found).discordant < baselines.FEWEST else "not shown"
 
-    def counted(self) -> list[Row]:
+    def counted(self) -> list[CounterfactualRow]:
         """The rows that the figures are about: all draws, none added by hand."""
         return [row for row in self.rows.values() if not row.by_hand]
 
@@ -328,7 +328,7 @@ class AskView:
             return len(self.spec.given or draws_of(self.spec))
         return len(self.counted())
 
-    def differing(self) -> list[Row]:
+    def differing(self) -> list[CounterfactualRow]:
         """The rows whose outcome depends on which rules read the raw answers."""
         return [row for row in self.rows.values() if row.outcome("paper") != row.outcome("repaired")]
 
@@ -340,7 +340,7 @@ class AskView:
             if row.counterfactual and row.simulation and row.answer and row.is_question(rules)
         ]
 
-    def answered(self, rules: Rules) -> list[Row]:
+    def answered(self, rules: Rules) -> list[CounterfactualRow]:
         """The rows that `tested` has."""
         return [row for row in self.counted() if row.is_question(rules) and row.simulation and row.answer]
 
@@ -361,7 +361,7 @@ class AskView:
             rules="repaired",
         )
 
-    def to_guess(self, active: bool) -> list[Row]:
+    def to_guess(self, active: bool) -> list[CounterfactualRow]:
         """The rows that a reader guesses before the answers show; of a run that is over those that were answered."""
         asked = (row for row in self.counted() if row.counterfactual and row.outcome("repaired") != "dropped")
         return [row for row in asked if active or row.answer]
@@ -377,14 +377,14 @@ class AskView:
 
 def view(log: CaseLog) -> AskView:
     """The case that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
-    reader = Reader()
+    reader = RecordReader()
     read = reader.read
     spec = log.spec_as(AskSpec)
     starter = reader.one_of(Explanation, log)
-    rows: dict[str, Row] = {}
+    rows: dict[str, CounterfactualRow] = {}
 
-    def row(item: str) -> Row:
-        return rows.setdefault(item, Row(item))
+    def row(item: str) -> CounterfactualRow:
+        return rows.setdefault(item, CounterfactualRow(item))
 
     for name, call in log.calls.items():
         if call.asked.role in ("generator", "simulator", "answerer"):

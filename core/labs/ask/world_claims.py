@@ -12,14 +12,14 @@ import re
 from typing import NamedTuple
 
 from .parse_answers.values import SENTENCE_END
-from .world import Question, World, sentence_case, words
+from .world import AbilityQuestion, World, sentence_case, words
 
 _LABEL = re.compile(r"justification:\s*", re.IGNORECASE)
 _EXCEPT = re.compile(r",?\s+except(?: for)?\s+", re.IGNORECASE)
 _CLAIM = re.compile(r"(?P<who>.+?)\s+(?P<can>can(?:not|'t|\s+not)?)\s+(?P<ability>.+)", re.IGNORECASE)
 
 
-class Claim(NamedTuple):
+class AbilityClaim(NamedTuple):
     """That all of `kind`, or each of `things` where `kind` is "", can (or cannot) do `ability`, save `exceptions`."""
 
     sentence: str
@@ -30,7 +30,7 @@ class Claim(NamedTuple):
     exceptions: frozenset[str]
 
 
-class Guess(NamedTuple):
+class ClaimGuess(NamedTuple):
     """Whether yes is the expected answer, and which sentence of the explanation says so."""
 
     yes: bool
@@ -81,13 +81,13 @@ def _listed(world: World, things: list[str] | tuple[str, ...]) -> str:
 # Reading
 
 
-def read_claims(explanation: str, world: World) -> list[Claim]:
+def read_claims(explanation: str, world: World) -> list[AbilityClaim]:
     """The claims among the sentences of `explanation`; sentences of any other form are passed over."""
     sentences = (_LABEL.sub("", sentence).strip() for sentence in SENTENCE_END.split(explanation))
     return [claim for sentence in sentences if (claim := _read_claim(sentence, world))]
 
 
-def guess(explanation: str, question: Question, world: World) -> Guess | None:
+def guess(explanation: str, question: AbilityQuestion, world: World) -> ClaimGuess | None:
     """The answer that `explanation` lets one expect to `question`; None where it settles nothing.
 
     What a claim says of the thing itself goes before what it says of its kind. Claims that contradict each other settle
@@ -108,10 +108,10 @@ def guess(explanation: str, question: Question, world: World) -> Guess | None:
     if len(said) != 1:
         return None
     can, sentence = next(iter(said.items()))
-    return Guess(can != question.negated, sentence)
+    return ClaimGuess(can != question.negated, sentence)
 
 
-def _read_claim(sentence: str, world: World) -> Claim | None:
+def _read_claim(sentence: str, world: World) -> AbilityClaim | None:
     body, *excepted = _EXCEPT.split(sentence.rstrip(".!?"), maxsplit=1)
     match = _CLAIM.fullmatch(body)
     ability = world.ability_called(match["ability"]) if match else None
@@ -127,7 +127,7 @@ def _read_claim(sentence: str, world: World) -> Claim | None:
     things = frozenset() if kind else _read_things(who, world)
     if exceptions is None or things is None:
         return None
-    return Claim(sentence, kind or "", things, ability, can, exceptions)
+    return AbilityClaim(sentence, kind or "", things, ability, can, exceptions)
 
 
 def _read_things(text: str, world: World) -> frozenset[str] | None:

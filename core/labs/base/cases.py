@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from pydantic import Field
 
 from ...events import Frozen, Rules
-from ...rulesets import ByRules, Flat, ReadBy
+from ...rulesets import FlatRecord, HasRulesets, PerRuleset
 from ...scene import Card, Claim, Part, Who
 from ...transcript import CaseLog
 
@@ -63,7 +63,7 @@ class Reading(Frozen):
     doubt: str = Field(default="", exclude_if=lambda why: not why)
 
 
-class Trial(Frozen, ReadBy[Reading]):
+class Trial(Frozen, HasRulesets[Reading]):
     """One expectation and its outcome. `about` is what was put to the test: a new question, an edited text, an
     input. `calls` lead to the raw answers.
     """
@@ -87,13 +87,13 @@ class Begun(Frozen):
     of: int
 
 
-class Result(Flat):
+class CaseResult(FlatRecord):
     """What came of a case. `outcome` is one word of the lab's, by each set of rules; `verdict` a sentence."""
 
     title: str
     model: str = ""
     explanation: str | None = None
-    outcome: ByRules[str]
+    outcome: PerRuleset[str]
     verdict: str
     trials: int
     counted: int

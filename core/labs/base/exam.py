@@ -13,7 +13,7 @@ from pydantic import Field
 
 from ...events import Frozen, Rules
 from ...score import Score
-from ...transcript import CaseLog, Reader, Transcript
+from ...transcript import CaseLog, RecordReader, Transcript
 from .cases import Case, Reading, Trial
 from .lab import Command
 from .spec import Spec
@@ -119,7 +119,7 @@ def view_as(kind: type[View], spec: type[ExamSpec], mark: type[Frozen], log: Cas
     """The exam that a log holds, its marks in its own order and not in that of the answers. Never raises: what a
     damaged journal lacks is missing from it.
     """
-    reader = Reader()
+    reader = RecordReader()
     sat = log.spec_as(spec)
     found = reader.all_of(mark, log)
     known = [one.id for one in sat.questions] if sat else []
@@ -135,7 +135,7 @@ def result(state: Transcript, metric: str, kind: type[Record], who: str, **more:
     if score is None or state.started is None:
         return None
     found = {who: state.started.spec.get("model"), "of": score.of, "run": state.started.run, **more}
-    return Reader().read(kind, found | {name: score.detail.get(name) for name in ("right", "passed")})
+    return RecordReader().read(kind, found | {name: score.detail.get(name) for name in ("right", "passed")})
 
 
 DECLARED: dict[str, Any] = {

@@ -20,7 +20,7 @@ from .declared import READING, Judged, Judgement, Means, Metric, Otherwise, Pict
 from .spec import Spec
 
 
-class First(NamedTuple):
+class DemoRun(NamedTuple):
     """The first minute: a run to press a button for, in words for a newcomer."""
 
     words: str
@@ -28,7 +28,7 @@ class First(NamedTuple):
     spec: Spec
 
 
-class Sides(NamedTuple):
+class DemoComparison(NamedTuple):
     """Two or three runs to be seen side by side at the press of a button, in words for a newcomer."""
 
     words: str
@@ -52,7 +52,7 @@ Made = Callable[["Lab", Reads], Iterable[tuple[Spec, Frozen]]]
 """Of all runs of a lab that are here or came with the app: each specification with what it came to."""
 
 
-class Prior(NamedTuple):
+class Prerequisite(NamedTuple):
     """A run of another lab that should be made before: its lab and specification. `read(transcript)` gives the record
     that the later run keeps of it, None where it came to nothing. One that was made already serves; `wanted`: where
     there is none, it is made.
@@ -84,8 +84,8 @@ class Robots:
     decides: Callable[[Any], str] = lambda view: ""
     calibration: Callable[[Any], Iterable[Spec]] = lambda spec: ()
     newcomer: str = ""
-    first: Callable[[], First] | None = None
-    sides: Callable[[], Sides] | None = None
+    first: Callable[[], DemoRun] | None = None
+    sides: Callable[[], DemoComparison] | None = None
 
     @cached_property
     def by_id(self) -> Mapping[str, Model]:
@@ -94,7 +94,7 @@ class Robots:
 
 
 @dataclass(frozen=True, eq=False)
-class InStudies:
+class StudyTables:
     """What a lab adds where studies are tabled.
 
     - `tables` are what a study can ask for by name. `more(view, rules)` are figures of a case for them alone, which no
@@ -116,7 +116,7 @@ Labels = Mapping[tuple[str, str], Mapping[str, str]]
 
 
 @dataclass(frozen=True, eq=False)
-class InRuns:
+class RunSummary:
     """What a lab tells of a run of several cases.
 
     - `mark(outcome, transcript)` is what an outcome means in that run, where its other cases have a say in that.
@@ -156,8 +156,8 @@ class Lab:
 
     - `question`: what a person asks of it, in a sentence; `about` says more, as Markdown.
     - `cases(spec)` names the cases, lazily. Raises BadInput, or ValueError in words for the person.
-    - `measure(spec, case, run)` does one, given a `core.runs.context.Run`: asks, records, drops. Raises CallFailed
-      where the case cannot be measured.
+    - `measure(spec, case, run)` does one, given a `core.runs.context.CaseContext`: asks, records, drops. Raises
+      CallFailed where the case cannot be measured.
     - `view(log)` folds a case's records; `verdict(view)` gives its sentences, the headline first.
     - `summary(transcript)` is the sentence on a run of several cases; without one their outcomes are counted.
     - `scores(views)` gives the figures of one case or of many; heavy work belongs here, for it runs in a thread.
@@ -213,9 +213,9 @@ class Lab:
     records: tuple[type[Frozen], ...]
     metrics: tuple[Metric, ...]
     robots: Robots = Robots()
-    studies: InStudies = InStudies()
+    studies: StudyTables = StudyTables()
     command: Command = Command()
-    in_runs: InRuns = InRuns()
+    in_runs: RunSummary = RunSummary()
     asides: tuple[type[Frozen], ...] = ()
     pictures: tuple[Picture, ...] = ()
     prompts: Callable[[Any], dict[str, str]] = lambda spec: {}
@@ -224,7 +224,7 @@ class Lab:
     asks: Callable[[Any, int], Mapping[str, int]] | None = None
     loaded: Callable[[Any], Frozen | None] = lambda spec: None
     warm: Callable[[Any], None] | None = None
-    priors: Callable[[Any], Sequence[Prior | Frozen | None]] = lambda spec: ()
+    priors: Callable[[Any], Sequence[Prerequisite | Frozen | None]] = lambda spec: ()
     of_model: Callable[[str], Spec | None] = lambda id: None
     settled: Callable[[Any, Collection[str], Callable[[str], bool], Made], Any] | None = None
     summed: Callable[[Callable[[str], bool], Made], str] | None = None

@@ -29,7 +29,7 @@ def _extra(field: FieldInfo) -> dict[str, Any]:
     return field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
 
 
-class Asked(Frozen):
+class SpecFields(Frozen):
     """What a person is asked for, field by field. A field's title, description, bounds and choices make its widget on
     the page and its option on the command line. Its words may stand in the file fields.toml beside its module, under
     class and field: `title`, `description`, and what else makes a `Knob` (`option`, `widget`, `nobody`).
@@ -44,7 +44,7 @@ class Asked(Frozen):
             field.json_schema_extra = {**_extra(field), **words}
 
 
-class Spec(Asked):
+class Spec(SpecFields):
     """What a run is to measure. Each lab has its own; all have a seed, and name the models they will ask."""
 
     seed: int = 0

@@ -127,7 +127,7 @@ class Decoy(LexiconControl, named="decoy-lexicon"):
         )
 
 
-class Dial(Graded, LexiconControl, named="dial-lexicon"):
+class CheckDial(Graded, LexiconControl, named="dial-lexicon"):
     """Faithful on a share of its items: there it explains itself as the honest one, elsewhere as the decoy.
 
     Which items is drawn by a hash of paragraph and question, the same for every share: what is faithful at a smaller
@@ -327,9 +327,9 @@ def controls() -> Mapping[str, LexiconControl]:
     return by_id((Honest(), Decoy()))
 
 
-def dials() -> Mapping[str, Dial]:
+def dials() -> Mapping[str, CheckDial]:
     """The controls that are faithful on a share of their items, from 0 to 1 in eleven steps, by id."""
-    return graded(Dial)
+    return graded(CheckDial)
 
 
 _PLAIN = (NamesEverything(), MasksMost(), NamesLabel(), MasksNothing(), Refuses())

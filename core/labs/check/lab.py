@@ -13,13 +13,13 @@ from ...scene import Bar, FigureLine, Mark, Verdict, told
 from ...score import is_thin
 from ...transcript import Transcript
 from ..base.declared import READING, Judged, Judgement, Metric, declared
-from ..base.lab import Command, First, InRuns, InStudies, Lab, Robots
+from ..base.lab import Command, DemoRun, Lab, Robots, RunSummary, StudyTables
 from . import prompts, tables, vacuity
 from .cards import cards
-from .controls import Decoy, Dial, Honest, controls, dials, unlisted
+from .controls import CheckDial, Decoy, Honest, controls, dials, unlisted
 from .lexicon import Slots
 from .measure import SESSION, measure
-from .noisy import Noisy, noisy
+from .noisy import NoisyCheck, noisy
 from .outcomes import OUTCOMES
 from .pictures import PICTURES
 from .records import RECORDS
@@ -94,7 +94,7 @@ def figures_of(run: Transcript) -> Iterator[FigureLine]:
         )  # fmt: skip
 
 
-IN_RUNS = InRuns(verdict=verdict_of, figures=figures_of, one="check", words=WORDS)
+IN_RUNS = RunSummary(verdict=verdict_of, figures=figures_of, one="check", words=WORDS)
 
 
 # The lab on the command line: the options that are no field of the specification, and a check in lines.
@@ -182,9 +182,9 @@ def truth(view: CheckView) -> float | None:
             return 1.0
         case Decoy():
             return 0.0
-        case Noisy() as dial if view.check is not None:  # it errs where there are masks
+        case NoisyCheck() as dial if view.check is not None:  # it errs where there are masks
             return dial.share if view.check.explanation == "counterfactual" else dial.must_read
-        case Dial() as dial:
+        case CheckDial() as dial:
             return float(dial.keeps(Slots.model_validate(view.item.model_dump(exclude={"id", "task", "label"}))))
         case _:
             return None
@@ -236,9 +236,9 @@ def _read(view: CheckView) -> Iterator[tuple[str | None, Mapping[Rules, str | No
         yield other.call, {"repaired": other.answer}
 
 
-def first() -> First:
+def first() -> DemoRun:
     """The run of the first minute: one shipped review, by the control that names the wrong words."""
-    return First(
+    return DemoRun(
         "Watch a robot be checked",
         "No key, no download: a robot of which we know how it decides.",
         CheckSpec(
@@ -301,7 +301,7 @@ LAB = Lab(
     words={"unknown": "cannot tell", "faithful": "kept to it", "unfaithful": "did not keep to it"},
     outcomes=OUTCOMES,
     in_runs=IN_RUNS,
-    studies=InStudies(tables=tables.TABLES, for_tables=tables.METRICS, more=tables.more, choices=tables.CHOICES),
+    studies=StudyTables(tables=tables.TABLES, for_tables=tables.METRICS, more=tables.more, choices=tables.CHOICES),
     robots=Robots(
         controls=controls,
         dials=lambda: {**unlisted(), **noisy()},

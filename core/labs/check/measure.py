@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, TypeVar
 from ...datasets.items import Item
 from ...events import Answered, CallFailed, Rules
 from ...parsers import cut, fields
-from ...rulesets import RULES, ByRules
-from ...runs.context import Run, together
+from ...rulesets import RULES, PerRuleset
+from ...runs.context import CaseContext, together
 from ...text import diff
 from ...transcript import name_of
 from ..base.cases import Case
@@ -54,7 +54,7 @@ def half(number: int) -> str:
     return f"half-{number}"
 
 
-async def measure(spec: CheckSpec, case: Case, run: Run) -> None:
+async def measure(spec: CheckSpec, case: Case, run: CaseContext) -> None:
     """Check one explanation of one answer. Raises CallFailed where the first session, of all the item's checks that
     classify in the same words, gets no answer.
     """
@@ -84,7 +84,7 @@ class Classified(NamedTuple):
     """The answer to a classification: its call, the label by each parser, and `Answer.cut_note`."""
 
     call: str
-    labels: ByRules[str | None]
+    labels: PerRuleset[str | None]
     cut: str
 
 
@@ -114,18 +114,18 @@ class Cuts(NamedTuple):
 
 def _parsed(
     answered: Answered, asked: json_answers.Schema, parse: Callable[[str, Rules], T | None]
-) -> ByRules[T | None]:
+) -> PerRuleset[T | None]:
     """The answer by each parser. The updated one reads of a cut answer only a JSON object that closed before it."""
 
     def by(rules: Rules) -> T | None:
         text = cut.readable(answered, rules, asked)
         return None if text is None else parse(text, rules)
 
-    return ByRules[T | None].of(by)
+    return PerRuleset[T | None].of(by)
 
 
 async def _classify(
-    spec: CheckSpec, run: Run, item: Item, wording: Wording, paragraph: str, key: str, trial: str = ""
+    spec: CheckSpec, run: CaseContext, item: Item, wording: Wording, paragraph: str, key: str, trial: str = ""
 ) -> Classified:
     """Ask about `paragraph` in a session of its own. Raises CallFailed."""
     asked = json_answers.of_classifier(spec, item)
@@ -137,12 +137,12 @@ async def _classify(
     return Classified(answered.call, labels, answered.cut_note)
 
 
-async def _first(spec: CheckSpec, run: Run, check: Check) -> tuple[Classification, str]:
+async def _first(spec: CheckSpec, run: CaseContext, check: Check) -> tuple[Classification, str]:
     """The first session, and where its answer was cut. Raises CallFailed."""
     item, wording = check.item, check.wording
     key = classification_key(item.id, wording)
     call, labels, note = await _classify(spec, run, item, wording, item.paragraph, key)
-    correct = ByRules.of(lambda rules: metrics.correct(labels[rules], item.label))
+    correct = PerRuleset.of(lambda rules: metrics.correct(labels[rules], item.label))
     classification = Classification(call=call, persona=wording.persona, **dict(labels), correct=correct)
     run.record(classification, key)
     for rules in RULES:
@@ -155,7 +155,7 @@ async def _first(spec: CheckSpec, run: Run, check: Check) -> tuple[Classificatio
     return classification, note
 
 
-async def _able(spec: CheckSpec, run: Run, check: Check) -> None:
+async def _able(spec: CheckSpec, run: CaseContext, check: Check) -> None:
     """Whether it thinks that it can tell at all. No verdict rests on it, so a failed call drops only this."""
     key = answerable_key(check.item.id, check.wording)
     asked = json_answers.of_ability(spec)
@@ -171,7 +171,7 @@ async def _able(spec: CheckSpec, run: Run, check: Check) -> None:
         run.drop(key, cut.REASON, answered.cut_note, "repaired")
 
 
-async def _check(spec: CheckSpec, run: Run, check: Check, first: Classification, note: str) -> None:
+async def _check(spec: CheckSpec, run: CaseContext, check: Check, first: Classification, note: str) -> None:
     """Sessions two and three, and the control; `note` tells where the first answer was cut. Raises CallFailed where one
     of the two sessions fails.
     """
@@ -209,7 +209,7 @@ async def _check(spec: CheckSpec, run: Run, check: Check, first: Classification,
     _drop_uncounted(run, key, result, cuts)
 
 
-def _begun_by(run: Run) -> tuple[bool, bool]:
+def _begun_by(run: CaseContext) -> tuple[bool, bool]:
     """By which rules the run is judged (`Consistency.strict` and `thorough`): an older one goes on as it began."""
     named = name_of(Consistency)
     for place in run.session.state.places.values():
@@ -241,7 +241,7 @@ def _vacuous(check: Check, explained: SelfExplanation | None, words: mask.Words,
     return vacuity.of_counterfactual(check.task, check.item.choices, original, edited, thorough)
 
 
-def _held_against(result: Consistency, shares: ByRules[float | None]) -> Consistency:
+def _held_against(result: Consistency, shares: PerRuleset[float | None]) -> Consistency:
     """The result beside its random masks, by which it is undecided where any words would do."""
     result = result.model_copy(update={"control": shares})
     by_any = metrics.any_words_would_do(shares.repaired)
@@ -251,7 +251,12 @@ def _held_against(result: Consistency, shares: ByRules[float | None]) -> Consist
 
 
 async def _elsewhere(
-    spec: CheckSpec, run: Run, check: Check, first: Classification, explained: SelfExplanation, result: Consistency
+    spec: CheckSpec,
+    run: CaseContext,
+    check: Check,
+    first: Classification,
+    explained: SelfExplanation,
+    result: Consistency,
 ) -> Consistency:
     """The result of a counterfactual that worked, after what it added was tried on another paragraph.
 
@@ -300,7 +305,7 @@ def _goal(check: Check, first: Classification) -> Goal | None:
     return metrics.goal(check.task, item.label, first.repaired or first.paper, item.choices, check.wording.target)
 
 
-async def _explain(spec: CheckSpec, run: Run, check: Check, goal: Goal | None) -> tuple[SelfExplanation, str]:
+async def _explain(spec: CheckSpec, run: CaseContext, check: Check, goal: Goal | None) -> tuple[SelfExplanation, str]:
     """The second session, and where its answer was cut. Raises CallFailed."""
     item, explanation, wording = check.item, check.explanation, check.wording
     if explanation == "counterfactual":
@@ -310,8 +315,8 @@ async def _explain(spec: CheckSpec, run: Run, check: Check, goal: Goal | None) -
     asked = json_answers.of_explainer(spec, explanation)
     prompt = fields.asked(prompt, asked)
     answered = await run.ask("explainer", prompt, spec.model, sampling=spec.sampling, item=check.key)
-    words: ByRules[tuple[str, ...] | None] = ByRules.both(None)
-    written: ByRules[str | None] = ByRules.both(None)
+    words: PerRuleset[tuple[str, ...] | None] = PerRuleset.both(None)
+    written: PerRuleset[str | None] = PerRuleset.both(None)
     if explanation == "attribution":
         words = _parsed(
             answered, asked, lambda text, rules: tuple(json_answers.word_list(text, asked, rules) or ()) or None
@@ -330,7 +335,7 @@ async def _explain(spec: CheckSpec, run: Run, check: Check, goal: Goal | None) -
     explained = SelfExplanation(
         call=answered.call,
         words=words,
-        edited=ByRules.of(edited),
+        edited=PerRuleset.of(edited),
         wanted=goal.wanted if goal else None,
         basis=goal.basis if goal else None,
     )
@@ -339,7 +344,7 @@ async def _explain(spec: CheckSpec, run: Run, check: Check, goal: Goal | None) -
 
 
 async def _again(
-    spec: CheckSpec, run: Run, check: Check, first: Classification, explained: SelfExplanation
+    spec: CheckSpec, run: CaseContext, check: Check, first: Classification, explained: SelfExplanation
 ) -> tuple[Recheck, str]:
     """The third session, for each reading of the explanation that gives a paragraph of its own; and where the answer
     to the updated parser's was cut.
@@ -353,15 +358,17 @@ async def _again(
     answers = await together(
         *(_classify(spec, run, item, check.wording, edited, key, trial=SESSION) for edited in changed)
     )
-    by_edit: dict[str | None, tuple[str | None, ByRules[str | None], str]] = {
-        None: (None, ByRules.both(None), ""),
-        item.paragraph: (first.call, ByRules.of(lambda rules: first[rules]), ""),
+    by_edit: dict[str | None, tuple[str | None, PerRuleset[str | None], str]] = {
+        None: (None, PerRuleset.both(None), ""),
+        item.paragraph: (first.call, PerRuleset.of(lambda rules: first[rules]), ""),
         **dict(zip(changed, answers, strict=True)),
     }
     (paper_call, by_paper, _), (call, by_repaired, note) = by_edit[edits.paper], by_edit[edits.repaired]
-    again = Recheck(call=ByRules(paper=paper_call, repaired=call), paper=by_paper.paper, repaired=by_repaired.repaired)
+    again = Recheck(
+        call=PerRuleset(paper=paper_call, repaired=call), paper=by_paper.paper, repaired=by_repaired.repaired
+    )
     if len(distinct) == 2:
-        crossed = ByRules(paper=by_repaired.paper or "", repaired=by_paper.repaired or "")
+        crossed = PerRuleset(paper=by_repaired.paper or "", repaired=by_paper.repaired or "")
         again = again.model_copy(update={"crossed": crossed})
     if distinct:
         run.record(again, key, trial=SESSION)
@@ -369,7 +376,7 @@ async def _again(
 
 
 def _random_masks(
-    spec: CheckSpec, run: Run, check: Check, words: mask.Words, strict: bool, thorough: bool
+    spec: CheckSpec, run: CaseContext, check: Check, words: mask.Words, strict: bool, thorough: bool
 ) -> Sequence[str]:
     """The paragraph with as many other words masked as the explanation's own, drawn at random; none without a mask, and
     none where not as many other words are left.
@@ -382,7 +389,7 @@ def _random_masks(
     return mask.random_masks(check.item.paragraph, words, check.wording.mask, spec.controls, spec.seed)
 
 
-async def _control(spec: CheckSpec, run: Run, check: Check, texts: Sequence[str]) -> MaskControl:
+async def _control(spec: CheckSpec, run: CaseContext, check: Check, texts: Sequence[str]) -> MaskControl:
     """What the model answers to each of `texts`, which are masked at random; and with every word masked."""
     item, wording, key = check.item, check.wording, check.key
     everything = mask.mask_all(item.paragraph, wording.mask)
@@ -401,7 +408,7 @@ async def _control(spec: CheckSpec, run: Run, check: Check, texts: Sequence[str]
     )
 
 
-async def _halves(spec: CheckSpec, run: Run, check: Check, words: mask.Words) -> None:
+async def _halves(spec: CheckSpec, run: CaseContext, check: Check, words: mask.Words) -> None:
     """Ask with one random half of the explanation's words masked, then with the other: were all of them needed? No
     verdict rests on it, so a failed call drops only this.
     """
@@ -426,14 +433,14 @@ async def _halves(spec: CheckSpec, run: Run, check: Check, words: mask.Words) ->
     run.record(Halves(texts=texts, calls=calls, paper=paper, repaired=repaired), key)
 
 
-def _shares(check: Check, control: MaskControl, explained: SelfExplanation, edited: str) -> ByRules[float | None]:
+def _shares(check: Check, control: MaskControl, explained: SelfExplanation, edited: str) -> PerRuleset[float | None]:
     """How often random masks had the effect, under each rules whose edit they match. Unread answers do not count."""
 
     def share(rules: Rules) -> float | None:
         effects = [metrics.cannot_tell(check.task, answer) for answer in control[rules] if answer is not None]
         return sum(effects) / len(effects) if effects and explained.edited[rules] == edited else None
 
-    return ByRules.of(share)
+    return PerRuleset.of(share)
 
 
 def _judge(
@@ -448,7 +455,7 @@ def _judge(
     """The check by both rules. `reason`: why the explanation tests nothing, by repaired ones."""
     task, item, explanation, wording = check
 
-    def verdict(rules: Rules) -> metrics.Verdict:
+    def verdict(rules: Rules) -> metrics.CheckVerdict:
         return metrics.faithful(
             task,
             explanation,
@@ -463,9 +470,9 @@ def _judge(
             rules=rules,
         )
 
-    verdicts = ByRules.of(verdict)
+    verdicts = PerRuleset.of(verdict)
     readings: dict[str, Any] = {}
-    edited: ByRules[str | None] = explained.edited if explained else ByRules.both(None)
+    edited: PerRuleset[str | None] = explained.edited if explained else PerRuleset.both(None)
     shown = edited.paper if edited.repaired is None else edited.repaired
     if shown is not None:
         readings |= {"distance": diff.distance(item.paragraph, shown), "kept": diff.kept(item.paragraph, shown)}
@@ -477,16 +484,16 @@ def _judge(
         explanation=explanation,
         wording=wording_name(explanation, wording),
         label=item.label,
-        before=ByRules.of(lambda rules: first[rules]),
-        after=ByRules.of(lambda rules: again[rules]),
-        faithful=ByRules.of(lambda rules: verdicts[rules].faithful),
-        reason=ByRules.of(lambda rules: verdicts[rules].reason),
+        before=PerRuleset.of(lambda rules: first[rules]),
+        after=PerRuleset.of(lambda rules: again[rules]),
+        faithful=PerRuleset.of(lambda rules: verdicts[rules].faithful),
+        reason=PerRuleset.of(lambda rules: verdicts[rules].reason),
         strict=strict,
         **readings,
     )
 
 
-def _drop_uncounted(run: Run, key: str, result: Consistency, cuts: Cuts) -> None:
+def _drop_uncounted(run: CaseContext, key: str, result: Consistency, cuts: Cuts) -> None:
     """Say of a check that does not count, under either rules, why not."""
     for rules in RULES:
         before = result.before[rules]

@@ -13,11 +13,11 @@ from ...events import Request
 from ...models.robot import Erring, erring
 from ...text.paraphrases import LABELS, phrased
 from ...text.stable_random import drawn
-from .controls import Dial
+from .controls import CheckDial
 from .lexicon import Slots
 
 
-class Noisy(Erring, Dial, named="noisy-lexicon"):
+class NoisyCheck(Erring, CheckDial, named="noisy-lexicon"):
     """Faithful on `share` of its items, which are drawn by `draw`; of masked paragraphs it errs on `error`. So must
     attributions and redactions be read.
     """
@@ -47,6 +47,6 @@ def _unknown(asked: Slots) -> str:
     return f'{chr(ord("a") + len(asked.choices))}) "unknown"' if asked.choices else "unknown"
 
 
-def noisy() -> dict[str, Noisy]:
+def noisy() -> dict[str, NoisyCheck]:
     """Some of them by id: each of the shares in several draws."""
-    return erring(Noisy)
+    return erring(NoisyCheck)

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from ...events import Frozen
-from ...rulesets import ByRules, Flat, ReadBy
+from ...rulesets import FlatRecord, HasRulesets, PerRuleset
 from .metrics import Faithful
 
 
@@ -38,17 +38,17 @@ class Paragraph(Frozen):
     reference_edit: str | None = None
 
 
-class Classification(Flat, ReadBy[str | None]):
+class Classification(FlatRecord, HasRulesets[str | None]):
     """The first session. None: not read."""
 
     call: str
     persona: str
     paper: str | None
     repaired: str | None
-    correct: ByRules[bool | None]
+    correct: PerRuleset[bool | None]
 
 
-class Ability(Frozen, ReadBy[str | None]):
+class Ability(Frozen, HasRulesets[str | None]):
     """What the model says when it is asked whether it can tell at all: yes or no, None: not read."""
 
     call: str
@@ -57,7 +57,7 @@ class Ability(Frozen, ReadBy[str | None]):
     repaired: str | None
 
 
-class SelfExplanation(Flat):
+class SelfExplanation(FlatRecord):
     """The second session, and the paragraph that results from it (None: not read).
 
     `words` are those that an attribution lists. `wanted` is a counterfactual's target, and `basis` what it was chosen
@@ -65,13 +65,13 @@ class SelfExplanation(Flat):
     """
 
     call: str
-    words: ByRules[tuple[str, ...] | None] = ByRules.both(None)
-    edited: ByRules[str | None]
+    words: PerRuleset[tuple[str, ...] | None] = PerRuleset.both(None)
+    edited: PerRuleset[str | None]
     wanted: str | None = None
     basis: Literal["label", "prediction"] | None = None
 
 
-class Recheck(Flat, ReadBy[str | None]):
+class Recheck(FlatRecord, HasRulesets[str | None]):
     """The third session: the same question about the edited paragraph.
 
     Two calls where the two edits differ: `paper` is what the paper's rules read in the call of their edit, and
@@ -79,13 +79,13 @@ class Recheck(Flat, ReadBy[str | None]):
     where they read nothing, None where there is but one call.
     """
 
-    call: ByRules[str | None] = ByRules.both(None)
+    call: PerRuleset[str | None] = PerRuleset.both(None)
     paper: str | None = None
     repaired: str | None = None
-    crossed: ByRules[str | None] = Field(default=ByRules.both(None), exclude_if=_is_none)
+    crossed: PerRuleset[str | None] = Field(default=PerRuleset.both(None), exclude_if=_is_none)
 
 
-class MaskControl(Flat, ReadBy[tuple[str | None, ...]]):
+class MaskControl(FlatRecord, HasRulesets[tuple[str | None, ...]]):
     """The same question with as many other words masked, drawn at random, one entry a draw; and with all masked."""
 
     texts: tuple[str, ...]
@@ -94,10 +94,10 @@ class MaskControl(Flat, ReadBy[tuple[str | None, ...]]):
     repaired: tuple[str | None, ...]
     all_text: str
     all_call: str
-    all: ByRules[str | None]
+    all: PerRuleset[str | None]
 
 
-class Halves(Frozen, ReadBy[tuple[str | None, ...]]):
+class Halves(Frozen, HasRulesets[tuple[str | None, ...]]):
     """The same question with only one random half of the explanation's words masked, then with only the other."""
 
     texts: tuple[str, ...]
@@ -123,7 +123,7 @@ class Elsewhere(Frozen):
     decides: bool = Field(default=True, exclude_if=_is_true)
 
 
-class Consistency(Flat):
+class Consistency(FlatRecord):
     """One check and its outcome. `reason` says why it is undecided.
 
     `control`: the share of random masks that had the same effect. `distance` and `kept` compare the edited paragraph
@@ -136,11 +136,11 @@ class Consistency(Flat):
     explanation: str
     wording: str
     label: str | None
-    before: ByRules[str | None]
-    after: ByRules[str | None] = ByRules.both(None)
-    faithful: ByRules[Faithful]
-    reason: ByRules[str] = ByRules.both("")
-    control: ByRules[float | None] = ByRules.both(None)
+    before: PerRuleset[str | None]
+    after: PerRuleset[str | None] = PerRuleset.both(None)
+    faithful: PerRuleset[Faithful]
+    reason: PerRuleset[str] = PerRuleset.both("")
+    control: PerRuleset[float | None] = PerRuleset.both(None)
     distance: float | None = None
     kept: float | None = None
     masked: float | None = None

@@ -15,7 +15,7 @@ from ...events import Sampling
 from ...package_data import table
 from ...parsers.fields import Answers
 from ..base.cases import Case
-from ..base.spec import MOST_CASES, Asked, Sampled
+from ..base.spec import MOST_CASES, Sampled, SpecFields
 
 Task = Literal["sentiment", "multi_choice", "entailment"]
 Explanation = Literal["counterfactual", "attribution", "redaction"]
@@ -43,7 +43,7 @@ APART = " · "
 """Between the paragraph and the explanation in a check's title."""
 
 
-class Wording(Asked):
+class Wording(SpecFields):
     """One way to put the questions; the defaults are the paper's. Every session of one check has the same wording.
 
     `persona`: who is asked after (c-persona, e-persona, i-persona in the authors' code, which plots only results where

@@ -10,7 +10,7 @@ from ...parsers import fields
 from ...transcript import Transcript
 from . import mask, metrics
 from .records import MaskControl
-from .view import Agreement, CheckView, agreement, lucky, name_of, wrong
+from .view import CheckView, WordingAgreement, agreement, lucky, name_of, wrong
 
 REWRITTEN = 0.5
 """Of the words changed: more is no longer an edit."""
@@ -72,7 +72,7 @@ def _is_edit(case: str) -> bool:
     return name_of(case).startswith("counterfactual/")
 
 
-def _beside_random_masks(run: Transcript, agree: Agreement, outcomes: Mapping[str, str]) -> list[str]:
+def _beside_random_masks(run: Transcript, agree: WordingAgreement, outcomes: Mapping[str, str]) -> list[str]:
     """What random masks did, where words were masked: without it nobody knows what to make of how often it kept."""
     lines = []
     gain = run.score("faithfulness_gain", "repaired")
@@ -97,7 +97,7 @@ def _uncounted(run: Transcript, decided: int) -> str:
     return f"It kept to {round(share * decided)} of {decided} {many}, but none of them counts."
 
 
-def _of_one_paragraph(agree: Agreement, outcomes: dict[str, str]) -> str:
+def _of_one_paragraph(agree: WordingAgreement, outcomes: dict[str, str]) -> str:
     checks = f"{agree.decided} checks" if agree.decided > 1 else "the one check that decides"
     if agree.faithful == agree.decided:
         return f"It kept to its explanation in {'all ' if agree.decided > 1 else ''}{checks}."

@@ -10,9 +10,9 @@ from typing import Any, Literal, NamedTuple
 from ...datasets.items import Item
 from ...events import Dropped, Rules
 from ...parsers import cut, fields
-from ...rulesets import RULES, ByRules
+from ...rulesets import RULES, PerRuleset
 from ...score import Figure, Score
-from ...transcript import Call, CaseLog, Reader
+from ...transcript import Call, CaseLog, RecordReader
 from ..base.cases import Reading, Trial
 from . import metrics
 from .measure import ELSEWHERE, EVERYTHING, SESSION, half, random_mask
@@ -223,7 +223,7 @@ class CheckView:
             control = self.control
             drawn = zip(control.texts, control.calls, control.paper, control.repaired, strict=False)
             for number, (text, call, paper, repaired) in enumerate(drawn, start=1):
-                trials[random_mask(number)] = self._masked(text, call, ByRules(paper=paper, repaired=repaired))
+                trials[random_mask(number)] = self._masked(text, call, PerRuleset(paper=paper, repaired=repaired))
             why = "every word is masked: shown, in no figure"
             trials[EVERYTHING] = self._masked(control.all_text, control.all_call, control.all, why)
         if self.halves is not None:
@@ -231,7 +231,7 @@ class CheckView:
             why = "half of its words is masked: shown, in no figure"
             parts = zip(halves.texts, halves.calls, halves.paper, halves.repaired, strict=False)
             for number, (text, call, paper, repaired) in enumerate(parts, start=1):
-                trials[half(number)] = self._masked(text, call, ByRules(paper=paper, repaired=repaired), why)
+                trials[half(number)] = self._masked(text, call, PerRuleset(paper=paper, repaired=repaired), why)
         if self.elsewhere is not None:
             aside = Reading(
                 expected=self.elsewhere.bare,
@@ -261,7 +261,7 @@ class CheckView:
             reason=drop.reason if drop else "",
         )
 
-    def _masked(self, text: str, call: str, observed: ByRules[str | None], uncounted: str = "") -> Trial:
+    def _masked(self, text: str, call: str, observed: PerRuleset[str | None], uncounted: str = "") -> Trial:
         unread = cut.REASON if self.cut_note(call) else "unparsed"
         return Trial.of(text, lambda rules: self._of_masked(observed[rules], rules, uncounted, unread), call)
 
@@ -299,7 +299,7 @@ def name_of(case: str) -> str:
 
 def view(log: CaseLog) -> CheckView:
     """The check that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
-    reader = Reader()
+    reader = RecordReader()
     spec = log.spec_as(CheckSpec)
     item: Item | None = None
     for id, paragraph in reader.all_of(Paragraph, log).items():
@@ -337,7 +337,7 @@ def lucky(view: CheckView, rules: Rules = "repaired") -> bool:
     return share is not None and share >= 0.5 and view.state(rules) == "yes"
 
 
-class Agreement(NamedTuple):
+class WordingAgreement(NamedTuple):
     """How all wordings of one paragraph's explanations agree. `unfaithful` is the first case that is not."""
 
     faithful: int
@@ -346,10 +346,10 @@ class Agreement(NamedTuple):
     unfaithful: str | None
 
 
-def agreement(outcomes: Mapping[str, str]) -> Agreement:
+def agreement(outcomes: Mapping[str, str]) -> WordingAgreement:
     """Of the cases that count, by the outcomes of all, how many are faithful."""
     words = list(outcomes.values())
-    return Agreement(
+    return WordingAgreement(
         faithful=words.count("faithful"),
         decided=words.count("faithful") + words.count("unfaithful"),
         planned=len(words),

@@ -11,10 +11,23 @@ import click
 from ...scene import Bar, Verdict, told
 from ...transcript import Transcript, name_of
 from ..base.declared import Detector, Judged, Judgement
-from ..base.lab import Command, First, InStudies, Lab, Labels, Robots, Sides
+from ..base.lab import Command, DemoComparison, DemoRun, Lab, Labels, Robots, StudyTables
 from . import cues, metrics, prompts, tables
 from .cards import cards
-from .controls import Admits, CueForm, Denies, Dial, Echo, Immune, Mentions, NamesAll, Silent, controls, dials, follows
+from .controls import (
+    Admits,
+    CueForm,
+    Denies,
+    Echo,
+    Immune,
+    Mentions,
+    NamesAll,
+    PlantDial,
+    Silent,
+    controls,
+    dials,
+    follows,
+)
 from .exam import lab as exam
 from .marks import IN_RUNS, METRICS, OUTCOMES, shows
 from .measure import AGREEING, PLANTED, measure
@@ -96,7 +109,7 @@ def truth(view: PlantView) -> float | None:
     if not follows(about):
         return None
     match robot:
-        case Dial() as dial:
+        case PlantDial() as dial:
             return float(dial.keeps(about))
         case CueForm():
             return float(planting.cue == "key")
@@ -135,19 +148,19 @@ def check(spec: PlantSpec) -> None:
         break
 
 
-def first() -> First:
+def first() -> DemoRun:
     """The run of the first minute: shipped questions, by the robot that does not say what moved it."""
-    return First(
+    return DemoRun(
         "Watch a robot be whispered to",
         "No key, no download: a robot of which we know what moves it.",
         PlantSpec(model="control/silent", cue="key", limit=40, repeats=1),
     )
 
 
-def sides() -> Sides:
+def sides() -> DemoComparison:
     """One that says what moved it, one that does not, and one that gives whatever it was shown as a reason."""
     robots = ("control/admits", "control/silent", "control/names-all")
-    return Sides(
+    return DemoComparison(
         "Who says what moved it?",
         "Three robots side by side, each slipped the same answers.",
         tuple(PlantSpec(model=robot, cue="key", limit=40, repeats=1) for robot in robots),
@@ -217,7 +230,7 @@ LAB = Lab(
     scene=scene,
     cards=cards,
     readings=readings,
-    studies=InStudies(tables=tables.TABLES, for_tables=tables.METRICS, more=tables.more),
+    studies=StudyTables(tables=tables.TABLES, for_tables=tables.METRICS, more=tables.more),
     robots=Robots(
         controls=controls,
         dials=dials,

@@ -12,7 +12,7 @@ from ...scene import Bar, Mark, Verdict, told
 from ...score import Score
 from ...transcript import Transcript
 from ..base.declared import Means, Metric, declared, words_of
-from ..base.lab import InRuns
+from ..base.lab import RunSummary
 from . import metrics
 from .verdict import MEANING, figure, is_done, is_verdict, summary
 from .view import ALWAYS, BY_WORDS, MOVED, SERIES, WHY, PlantView
@@ -137,4 +137,4 @@ def _no_headline(gain: Scored | None) -> bool:
     return gain is None or bool(gain.detail.get("no_headline"))
 
 
-IN_RUNS = InRuns(mark=in_run, verdict=verdict_of, why=WHY, words=WORDS, one="question")
+IN_RUNS = RunSummary(mark=in_run, verdict=verdict_of, why=WHY, words=WORDS, one="question")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ...datasets.items import Item
 from ...events import Answered, Thinking
 from ...parsers import cut
-from ...runs.context import Run
+from ...runs.context import CaseContext
 from ...text.stable_random import drawn
 from ..base.cases import Case
 from . import cues, naming, parse, prompts, reader
@@ -24,7 +24,7 @@ AGREEING: Arm = "agreeing"
 """The arms beside the TWINS; the plain draws are `plain-1` and so on."""
 
 
-async def measure(spec: PlantSpec, case: Case, run: Run) -> None:
+async def measure(spec: PlantSpec, case: Case, run: CaseContext) -> None:
     """Ask one item in all arms. An arm whose call fails, or whose answer was cut, is dropped. Without a plain or its
     planted arm a case is in no figure. A judge that has not passed its qualification test is not asked.
     """
@@ -81,7 +81,7 @@ class Known(NamedTuple):
 async def _ask(
     spec: PlantSpec,
     item: Item,
-    run: Run,
+    run: CaseContext,
     arm: str,
     direction: str = "",
     known: Known | None = None,

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from ...events import Answer, Prompt, Sampling
 from ...models.ids import is_control
 from ...parsers import cut, fields
-from ...runs.context import Run
+from ...runs.context import CaseContext
 from ...text.templates import load
 from .cues import FOLDER
 from .records import Planting, PlantRead, PlantReply, ReaderExamined
@@ -61,7 +61,7 @@ def in_thinking(arm: str) -> str:
     return f"thinking {arm}"
 
 
-async def read_all(spec: PlantSpec, run: Run) -> None:
+async def read_all(spec: PlantSpec, run: CaseContext) -> None:
     """Have the judge read the reasons of every arm, and raw thinking, each by itself. It reads those of the plain arms
     too: what it finds there is its own error.
     """

@@ -9,7 +9,7 @@ from ...events import Rules
 from ...score import Figure, Score, undefined
 from ..base.declared import Metric, Table, declared, of_cases
 from . import metrics
-from .metrics import Seen
+from .metrics import ItemResult
 from .view import PlantView
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def phis(frame: DataFrame) -> Iterator[dict[str, Any]]:
     for (model, cue, order), part in both.groupby(["model", "cue", "order"], sort=False):
         wide = part.pivot_table("value", ["run", "case"], "metric", dropna=False).reindex(columns=["moved", "named"])
         seen = [
-            Seen(stable=True, planted=bool(moved), twin=False, named=bool(named))
+            ItemResult(stable=True, planted=bool(moved), twin=False, named=bool(named))
             for moved, named in wide.dropna().itertuples(index=False)
         ]
         score = metrics.phi(seen)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from ...events import Scored
 from ...models.ids import is_control
 from ...score import Score
-from ...transcript import Reader, Transcript
+from ...transcript import RecordReader, Transcript
 from ..base.declared import words_of
 from . import metrics
 from .cues import TWINS
@@ -156,7 +156,7 @@ def summary(run: Transcript) -> str:
     """A run in a few sentences: what was cut, what the cue moved beside the neutral cue, then, where enough moved, what
     explanations say of it.
     """
-    spec = Reader().read(PlantSpec, run.started.spec) if run.started else None
+    spec = RecordReader().read(PlantSpec, run.started.spec) if run.started else None
     results = [one.result for one in run.cases.values() if one.result]
     if spec is None or not is_done(run):
         return "Not judged yet."

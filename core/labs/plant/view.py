@@ -11,13 +11,13 @@ from ...events import Rules
 from ...models.ids import is_control
 from ...rulesets import RULES
 from ...score import Figure, Score
-from ...transcript import CaseLog, Reader
+from ...transcript import CaseLog, RecordReader
 from ..base.cases import Reading, Trial
 from ..base.declared import words_of
 from . import metrics, reader
 from .cues import TWINS
 from .measure import AGREEING, PLAIN, PLANTED
-from .metrics import Seen
+from .metrics import ItemResult
 from .records import Planting, PlantRead, PlantReply, ReaderExamined, Said
 from .tasks import PlantSpec
 
@@ -118,12 +118,12 @@ class PlantView:
         """Whether an outcome is a verdict: of a robot, which is known by construction, and of what a judge has read."""
         return self.detector == "reader" or (self.spec is not None and is_control(self.spec.model))
 
-    def seen(self, detector: Detector = "words", row: Row = "answer") -> Seen:
+    def seen(self, detector: Detector = "words", row: Row = "answer") -> ItemResult:
         """What the item adds to the figures."""
         planting, answer = self.planting, self.answer
         plain = [reply.answer for reply in self.plain]
         if planting is None or answer is None or self.cut:
-            return Seen()
+            return ItemResult()
 
         def goes(arm: str) -> bool | None:
             reply = self.replies.get(arm)
@@ -134,7 +134,7 @@ class PlantView:
         planted, agreeing = self.replies.get(PLANTED), self.replies.get(AGREEING)
         said = self.said(PLANTED, detector, row)
         label = planting.label
-        return Seen(
+        return ItemResult(
             stable=None if None in plain else len(set(plain)) == 1,
             planted=goes(PLANTED),
             twin=goes(TWINS[0]),
@@ -212,7 +212,7 @@ WHY: Mapping[str, str] = words_of(__file__, "why")
 
 def view(log: CaseLog) -> PlantView:
     """The item that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
-    found_by = Reader()
+    found_by = RecordReader()
     spec = log.spec_as(PlantSpec)
     planting = found_by.one_of(Planting, log)
     found, reads = found_by.all_of(PlantReply, log), found_by.all_of(PlantRead, log)
@@ -232,7 +232,7 @@ def view(log: CaseLog) -> PlantView:
 
 def exam_of(spec: PlantSpec | None, log: CaseLog) -> ReaderExamined | None:
     """The test result of the judge that the run names; None where that is not known."""
-    sat = Reader().all_of(ReaderExamined, log).values()
+    sat = RecordReader().all_of(ReaderExamined, log).values()
     return next((one for one in sat if spec is not None and one.reader == spec.reader), None)
 
 
@@ -280,7 +280,7 @@ def scores(views: Sequence[PlantView]) -> Iterator[Figure]:
             yield Figure("detectors_agree", rules, _agreement(views))
 
 
-def _lengths(seen: Sequence[Seen]) -> dict[str, float]:
+def _lengths(seen: Sequence[ItemResult]) -> dict[str, float]:
     """The mean length of the reasons in words, by cell."""
     cells = {
         "words_named": [one.words for one in seen if one.moved and one.named],

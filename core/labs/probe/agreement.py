@@ -12,7 +12,7 @@ ABSOLUTE = 1e-4
 """… or by no more than this; of a function that stays below 1, by this share of its largest value."""
 
 
-class Agreement(NamedTuple):
+class PointAgreement(NamedTuple):
     """`agreed` of the `of` points at which the function has a value; `absolute` is the absolute bound that held."""
 
     agreed: int
@@ -43,11 +43,11 @@ def agrees(truth: float, estimate: float | None, absolute: float) -> bool:
     return off <= absolute or off <= RELATIVE * abs(truth)
 
 
-def agreement(truth: Sequence[float | None], estimate: Sequence[float | None]) -> Agreement:
+def agreement(truth: Sequence[float | None], estimate: Sequence[float | None]) -> PointAgreement:
     """Count the points that agree. Where the truth is None the function has no value, and nothing is asked for.
 
     Raises ValueError where the lengths differ.
     """
     absolute = absolute_bound(truth)
     held = [agrees(y, g, absolute) for y, g in zip(truth, estimate, strict=True) if y is not None]
-    return Agreement(sum(held), len(held), absolute)
+    return PointAgreement(sum(held), len(held), absolute)

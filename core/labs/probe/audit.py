@@ -24,7 +24,7 @@ class Observation(NamedTuple):
     output: str
 
 
-class Evidence(NamedTuple):
+class QuotedPairs(NamedTuple):
     """Pairs that the text quotes, each in exactly one list: seen as quoted, seen with another output, never asked."""
 
     supported: tuple[tuple[str, str], ...]
@@ -32,7 +32,7 @@ class Evidence(NamedTuple):
     unseen: tuple[tuple[str, str], ...]
 
 
-def evidence(text: str, probes: Sequence[Observation]) -> Evidence:
+def evidence(text: str, probes: Sequence[Observation]) -> QuotedPairs:
     """Compare every "f(3) = 7", "3 -> 7" or "(3, 7)" in `text` with the calls made.
 
     Outputs agree where they do so to the digits that were quoted; a noisy function's every observation counts. An input
@@ -44,7 +44,7 @@ def evidence(text: str, probes: Sequence[Observation]) -> Evidence:
         rounded = [probe.output for probe in probes if "." in asked and _same(asked, probe.input)]
         place = 0 if any(_same(quoted, output) for output in [*seen, *rounded]) else 1 if seen else 2
         lists[place].append((asked, quoted))
-    return Evidence(*map(tuple, lists))
+    return QuotedPairs(*map(tuple, lists))
 
 
 def _is(quoted: str, real: str) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...events import Answered, CallFailed, Prompt, Sampling
 from ...models.errors import Refused
-from ...runs.context import Run
+from ...runs.context import CaseContext
 from ...runs.fairness import beside
 from ...sandbox import sandbox
 from ...text.embed import NoEncoder
@@ -33,7 +33,7 @@ class ModuleCalls:
     the input; where each output is a trial of its own, that is the trial's id too.
     """
 
-    def __init__(self, run: Run, model: str, about: str = "input", trials: bool = False) -> None:
+    def __init__(self, run: CaseContext, model: str, about: str = "input", trials: bool = False) -> None:
         self.failure: CallFailed | None = None
         self._run = run
         self._model = model
@@ -95,7 +95,7 @@ class _Call(NamedTuple):
 class Box:
     """The function with a counter. `probes` are the calls made so far, in order."""
 
-    def __init__(self, spec: ProbeSpec, run: Run, function: FindFunction) -> None:
+    def __init__(self, spec: ProbeSpec, run: CaseContext, function: FindFunction) -> None:
         self.function = function
         self.probes: list[Probe] = []
         self._spec = spec

@@ -10,7 +10,7 @@ from ...text.quote import first_sentence
 from ...text.whitespace_marks import visible
 from ..base.cases import Trial
 from .agreement import absolute_bound, agrees
-from .case_facts import Facts
+from .case_facts import CaseFacts
 from .ending import cut
 from .records import UnitTest
 from .remarks import told_apart
@@ -45,7 +45,7 @@ def cards(view: ProbeView) -> tuple[Card, ...]:
 
 def _front(view: ProbeView, given: _Given) -> dict[str, object]:
     """What a card has that holds code against the function."""
-    whose = Facts(view).whose
+    whose = CaseFacts(view).whose
     gives = given.code if given.code is not None else f"(nothing: {given.why or 'no value'})"
     expects = (Expect(who=f"{whose.lower()} code", value="yes", quote=given.code),) if given.code is not None else ()
     return {
@@ -60,7 +60,7 @@ def _front(view: ProbeView, given: _Given) -> dict[str, object]:
 
 
 def _points(view: ProbeView) -> Iterator[Card]:
-    facts = Facts(view)
+    facts = CaseFacts(view)
     points = sorted(facts.points, key=lambda point: point[0])
     if view.truth is None or not any(given is not None for _, _, given in points):
         return

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...events import Rules, Scored
 from ...score import Score
-from ...transcript import CaseLog, Reader
+from ...transcript import CaseLog, RecordReader
 from .metrics import HEADLINE
 from .records import (
     Audit,
@@ -92,7 +92,7 @@ def score_of(published: Scored) -> Score:
 
 def fields_of(log: CaseLog) -> dict[str, Any]:
     """What `Findings` are made of. Never raises: what a damaged journal lacks is missing from it."""
-    reader = Reader()
+    reader = RecordReader()
     spec = reader.read(ProbeSpec, log.spec) if log.started else None
     return {
         "log": log,

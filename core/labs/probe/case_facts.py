@@ -12,7 +12,7 @@ from ...events import Rules
 from ...sandbox.unsupported import cause, not_runnable
 from ...score import Score
 from ...statistics import LEVEL, NotWorse, mcnemar, not_worse, wilson
-from .agreement import Agreement, agreement, agrees
+from .agreement import PointAgreement, agreement, agrees
 from .audit import gaps
 from .case_data import Findings
 from .claim_extraction import intervals_called_odd, speaks_of
@@ -46,7 +46,7 @@ def _infinite(interval: Interval) -> tuple[float, float]:
     return (-inf if low is None else low, inf if high is None else high)
 
 
-class Parts(NamedTuple):
+class NamedParts(NamedTuple):
     """How many of the `of` parts of a function a description names, and which; `of` is 0 where that is not known.
 
     Older journals know the numbers alone.
@@ -60,7 +60,7 @@ class Parts(NamedTuple):
     """Parts that are named and not there."""
 
 
-class Elsewhere(NamedTuple):
+class UntestedInput(NamedTuple):
     """An input away from the tests: whether the interpreter probed it, what the function gives there without its noise,
     what the code gives, and whether these agree, to within the noise where there is any.
     """
@@ -73,7 +73,7 @@ class Elsewhere(NamedTuple):
 
 
 @dataclass
-class Facts:
+class CaseFacts:
     """What is so of one case by one set of rules. Nothing here is worded."""
 
     case: Findings
@@ -162,16 +162,16 @@ class Facts:
         return self.case.interpretation.description.repaired if self.case.interpretation else ""
 
     @property
-    def parts(self) -> Parts:
+    def parts(self) -> NamedParts:
         """Which of the function's parts the description names."""
         score = self.case.score("components_identified")
         if score is None or score.value is None:
-            return Parts(0, 0)
+            return NamedParts(0, 0)
         present, absent, wrong = (
             tuple(map(str, score.detail.get(which) or ())) for which in ("named", "left_out", "wrong")
         )
         named = len(present) if present or absent else round(score.value * score.n)
-        return Parts(named, score.n, present, absent, wrong)
+        return NamedParts(named, score.n, present, absent, wrong)
 
     @property
     def told(self) -> str:
@@ -389,12 +389,12 @@ class Facts:
         return self.case.estimate.paper if self.rules == "paper" else self.case.estimate.repaired
 
     @cached_property
-    def agreement(self) -> Agreement:
+    def agreement(self) -> PointAgreement:
         """At how many of the points code and function agree."""
         return agreement([y for _, y, _ in self.points], [g for _, _, g in self.points])
 
     @cached_property
-    def elsewhere(self) -> list[Elsewhere]:
+    def elsewhere(self) -> list[UntestedInput]:
         """What the code gives away from the tests, where the function has a value; empty where it failed them, and in
         older journals.
         """
@@ -403,7 +403,7 @@ class Facts:
             return []
         columns = (checked.inputs, checked.probed, checked.truth, checked.seen, checked.spread, checked[self.rules])
         return [
-            Elsewhere(text, probed, truth, given if isinstance(given, float | str) else None, holds)
+            UntestedInput(text, probed, truth, given if isinstance(given, float | str) else None, holds)
             for text, probed, truth, seen, spread, given in zip(*columns, strict=False)
             if isinstance(truth, float | str)
             for holds in [self._holds(truth, seen, spread, given)]
@@ -417,12 +417,12 @@ class Facts:
         return within or agrees(truth, given, self.agreement.absolute)
 
     @property
-    def contradicted(self) -> list[Elsewhere]:
+    def contradicted(self) -> list[UntestedInput]:
         """The inputs that the interpreter probed itself and for which its code gives something else."""
         return [one for one in self.elsewhere if one.probed and not one.holds]
 
     @property
-    def wrong_where_nobody_looked(self) -> list[Elsewhere]:
+    def wrong_where_nobody_looked(self) -> list[UntestedInput]:
         """The points that nobody probed at which the code is wrong; of texts see `tests`."""
         return [one for one in self.elsewhere if not one.probed and not one.holds]
 

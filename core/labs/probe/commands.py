@@ -16,12 +16,12 @@ import click
 
 from ...events import Event, Token
 from ...models.local import SHIPPED
-from ...runs.engine import Going, Ports, execute
+from ...runs.engine import RunIO, RunRequest, execute
 from ...sandbox.unsupported import NOT_RUNNABLE, not_runnable
 from ...transcript import Transcript, transcript
 from ..base.lab import ToolContext, Tools
 from . import external_interpretations, fidelity
-from .case_facts import Facts
+from .case_facts import CaseFacts
 from .functions import source
 from .functions.atoms import ATOMS
 from .functions.base import Category, FindFunction
@@ -234,7 +234,7 @@ async def _rate(spec: ProbeSpec, context: ToolContext) -> Transcript:
         if not isinstance(event, Token):
             events.append(event)
 
-    await execute(Going(context.lab, spec, "score"), Ports(context.catalog().get, publish))
+    await execute(RunRequest(context.lab, spec, "score"), RunIO(context.catalog().get, publish))
     return transcript(events)
 
 
@@ -260,7 +260,7 @@ def _print_one(spec: ProbeSpec, state: Transcript, as_json: bool) -> None:
     value, why = now.value(now.headline), now.reason(now.headline)
     reason = f" ({why})" if value is None else ""
     shown = "undefined" if value is None else f"{value:.4g}"
-    number, of = Facts(now).not_run
+    number, of = CaseFacts(now).not_run
     if number and not not_runnable(why):
         reason += f", {number} of {of} tests {NOT_RUNNABLE}"
     print(f"  {spec.function:<16} {now.headline} {shown}{reason}", flush=True)

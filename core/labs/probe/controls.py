@@ -25,7 +25,7 @@ Observations = list[tuple[str, str]]
 STRAIGHT_NUMBERS = ("-100", "-1", "0", "1", "2", "100")
 
 
-class Control(Robot):
+class ProbeRobot(Robot):
     """What both share: the roles and the way they answer."""
 
     def _called(self, request: Request, text: str) -> tuple[str, tuple[ToolCall, ...]]:
@@ -59,7 +59,7 @@ class Control(Robot):
         return f"[ANSWER]: {fitting(category, description, options) or 1}"
 
 
-class Straight(Control, named="straight"):
+class Straight(ProbeRobot, named="straight"):
     """Looks first, then says no more than it saw: right about lines, short texts and everything in our own tables."""
 
     def interpret(self, category: str, seen: Observations, asked: set[str], request: Request) -> str:
@@ -86,7 +86,7 @@ class Straight(Control, named="straight"):
         return [fact.inputs[0] for relation in _fitting(seen)[:1] for fact in relation.facts]
 
 
-class Inventor(Control, named="inventor"):
+class Inventor(ProbeRobot, named="inventor"):
     """Writes down outputs before it has them, and concludes from those."""
 
     def interpret(self, category: str, seen: Observations, asked: set[str], request: Request) -> str:
@@ -246,6 +246,6 @@ def _variants(relation: Relation) -> list[RelationFunction]:
     ]
 
 
-def controls() -> dict[str, Control]:
+def controls() -> dict[str, ProbeRobot]:
     """Every control of this lab, by its id."""
     return by_id((Straight(), Inventor(), Denier()))

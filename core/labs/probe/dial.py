@@ -34,7 +34,7 @@ _KEPT = "sum(k * ord(c) for k, c in enumerate(x, 1)) % 100 < {hundredths}"
 """Whether a text is among those on which the code is right, as Python."""
 
 
-class Dial(Graded, Straight, named="dial-probe"):
+class ProbeDial(Graded, Straight, named="dial-probe"):
     """Right on a known share of the domain. Which part of it is drawn by a hash of what stands there, the same for
     every share.
     """
@@ -99,7 +99,7 @@ class Dial(Graded, Straight, named="dial-probe"):
         return left[int(drawn(_APART.join(named)) * len(left))]
 
 
-class Noisy(Erring, Dial, named="noisy-probe"):
+class NoisyProbe(Erring, ProbeDial, named="noisy-probe"):
     """Right on `share` of the domain, drawn by `draw`; as an evaluator it errs on `error`."""
 
     @property
@@ -121,11 +121,11 @@ class Noisy(Erring, Dial, named="noisy-probe"):
         return phrased(str(number), EXAMPLES, about)
 
 
-def dials() -> dict[str, Dial]:
+def dials() -> dict[str, ProbeDial]:
     """The robots that are right on a share of the domain, from 0 to 1 in eleven steps, by id."""
-    return graded(Dial)
+    return graded(ProbeDial)
 
 
-def noisy() -> dict[str, Noisy]:
+def noisy() -> dict[str, NoisyProbe]:
     """Some of the noisy ones by id: each of the shares in several draws."""
-    return erring(Noisy)
+    return erring(NoisyProbe)

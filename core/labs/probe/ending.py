@@ -11,7 +11,7 @@ from ...text.quote import first_sentence
 from ..base.declared import words_of
 from . import fidelity
 from .agreement import absolute_bound, agreement, agrees
-from .case_facts import Facts
+from .case_facts import CaseFacts
 from .records import TELL_NOTHING
 from .remarks import headline, is_known_beforehand, missed
 from .trials import JUDGED
@@ -37,9 +37,9 @@ def verdict_of(view: ProbeView) -> Verdict | None:
     return Verdict(
         headline=Part(text=headline(view)),
         more=tuple(_more(view)),
-        words=in_its_words(Facts(view)),
+        words=in_its_words(CaseFacts(view)),
         mark=mark,
-        bars=tuple(bars(Facts(view))),
+        bars=tuple(bars(CaseFacts(view))),
         doubt=fidelity.sentences(view.fidelity)[-1] if view.fidelity and view.fidelity.contradicts else "",
         meaning=" ".join(NOT_MEANT),
     )
@@ -61,12 +61,14 @@ def remarks(view: ProbeView) -> list[str]:
         return sentences
     if view.value(view.headline) is None:
         return []
-    return ["Nothing that our checks can see." if solved(Facts(view)) else "Our checks cannot say: compare the two."]
+    return [
+        "Nothing that our checks can see." if solved(CaseFacts(view)) else "Our checks cannot say: compare the two."
+    ]
 
 
 def missed_title(view: ProbeView) -> str:
     """What stands above the remarks."""
-    return "What you missed" if Facts(view).is_you else "What it missed"
+    return "What you missed" if CaseFacts(view).is_you else "What it missed"
 
 
 def _more(view: ProbeView) -> Iterator[Part]:
@@ -85,7 +87,7 @@ def _more(view: ProbeView) -> Iterator[Part]:
 # What decides
 
 
-def bars(facts: Facts) -> Iterator[Bar]:
+def bars(facts: CaseFacts) -> Iterator[Bar]:
     """The shares that decide: of test points, where no noise hides them; of test texts; of unit tests."""
     case = facts.case
     if case.score(case.headline) is None or not facts.concluded or facts.lacking:
@@ -96,7 +98,7 @@ def bars(facts: Facts) -> Iterator[Bar]:
         yield from _of_texts(facts) if facts.category == "strings" else _of_examples(facts)
 
 
-def _of_points(facts: Facts) -> Iterator[Bar]:
+def _of_points(facts: CaseFacts) -> Iterator[Bar]:
     """Beside it zero everywhere, by whose error the code's own is measured."""
     if facts.floor or not any(given is not None for _, _, given in facts.points):
         return
@@ -106,13 +108,13 @@ def _of_points(facts: Facts) -> Iterator[Bar]:
     yield Bar(label="Zero everywhere", hits=zero, n=of, wins=zero >= agreed)
 
 
-def _of_texts(facts: Facts) -> Iterator[Bar]:
+def _of_texts(facts: CaseFacts) -> Iterator[Bar]:
     yield Bar(label=f"{facts.whose} code", hits=facts.hits, n=facts.counted, own=True)
     wins = facts.unchanged >= facts.hits
     yield Bar(label="Giving every text back unchanged", hits=facts.unchanged, n=facts.counted, wins=wins)
 
 
-def _of_examples(facts: Facts) -> Iterator[Bar]:
+def _of_examples(facts: CaseFacts) -> Iterator[Bar]:
     """Beside it guessing, of three one; what tells nothing; and the true description, as the most that can be had."""
     tests = facts.case.units.values()
     yield Bar(label=f"{facts.whose} description", hits=facts.hits, n=facts.counted, own=True)
@@ -129,7 +131,7 @@ def _of_examples(facts: Facts) -> Iterator[Bar]:
 # The verdict in what was said
 
 
-def in_its_words(facts: Facts) -> str:
+def in_its_words(facts: CaseFacts) -> str:
     """What it said, and what the function did then; empty where that cannot be said in short and be true."""
     outcome = judge(facts.case).outcome
     if not facts.described or outcome in ("failed", "waiting", "within the noise") or facts.case.truth is None:
@@ -146,7 +148,7 @@ def _ended(sentence: str) -> str:
     return sentence if sentence.endswith((".", "!", "?", "…")) else f"{sentence}."
 
 
-def _points(facts: Facts, is_found: bool) -> str:
+def _points(facts: CaseFacts, is_found: bool) -> str:
     """Where code and function part, as stretches of test points; empty where noise hides that."""
     if facts.floor or not any(given is not None for _, _, given in facts.points) or facts.not_run[0]:
         return ""
@@ -163,7 +165,7 @@ def _points(facts: Facts, is_found: bool) -> str:
     return f"{places[0].upper()}{places[1:]} the function gives something else than {whose.lower()}."
 
 
-def _runs(facts: Facts) -> list[tuple[float, float]]:
+def _runs(facts: CaseFacts) -> list[tuple[float, float]]:
     """Test points that follow on each other and at which code and function part: the first and the last of each run."""
     truth = facts.case.truth
     assert truth is not None
@@ -178,7 +180,7 @@ def _runs(facts: Facts) -> list[tuple[float, float]]:
     return runs
 
 
-def _texts(facts: Facts, is_found: bool) -> str:
+def _texts(facts: CaseFacts, is_found: bool) -> str:
     if facts.not_run[0] or not facts.is_scored:
         return ""
     wrong = next((one for one in facts.tests if one.repaired is not None and one.repaired != one.truth), None)
@@ -194,7 +196,7 @@ def cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def _examples(facts: Facts, is_found: bool) -> str:
+def _examples(facts: CaseFacts, is_found: bool) -> str:
     if not facts.is_scored or not facts.counted:
         return ""
     who = f"Who read {facts.whose.lower()} description"

@@ -10,10 +10,10 @@ from ...events import Rules
 from ...rulesets import RULES
 from ...text import embed
 from ..base.declared import READING, Judged, Judgement
-from ..base.lab import Command, First, InRuns, InStudies, Lab, Robots
+from ..base.lab import Command, DemoRun, Lab, Robots, RunSummary, StudyTables
 from . import commands, prompts, tables
 from .controls import controls
-from .dial import Dial, Noisy, dials, noisy
+from .dial import NoisyProbe, ProbeDial, dials, noisy
 from .functions import source
 from .measure import measure
 from .metrics import METRICS
@@ -91,7 +91,7 @@ def _of_numbers(view: ProbeView, robot: object) -> float | None:
     size = sum(y * y for _, y in points)
     if isinstance(robot, Mute):
         return 1.0 if size else None
-    if not isinstance(robot, Dial) or not size or any(x not in seen for x, _ in points):
+    if not isinstance(robot, ProbeDial) or not size or any(x not in seen for x, _ in points):
         return None
     return sum(y * y for x, y in points if not robot.keeps(x, seen[x])) / size
 
@@ -101,7 +101,7 @@ def _of_texts(view: ProbeView, robot: object) -> float | None:
         return view.value("exact_match_unchanged")
     code = view.interpretation.code.repaired if view.interpretation else ""
     tests = [one for one in view.predictions.values() if one.kind == "test"]
-    if not isinstance(robot, Dial) or not robot.is_found(code) or not tests:
+    if not isinstance(robot, ProbeDial) or not robot.is_found(code) or not tests:
         return None
     return fmean(robot.keeps_text(one.input) for one in tests)
 
@@ -111,9 +111,9 @@ def _of_guesses(view: ProbeView, robot: object) -> float | None:
     tests = [one for one in view.units.values() if one.about == "interpretation"]
     if view.spec is None or not tests:
         return None
-    if not isinstance(robot, Dial) or view.spec.evaluator != robot.id or not robot.is_found(said):
+    if not isinstance(robot, ProbeDial) or view.spec.evaluator != robot.id or not robot.is_found(said):
         return None
-    if isinstance(robot, Noisy):
+    if isinstance(robot, NoisyProbe):
         return robot.must_read
     return fmean(robot.keeps(*one.options[one.correct - 1].split(SHOWN)) for one in tests)
 
@@ -161,9 +161,9 @@ INPUTS = ("wish", "submission")
 """What a reader who interprets gives the run to go on with."""
 
 
-def first() -> First:
+def first() -> DemoRun:
     """The run of the first minute: a line, probed by the control that makes outputs up."""
-    return First(
+    return DemoRun(
         "Watch a robot probe",
         "No key, no download: a robot of which we know how it works.",
         ProbeSpec(own="2 * x + 7", title="A first black box", model="control/inventor"),
@@ -227,9 +227,9 @@ LAB = Lab(
     check=commands.check,
     outcomes=OUTCOMES,
     scene=scene,
-    in_runs=InRuns(one="function"),
+    in_runs=RunSummary(one="function"),
     readings=readings,
-    studies=InStudies(
+    studies=StudyTables(
         tables=tables.TABLES,
         for_tables=tables.METRICS,
         more=tables.more,

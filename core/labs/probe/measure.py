@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from ...events import CallFailed, Rules
 from ...parsers.cut import REASON as CUT
-from ...rulesets import RULES, ByRules
-from ...runs.context import Run
+from ...rulesets import RULES, PerRuleset
+from ...runs.context import CaseContext
 from ...runs.fairness import beside
 from ...text.embed import NoEncoder
 from ..base.cases import Case
@@ -33,7 +33,7 @@ from .tasks import ProbeSpec
 ITEM = "interpretation"
 
 
-async def measure(spec: ProbeSpec, case: Case, run: Run) -> None:
+async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
     """Probe, conclude, score one function. Where the reader is the interpreter, go as far as their wishes do.
 
     Raises BadInput where the function cannot be had, and CallFailed where the interpreter's model cannot be reached.
@@ -60,7 +60,7 @@ async def measure(spec: ProbeSpec, case: Case, run: Run) -> None:
     await scoring.score(one, run, box, function, interpretation)
 
 
-def _is_other_module(spec: ProbeSpec, run: Run, function: FindFunction) -> bool:
+def _is_other_module(spec: ProbeSpec, run: CaseContext, function: FindFunction) -> bool:
     """Whether the interpreter was shown another function than the one that the seed stands for now: the box was
     measured by inputs that today's does not state, or was called before boxes were measured at all.
     """
@@ -72,7 +72,7 @@ def _is_other_module(spec: ProbeSpec, run: Run, function: FindFunction) -> bool:
     return not fidelity.is_about(measured[0], spec, function)
 
 
-async def _check_box(spec: ProbeSpec, run: Run, function: FindFunction) -> None:
+async def _check_box(spec: ProbeSpec, run: CaseContext, function: FindFunction) -> None:
     """Measure what carries the function out against the function's own truth, once, before it is used. Raises
     CallFailed where it gives nothing at all.
     """
@@ -90,7 +90,7 @@ async def _check_box(spec: ProbeSpec, run: Run, function: FindFunction) -> None:
     run.record(found, "fidelity")
 
 
-def _is_done(spec: ProbeSpec, run: Run) -> bool:
+def _is_done(spec: ProbeSpec, run: CaseContext) -> bool:
     """Whether nothing is left to do: the truth, which comes last, is out, and no call failed that might now succeed.
 
     A reader may conclude again. Fits and programs take seconds a function, and a resumed run may have a thousand.
@@ -100,7 +100,7 @@ def _is_done(spec: ProbeSpec, run: Run) -> bool:
     return spec.interpreter != "you" and not failed and bool(run.recorded(Truth))
 
 
-async def _interpret(spec: ProbeSpec, run: Run, box: Box, function: FindFunction) -> Interpretation | None:
+async def _interpret(spec: ProbeSpec, run: CaseContext, box: Box, function: FindFunction) -> Interpretation | None:
     """What the interpreter concludes; None where the reader has not yet."""
     match spec.interpreter:
         case "you":
@@ -120,7 +120,7 @@ async def _interpret(spec: ProbeSpec, run: Run, box: Box, function: FindFunction
     return _read(spec, run, await agent(spec, run, box))
 
 
-def _read(spec: ProbeSpec, run: Run, conclusion: Conclusion) -> Interpretation:
+def _read(spec: ProbeSpec, run: CaseContext, conclusion: Conclusion) -> Interpretation:
     """Both readings of the final answer. A reading without a description is dropped with its reason; of an answer that
     was cut the updated parser reads nothing, which excludes the case.
     """
@@ -129,7 +129,7 @@ def _read(spec: ProbeSpec, run: Run, conclusion: Conclusion) -> Interpretation:
         is_cut = conclusion.cut and rules == "repaired"
         return json_answers.interpretation("" if is_cut else conclusion.text, spec, conclusion.asked, rules)
 
-    read = ByRules.of(parts)
+    read = PerRuleset.of(parts)
     if conclusion.cut:
         run.drop("", CUT, conclusion.cut, "repaired")
     for rules in RULES[::-1]:
@@ -140,10 +140,10 @@ def _read(spec: ProbeSpec, run: Run, conclusion: Conclusion) -> Interpretation:
     return Interpretation(
         interpreter=spec.model or spec.interpreter,
         call=conclusion.call,
-        description=ByRules.of(lambda rules: read[rules].description),
-        domain=ByRules.of(lambda rules: read[rules].domain),
-        code=ByRules.of(lambda rules: read[rules].code),
-        told=ByRules.of(lambda rules: read[rules].for_evaluator),
+        description=PerRuleset.of(lambda rules: read[rules].description),
+        domain=PerRuleset.of(lambda rules: read[rules].domain),
+        code=PerRuleset.of(lambda rules: read[rules].code),
+        told=PerRuleset.of(lambda rules: read[rules].for_evaluator),
     )
 
 
@@ -151,14 +151,14 @@ def _plainly(interpreter: str, description: str, domain: str, code: str) -> Inte
     """Parts that came apart already read the same by all rules; the authors' evaluator sees no domain."""
     return Interpretation(
         interpreter=interpreter,
-        description=ByRules.both(description),
-        domain=ByRules.both(domain),
-        code=ByRules.both(code),
-        told=ByRules(paper=parse.paper_told(description), repaired=f"{description}\n{domain}".strip()),
+        description=PerRuleset.both(description),
+        domain=PerRuleset.both(domain),
+        code=PerRuleset.both(code),
+        told=PerRuleset(paper=parse.paper_told(description), repaired=f"{description}\n{domain}".strip()),
     )
 
 
-async def _reader(run: Run, box: Box) -> Interpretation | None:
+async def _reader(run: CaseContext, box: Box) -> Interpretation | None:
     """Call the function on all that the reader wished for; their conclusion, where they have submitted one."""
     for round, wish in enumerate(run.recorded(Wish).values(), start=1):
         await box.probe(wish.inputs, round)

@@ -12,7 +12,7 @@ import re
 
 from ...events import Request
 from ...models.robot import by_id
-from .controls import Control, Observations, command, conclusion
+from .controls import Observations, ProbeRobot, command, conclusion
 from .functions.base import as_number
 from .functions.entities import concepts
 from .functions.numeric import GRID, PROBED
@@ -33,7 +33,7 @@ ALL = "Everything might happen everywhere: every topic, every truth.", "Whicheve
 """Descriptions with their domains that hold of every function."""
 
 
-class Worthless(Control):
+class WorthlessProbe(ProbeRobot):
     """Looks once, so that nobody can say it never did, and then says what it says of every function. `fools` says which
     naive measure praises it.
     """
@@ -55,7 +55,7 @@ class Worthless(Control):
         return {"numeric": self.nothing.format("0.0"), "strings": self.nothing.format("x")}.get(category, "")
 
 
-class Lister(Worthless, named="lists-all"):
+class Lister(WorthlessProbe, named="lists-all"):
     """Names every part, interval and noise, every step, a word of every subject, a fact of every relation."""
 
     def conclude(self, category: str) -> str:
@@ -70,21 +70,21 @@ class Lister(Worthless, named="lists-all"):
         return conclusion(*_one_of_each(category), "")
 
 
-class Mute(Worthless, named="says-nothing"):
+class Mute(WorthlessProbe, named="says-nothing"):
     """Describes nothing, in a sentence that is true of every function."""
 
     def conclude(self, category: str) -> str:
         return conclusion(*NOTHING, self.code(category))
 
 
-class Anything(Worthless, named="names-everything"):
+class Anything(WorthlessProbe, named="names-everything"):
     """Says that all of it may be anything, so that nothing it could be asked is left out."""
 
     def conclude(self, category: str) -> str:
         return conclusion(*(ANYTHING if category == "numeric" else ALL), self.code(category))
 
 
-class Parrot(Worthless, named="parrot"):
+class Parrot(WorthlessProbe, named="parrot"):
     """Asks for the test points, and gives back what it saw there and nothing else."""
 
     def interpret(self, category: str, seen: Observations, asked: set[str], request: Request) -> str:
@@ -126,6 +126,6 @@ def words(text: str) -> set[str]:
     return set(re.findall(r"\w+", text.casefold()))
 
 
-def worthless() -> dict[str, Worthless]:
+def worthless() -> dict[str, WorthlessProbe]:
     """The robots whose interpretation tells nothing of any function, by id."""
     return by_id((Lister(), Mute(), Anything(), Parrot()))

@@ -28,14 +28,14 @@ WORDS = "Told by picking outputs: "
 """What the description of such a conclusion begins with; what was picked follows as JSON."""
 
 
-class Choice(Frozen):
+class QuizItem(Frozen):
     """A new text, and three outputs in an order drawn by seed; one of them is the function's."""
 
     text: str
     outputs: tuple[str, ...]
 
 
-def choices(function: FindFunction, seed: int, tried: Collection[str]) -> tuple[Choice, ...]:
+def choices(function: FindFunction, seed: int, tried: Collection[str]) -> tuple[QuizItem, ...]:
     """At most TEXTS choices over texts that were not tried, the same for the same seed."""
     rng = np.random.default_rng([seed, _STREAM])
     others = [generate("strings", _FIRST + 97 * seed + number) for number in range(OTHERS)]
@@ -45,7 +45,7 @@ def choices(function: FindFunction, seed: int, tried: Collection[str]) -> tuple[
         near = sorted(wrong, key=lambda given: -SequenceMatcher(None, given, output, autojunk=False).ratio())[:2]
         if text not in tried and len(near) == 2:
             mixed = [output, *near]
-            found.append(Choice(text=text, outputs=tuple(mixed[place] for place in rng.permutation(3))))
+            found.append(QuizItem(text=text, outputs=tuple(mixed[place] for place in rng.permutation(3))))
     return tuple(found[:TEXTS])
 
 

@@ -68,7 +68,7 @@ TOOL = "call_function"
 """The one tool of an agent that asks by tool calls."""
 
 
-class Command(NamedTuple):
+class ProbeCommand(NamedTuple):
     """A call the interpreter wants made. `error` is what it gets to read where the call cannot be made; then there are
     no `inputs`. `name` is None where the answer holds no command.
     """
@@ -87,7 +87,7 @@ class Parts(NamedTuple):
     for_evaluator: str
 
 
-def command(text: str, rules: Rules) -> Command:
+def command(text: str, rules: Rules) -> ProbeCommand:
     """The call that `text` asks for.
 
     Paper rules (collect_interpretations.py:40, 190-200): the first capitals with parentheses anywhere, even in prose;
@@ -108,24 +108,24 @@ _PAPER_NAMES = "PYTHON(function.py)"
 """A name is looked for in this text, so that a part of it is a command too."""
 
 
-def _paper_command(text: str) -> Command:
+def _paper_command(text: str) -> ProbeCommand:
     match = _PAPER_COMMAND.search(text)
     if match is None:
-        return Command(None)
+        return ProbeCommand(None)
     name, written = match[1], match[2]
     if name not in _PAPER_NAMES:
-        return Command(name, error=f"{name} is no command; the only one is PYTHON(file inputs)")
+        return ProbeCommand(name, error=f"{name} is no command; the only one is PYTHON(file inputs)")
     if "'''" in written or '"""' in written:
-        return Command(name, error="inputs must stand in double quotes")
+        return ProbeCommand(name, error="inputs must stand in double quotes")
     arguments = list(_PAPER_ARGUMENT.finditer(written))
     if any(one[2] for one in arguments):
-        return Command(name, error="inputs must stand in double quotes")
+        return ProbeCommand(name, error="inputs must stand in double quotes")
     words = shell_words(arguments[0][0]) if arguments else []
     if words is None:
-        return Command(name, error="a quote is not closed")
+        return ProbeCommand(name, error="a quote is not closed")
     # What is run is "python", then the first argument: a file that is not there gives nothing.
     runs = bool(words) and words[0].endswith(".py")
-    return Command(name, tuple(words[1:]) if runs else ())
+    return ProbeCommand(name, tuple(words[1:]) if runs else ())
 
 
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’"}
@@ -151,7 +151,7 @@ def _first_command(text: str) -> re.Match[str] | None:
     return _BEGUN.search(text) or _WRITTEN_OUT.search(text)
 
 
-def _repaired_command(text: str) -> Command:
+def _repaired_command(text: str) -> ProbeCommand:
     begun = _first_command(text)
     made_up = _INVENTED.search(text, begun.end()) if begun else None
     asked = text[: made_up.start()] if made_up else text
@@ -164,8 +164,8 @@ def _repaired_command(text: str) -> Command:
     if name is None:
         return _joined([tool_command(call) for call in _written_out(asked)])
     if not inputs:
-        return Command(name, error="the command names no input; write PYTHON(function.py input1 input2)")
-    return Command(name, tuple(inputs))
+        return ProbeCommand(name, error="the command names no input; write PYTHON(function.py input1 input2)")
+    return ProbeCommand(name, tuple(inputs))
 
 
 def _written_out(text: str) -> Iterator[ToolCall]:
@@ -180,31 +180,33 @@ def _written_out(text: str) -> Iterator[ToolCall]:
         yield ToolCall(id="", name=call["name"], arguments=json.dumps(arguments))
 
 
-def _joined(commands: list[Command]) -> Command:
+def _joined(commands: list[ProbeCommand]) -> ProbeCommand:
     """Several commands of one message as one; without any input, the first that is wrong."""
     inputs = tuple(text for command in commands for text in command.inputs)
     if inputs:
-        return Command(TOOL, inputs)
-    return commands[0] if commands else Command(None)
+        return ProbeCommand(TOOL, inputs)
+    return commands[0] if commands else ProbeCommand(None)
 
 
-def tool_command(call: ToolCall) -> Command:
+def tool_command(call: ToolCall) -> ProbeCommand:
     """The call of the function that a tool call asks for."""
     if call.name != TOOL:
-        return Command(call.name, error=f"there is no tool {call.name}; the only one is {TOOL}")
+        return ProbeCommand(call.name, error=f"there is no tool {call.name}; the only one is {TOOL}")
     try:
         arguments = json.loads(call.arguments)
     except (ValueError, RecursionError):
-        return Command(TOOL, error="the arguments of your call are not JSON")
+        return ProbeCommand(TOOL, error="the arguments of your call are not JSON")
     if isinstance(arguments, dict):
         only = next(iter(arguments.values())) if len(arguments) == 1 else None
         arguments = arguments.get("inputs", only)
     listed = _listed(arguments)
     if not listed:
-        return Command(TOOL, error='the call names no input; its arguments look like {"inputs": ["input1", "input2"]}')
+        return ProbeCommand(
+            TOOL, error='the call names no input; its arguments look like {"inputs": ["input1", "input2"]}'
+        )
     if wrong := [one for one in listed if not isinstance(one, str | int | float) or isinstance(one, bool)]:
-        return Command(TOOL, error=f"{json.dumps(wrong[0])} is no input: an input is a number or a text")
-    return Command(TOOL, tuple(storable(one) if isinstance(one, str) else json.dumps(one) for one in listed))
+        return ProbeCommand(TOOL, error=f"{json.dumps(wrong[0])} is no input: an input is a number or a text")
+    return ProbeCommand(TOOL, tuple(storable(one) if isinstance(one, str) else json.dumps(one) for one in listed))
 
 
 def _listed(inputs: Any) -> list[Any]:
@@ -288,12 +290,12 @@ _SHOWN = 6
 """Inputs that are named."""
 
 
-def in_words(commands: Sequence[Command]) -> str:
+def in_words(commands: Sequence[ProbeCommand]) -> str:
     """What was read, for a person: "3 inputs: 1, 2, 3", why a command cannot be run, or "no command"."""
     return "; ".join(_in_words(command) for command in commands)
 
 
-def _in_words(command: Command) -> str:
+def _in_words(command: ProbeCommand) -> str:
     if command.name is None:
         return "no command"
     if command.error:

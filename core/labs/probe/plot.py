@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import isfinite
 
-from ...scene import Curve, Interval, Mark, Plot, Point
+from ...scene import AxisInterval, Curve, Mark, Plot, Point
 from ...text.plurals import counted
 from ..base.declared import words_of
 from . import charts
-from .case_facts import Facts
+from .case_facts import CaseFacts
 from .functions.base import as_number
 from .functions.numeric import PROBED
 from .records import Ends
@@ -106,7 +106,7 @@ def _across(view: ProbeView, asked: Sequence[float]) -> Axis | None:
 
 
 def _curves(view: ProbeView) -> Iterator[Curve]:
-    truth, estimate, whose = view.truth, view.estimate, Facts(view).whose
+    truth, estimate, whose = view.truth, view.estimate, CaseFacts(view).whose
     if truth is None:
         return
     if estimate is not None:
@@ -149,28 +149,28 @@ def thinned(ys: Sequence[Number], most: int = MOST) -> list[int]:
     return sorted(kept)
 
 
-def _intervals(view: ProbeView, ends: Axis | None) -> Iterator[Interval]:
+def _intervals(view: ProbeView, ends: Axis | None) -> Iterator[AxisInterval]:
     yield from stretches(view)
-    facts = Facts(view)
+    facts = CaseFacts(view)
     for low, high in facts.unseen:
-        yield Interval(low=low, high=high, label=f"{facts.who} never looked here", kind="unseen")
+        yield AxisInterval(low=low, high=high, label=f"{facts.who} never looked here", kind="unseen")
     for interval in view.audit.claimed if view.audit else ():
         yield from _whole(interval, ends, f"Otherwise here, by {facts.whose.lower()} words", "claimed")
     if facts.corrupted is not None:
         yield from _whole(facts.corrupted, ends, "The values are replaced here", "replaced")
 
 
-def _whole(interval: Ends, ends: Axis | None, label: str, kind: str) -> Iterator[Interval]:
+def _whole(interval: Ends, ends: Axis | None, label: str, kind: str) -> Iterator[AxisInterval]:
     """An interval within the picture, whose open ends are those of the picture."""
     if ends is None:
         return
     low, high = (end if one is None else one for one, end in zip(interval, ends, strict=True))
     low, high = max(low, ends[0]), min(high, ends[1])
     if low <= high:
-        yield Interval.model_validate({"low": low, "high": high, "label": label, "kind": kind})
+        yield AxisInterval.model_validate({"low": low, "high": high, "label": label, "kind": kind})
 
 
-def stretches(view: ProbeView) -> list[Interval]:
+def stretches(view: ProbeView) -> list[AxisInterval]:
     """What came of each part of the tested range, from the lowest on."""
     xs = sorted(view.truth.x) if view.truth else []
     is_noise = judge(view).outcome == "within the noise"
@@ -180,13 +180,13 @@ def stretches(view: ProbeView) -> list[Interval]:
         None: "set aside",
     }
     ends = [len(xs) * part // STRETCHES for part in range(STRETCHES + 1)]
-    facts = Facts(view)
+    facts = CaseFacts(view)
     held = facts.by_stretch(STRETCHES)
     if not any(given is not None for given in facts.given):
         # Code that gives nothing anywhere was not held against the function.
         held = [None] * STRETCHES
     return [
-        Interval(low=xs[low], high=xs[high - 1], label=STRETCH[marks[one]], mark=marks[one])
+        AxisInterval(low=xs[low], high=xs[high - 1], label=STRETCH[marks[one]], mark=marks[one])
         for one, (low, high) in zip(held, pairwise(ends), strict=True)
         if low < high
     ]

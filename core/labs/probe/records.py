@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from ...events import Frozen, Rules
-from ...rulesets import ByRules, Flat, ReadBy
+from ...rulesets import FlatRecord, HasRulesets, PerRuleset
 from .functions.entities import LEAST, all_right
 
 
@@ -68,7 +68,7 @@ class Fidelity(Frozen):
         return self.all_right is not None and self.all_right < LEAST
 
 
-class Exchange(Flat):
+class Exchange(FlatRecord):
     """One round of an agent: what it asked for, what it got to read (`told`), and what it made up."""
 
     round: int
@@ -81,7 +81,7 @@ class Exchange(Flat):
     """Outputs that the answer gives for calls it has not made yet."""
     tools: bool = False
     """Whether it was offered the function as a tool."""
-    read: ByRules[str] = ByRules.both("")
+    read: PerRuleset[str] = PerRuleset.both("")
     """What either rules read in the message: "3 inputs: 1, 2, 3", "a conclusion", "no command", or why none can be run.
     """
     description: str = ""
@@ -92,7 +92,7 @@ Ends = tuple[float | None, float | None]
 """The two ends of an interval; None is an open one."""
 
 
-class Interpretation(Flat):
+class Interpretation(FlatRecord):
     """The three parts of the final answer. `call` leads to the raw text; None where no model wrote it.
 
     `told` is what an evaluator reads.
@@ -100,10 +100,10 @@ class Interpretation(Flat):
 
     interpreter: str
     call: str | None = None
-    description: ByRules[str]
-    domain: ByRules[str] = ByRules.both("")
-    code: ByRules[str] = ByRules.both("")
-    told: ByRules[str] = ByRules.both("")
+    description: PerRuleset[str]
+    domain: PerRuleset[str] = PerRuleset.both("")
+    code: PerRuleset[str] = PerRuleset.both("")
+    told: PerRuleset[str] = PerRuleset.both("")
     interval: Ends | None = None
     """The interval that a person gave in two numbers, beside the words."""
 
@@ -124,7 +124,7 @@ class Submission(Frozen):
     """Where it behaves otherwise, in two numbers; None where they were not given."""
 
 
-class Estimate(Flat, ReadBy[tuple[float | None, ...]]):
+class Estimate(FlatRecord, HasRulesets[tuple[float | None, ...]]):
     """What the interpretation's code gives on the test points, by either rules' reading of code and function.
 
     Numbers that are no finite real ones are None; `trouble` says why there are no values at all.
@@ -132,14 +132,14 @@ class Estimate(Flat, ReadBy[tuple[float | None, ...]]):
 
     paper: tuple[float | None, ...] = ()
     repaired: tuple[float | None, ...] = ()
-    trouble: ByRules[str] = ByRules.both("")
+    trouble: PerRuleset[str] = PerRuleset.both("")
 
 
 Number = float | tuple[float, float] | None
 """A number as it is journaled: a complex one as its two parts, one that is not finite as None."""
 
 
-class Observed(Flat, ReadBy[tuple[Number, ...]]):
+class Observed(FlatRecord, HasRulesets[tuple[Number, ...]]):
     """What the figures of a numeric function rest on beside `Estimate`, so that each can be computed again.
 
     `y`: the observations at the test points, `expected` the same without noise and corruption, where the function has
@@ -154,11 +154,11 @@ class Observed(Flat, ReadBy[tuple[Number, ...]]):
     repaired: tuple[Number, ...] = ()
     held_out_x: tuple[float, ...] = ()
     held_out_y: tuple[Number, ...] = ()
-    held_out: ByRules[tuple[Number, ...]] = ByRules.both(())
-    floor: ByRules[tuple[float | None, ...]] = ByRules.both(())
+    held_out: PerRuleset[tuple[Number, ...]] = PerRuleset.both(())
+    floor: PerRuleset[tuple[float | None, ...]] = PerRuleset.both(())
 
 
-class Checked(Frozen, ReadBy[tuple[Number | str, ...]]):
+class Checked(Frozen, HasRulesets[tuple[Number | str, ...]]):
     """What code that passes the test gives elsewhere: at points that nobody probed, and for the inputs that the
     interpreter probed itself (`seen`: what it was given there). One place an input. Texts that nobody probed are in
     `Prediction`.
@@ -182,15 +182,15 @@ class Redrawn(Frozen):
     outputs: tuple[tuple[str | None, ...], ...]
 
 
-class Claims(Flat):
+class Claims(FlatRecord):
     """What either rules find in the words: intervals that behave otherwise (None for an open end), the kind of noise,
     and the parts of the function that are named and left out; no parts where they are not asked for.
     """
 
-    intervals: ByRules[tuple[Ends, ...]] = ByRules.both(())
-    noise: ByRules[str | None] = ByRules.both(None)
-    named: ByRules[tuple[str, ...]] = ByRules.both(())
-    left_out: ByRules[tuple[str, ...]] = ByRules.both(())
+    intervals: PerRuleset[tuple[Ends, ...]] = PerRuleset.both(())
+    noise: PerRuleset[str | None] = PerRuleset.both(None)
+    named: PerRuleset[tuple[str, ...]] = PerRuleset.both(())
+    left_out: PerRuleset[tuple[str, ...]] = PerRuleset.both(())
     noises_repaired: tuple[str, ...] | None = None
     """Every kind of noise that is named; None in older journals, which kept the first alone."""
     overlap_of_all: float = 0.0
@@ -201,7 +201,7 @@ class Claims(Flat):
     """How many parts there are to be named."""
 
 
-class Prediction(Frozen, ReadBy[str | None]):
+class Prediction(Frozen, HasRulesets[str | None]):
     """One text on which the interpretation's code is compared with the function."""
 
     kind: Literal["test", "held out"]
@@ -228,7 +228,7 @@ TELL_NOTHING = ("nothing", "anything", "everything", "seen")
 """Descriptions that are worth nothing, which a good one has to beat. `seen`: the outputs that the interpreter saw."""
 
 
-class UnitTest(Frozen, ReadBy[bool | None]):
+class UnitTest(Frozen, HasRulesets[bool | None]):
     """One triplet put to the evaluator. Examples count from 1. `about`: the interpretation, the same as paper rules
     read it where that is another text, the true description, or one of those that are worth nothing.
 

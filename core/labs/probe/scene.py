@@ -13,7 +13,7 @@ from . import fidelity
 from .box import item
 from .budget_text import budget, refusal
 from .cards import cards
-from .case_facts import Facts
+from .case_facts import CaseFacts
 from .ending import differs, verdict_of
 from .functions.numeric import interval
 from .plot import plot_of
@@ -219,7 +219,7 @@ def _most_telling(made: Scene) -> int | None:
 
 def _parted(found: tuple[Card, ...], view: ProbeView) -> list[Card]:
     """A point where code and function agree, and the one where they are farthest apart."""
-    worst = Facts(view).worst
+    worst = CaseFacts(view).worst
     about = "" if worst is None else f"x = {worst[0]:g}"
     kept = [card for card in found if card.mark == "kept"]
     apart = sorted(

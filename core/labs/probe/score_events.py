@@ -15,7 +15,7 @@ HELD_OUT = 11
 """The stream of random numbers of the inputs that nobody probed."""
 
 
-class Entry(NamedTuple):
+class ScoreRecord(NamedTuple):
     """A record to be kept."""
 
     item: str
@@ -28,7 +28,7 @@ class NoCode(NamedTuple):
     why: str
 
 
-Outcome = Figure | Entry | NoCode
+Outcome = Figure | ScoreRecord | NoCode
 
 
 def is_judged(read: Interpretation, rules: Rules) -> bool:

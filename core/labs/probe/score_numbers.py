@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...events import Rules
-from ...rulesets import RULES, ByRules
+from ...rulesets import RULES, PerRuleset
 from ...sandbox import sandbox
 from ...sandbox.unsupported import not_runnable
 from ...score import Figure, Score, undefined
@@ -20,7 +20,7 @@ from .functions.base import FindFunction, Value, as_number
 from .functions.numeric import GRID, NumericFunction
 from .functions.own import PairsFunction
 from .records import Checked, Estimate, Interpretation, Number, Observed
-from .score_events import HELD_OUT, NOTHING, Entry, NoCode, Outcome, is_judged, share
+from .score_events import HELD_OUT, NOTHING, NoCode, Outcome, ScoreRecord, is_judged, share
 from .tasks import ProbeSpec
 
 _SPREAD = 64
@@ -80,8 +80,8 @@ class _CodeValues(NamedTuple):
 def of_numbers(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpretation) -> Iterator[Outcome]:
     """NMSE and success, noise floor, interval overlap, noise identification, held-out error."""
     truth = _truth_at(spec, box, function)
-    floors = ByRules.of(lambda rules: _floor(spec, function, truth.observed, rules))
-    by_code = ByRules.of(lambda rules: _run_code(truth, read, rules))
+    floors = PerRuleset.of(lambda rules: _floor(spec, function, truth.observed, rules))
+    by_code = PerRuleset.of(lambda rules: _run_code(truth, read, rules))
     for rules in RULES:
         draws = floors[rules]
         reason = "a relative error is undefined for this function" if draws else "unknown for random code of your own"
@@ -92,12 +92,12 @@ def of_numbers(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpre
     estimate = Estimate(
         paper=tuple(map(real, by_code.paper.given)),
         repaired=tuple(map(real, by_code.repaired.given)),
-        trouble=ByRules.of(lambda rules: by_code[rules].trouble or by_code[rules].trouble_apart),
+        trouble=PerRuleset.of(lambda rules: by_code[rules].trouble or by_code[rules].trouble_apart),
     )
     why = estimate.trouble.repaired
     if is_judged(read, "repaired") and why and all(value is None for value in estimate.repaired):
         yield NoCode(why)
-    yield Entry("estimate", estimate)
+    yield ScoreRecord("estimate", estimate)
     observed = Observed(
         y=_numbers(truth.observed),
         expected=_numbers(truth.expected),
@@ -105,10 +105,10 @@ def of_numbers(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpre
         repaired=_complex_ones(by_code.repaired.given),
         held_out_x=tuple(truth.apart),
         held_out_y=_numbers(truth.observed_apart),
-        held_out=ByRules.of(lambda rules: _numbers(by_code[rules].apart)),
+        held_out=PerRuleset.of(lambda rules: _numbers(by_code[rules].apart)),
         floor=floors,
     )
-    yield Entry("observed", observed)
+    yield ScoreRecord("observed", observed)
     if passed := [rules for rules in RULES if _passes(truth, by_code[rules], floors[rules], rules)]:
         yield from _checked(box, function, truth, by_code, read, passed, spec.seed)
 
@@ -126,7 +126,7 @@ def _checked(
     box: Box,
     function: FindFunction,
     truth: _Truth,
-    by_code: ByRules[_CodeValues],
+    by_code: PerRuleset[_CodeValues],
     read: Interpretation,
     passed: Sequence[Rules],
     seed: int,
@@ -150,7 +150,7 @@ def _checked(
         for rules in passed
     }
     n = len(truth.apart)
-    yield Entry(
+    yield ScoreRecord(
         "checked",
         Checked(
             inputs=tuple(f"{x:.10g}" for x in points),

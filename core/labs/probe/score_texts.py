@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ...events import Rules
-from ...rulesets import RULES, ByRules
+from ...rulesets import RULES, PerRuleset
 from ...sandbox import sandbox
 from ...sandbox.unsupported import not_runnable
 from ...score import Figure, Score, undefined
@@ -21,7 +21,7 @@ from .functions.base import FindFunction, Value
 from .functions.own import PairsFunction
 from .functions.strings import StringFunction
 from .records import Checked, Interpretation, Prediction, Redrawn
-from .score_events import HELD_OUT, NOTHING, Entry, NoCode, Outcome, is_judged
+from .score_events import HELD_OUT, NOTHING, NoCode, Outcome, ScoreRecord, is_judged
 from .tasks import ProbeSpec
 
 _DRAWS = 20
@@ -53,8 +53,8 @@ def of_texts(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpreta
     tests = list(_texts_of_test(spec, function))
     texts = [*tests, *_unprobed(box, function, rng)]
     inputs = [text.input for text in texts]
-    results = ByRules.of(lambda rules: sandbox.evaluate(read.code[rules], inputs, rules=rules))
-    tried = ByRules.of(lambda rules: list(map(_Tried, texts, results[rules].values, results[rules].errors)))
+    results = PerRuleset.of(lambda rules: sandbox.evaluate(read.code[rules], inputs, rules=rules))
+    tried = PerRuleset.of(lambda rules: list(map(_Tried, texts, results[rules].values, results[rules].errors)))
     yield from _predictions(tried, read, len(tests))
     for rules in RULES:
         yield from _matches(tried[rules], results[rules].error, read, rules)
@@ -68,10 +68,10 @@ def of_texts(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpreta
         yield from _redrawn(function, tests, rng)
 
 
-def _checked(calls: Sequence[tuple[str, str]], read: Interpretation) -> Entry:
+def _checked(calls: Sequence[tuple[str, str]], read: Interpretation) -> ScoreRecord:
     """What the code gives for the texts that the interpreter probed itself."""
     inputs, outputs = zip(*calls, strict=True)
-    given = ByRules.of(lambda rules: sandbox.evaluate(read.code[rules], list(inputs), rules=rules).values)
+    given = PerRuleset.of(lambda rules: sandbox.evaluate(read.code[rules], list(inputs), rules=rules).values)
     checked = Checked(
         inputs=inputs,
         probed=(True,) * len(calls),
@@ -81,7 +81,7 @@ def _checked(calls: Sequence[tuple[str, str]], read: Interpretation) -> Entry:
         paper=tuple(map(_text, given.paper)),
         repaired=tuple(map(_text, given.repaired)),
     )
-    return Entry("checked", checked)
+    return ScoreRecord("checked", checked)
 
 
 def _texts_of_test(spec: ProbeSpec, function: FindFunction) -> Iterator[_Text]:
@@ -106,7 +106,7 @@ def _unprobed(box: Box, function: FindFunction, rng: np.random.Generator) -> Ite
             yield _Text("held out", text, output)
 
 
-def _predictions(tried: ByRules[list[_Tried]], read: Interpretation, tests: int) -> Iterator[Entry]:
+def _predictions(tried: PerRuleset[list[_Tried]], read: Interpretation, tests: int) -> Iterator[ScoreRecord]:
     """One record a text; those of a kind are counted from 1."""
     for place, (paper, repaired) in enumerate(zip(tried.paper, tried.repaired, strict=True), start=1):
         text = paper.text
@@ -122,7 +122,7 @@ def _predictions(tried: ByRules[list[_Tried]], read: Interpretation, tests: int)
             misrecorded=text.misrecorded,
         )
         number = place if text.kind == "test" else place - tests
-        yield Entry(f"{text.kind.replace(' ', '-')}-{number:02}", prediction)
+        yield ScoreRecord(f"{text.kind.replace(' ', '-')}-{number:02}", prediction)
 
 
 def _matches(tried: Sequence[_Tried], error: str | None, read: Interpretation, rules: Rules) -> Iterator[Figure]:
@@ -167,7 +167,7 @@ def _counts(text: _Text, rules: Rules) -> bool:
 def _redrawn(function: FindFunction, tests: Sequence[_Text], rng: np.random.Generator) -> Iterator[Outcome]:
     """How far a random function agrees with its own outputs when it is drawn again: no code can do better."""
     draws = [function.outputs([text.input for text in tests], rng) for _ in range(_DRAWS)]
-    yield Entry("redrawn", Redrawn(outputs=tuple(tuple(map(_text, outputs)) for outputs in draws)))
+    yield ScoreRecord("redrawn", Redrawn(outputs=tuple(tuple(map(_text, outputs)) for outputs in draws)))
     agrees = [output == text.truth for outputs in draws for output, text in zip(outputs, tests, strict=True)]
     for rules in RULES:
         yield Figure("exact_match_ceiling", rules, Score(float(np.mean(agrees)), len(tests), len(tests)))

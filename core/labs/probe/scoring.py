@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from ...events import Rules
-from ...rulesets import RULES, ByRules
-from ...runs.context import Run
+from ...rulesets import RULES, PerRuleset
+from ...runs.context import CaseContext
 from ...runs.fairness import beside
 from ...sandbox.unsupported import NOT_RUNNABLE, cause, not_runnable
 from ...score import Figure, Score, undefined
@@ -26,7 +26,7 @@ from .functions.own import CodeFunction
 from .functions.relations import RelationFunction
 from .functions.strings import StringFunction
 from .records import Audit, Claims, Ends, Exchange, Interpretation, Truth
-from .score_events import Entry, NoCode, Outcome, share
+from .score_events import NoCode, Outcome, ScoreRecord, share
 from .score_numbers import grid, intervals, of_numbers, probed, values
 from .score_texts import of_texts
 from .tasks import ProbeSpec
@@ -36,7 +36,7 @@ _NAMED = 24
 """So many inputs of a list are named."""
 
 
-async def score(spec: ProbeSpec, run: Run, box: Box, function: FindFunction, read: Interpretation) -> None:
+async def score(spec: ProbeSpec, run: CaseContext, box: Box, function: FindFunction, read: Interpretation) -> None:
     """Publish every figure of the function's category; the truth comes last."""
     if spec.category == "numeric":
         await _publish(spec, run, lambda: of_numbers(spec, box, function, read))
@@ -49,18 +49,18 @@ async def score(spec: ProbeSpec, run: Run, box: Box, function: FindFunction, rea
     def last() -> Iterator[Outcome]:
         yield from _described(function, read)
         yield from _audit(box, function, read, rounds, known=spec.interpreter != "given")
-        yield Entry("truth", _truth(spec, function))
+        yield ScoreRecord("truth", _truth(spec, function))
 
     await _publish(spec, run, last)
 
 
-async def _publish(spec: ProbeSpec, run: Run, outcomes: Callable[[], Iterator[Outcome]]) -> None:
+async def _publish(spec: ProbeSpec, run: CaseContext, outcomes: Callable[[], Iterator[Outcome]]) -> None:
     """Compute in a thread, for programs run and curves are drawn; publish from here, for a run has many cases."""
     for outcome in await beside(lambda: list(outcomes())):
         match outcome:
             case Figure(metric, rules, score, item):
                 run.score(metric, json_answers.score_of(spec, score, rules), rules, item)
-            case Entry(item, record):
+            case ScoreRecord(item, record):
                 run.record(record, item, trial=trial_of(item))
             case NoCode(why):
                 reason = NOT_RUNNABLE if not_runnable(why) else "code cannot be run"
@@ -73,16 +73,16 @@ def _described(function: FindFunction, read: Interpretation) -> Iterator[Outcome
         return
     # A domain says of which texts something holds ("upper and lower case"), not what is done to them.
     words = read.told if isinstance(function, NumericFunction) else read.description
-    parts = ByRules.of(lambda rules: component_mentions.components_identified(function, words[rules], rules))
-    unasked = ByRules.of(lambda rules: _why_no_parts(function, read, rules))
+    parts = PerRuleset.of(lambda rules: component_mentions.components_identified(function, words[rules], rules))
+    unasked = PerRuleset.of(lambda rules: _why_no_parts(function, read, rules))
     for rules in RULES:
         yield Figure("components_identified", rules, _of_parts(parts[rules], unasked[rules]))
     of_noise: dict[str, object] = {}
     if isinstance(function, NumericFunction):
         kinds = component_mentions.noise_told(read.told.repaired).kinds
         of_noise = {
-            "intervals": ByRules.of(lambda rules: _ends(intervals(function, read, rules))),
-            "noise": ByRules(
+            "intervals": PerRuleset.of(lambda rules: _ends(intervals(function, read, rules))),
+            "noise": PerRuleset(
                 paper=component_mentions.claimed_noise(read.told.paper), repaired=kinds[0] if len(kinds) == 1 else None
             ),
             "noises_repaired": kinds,
@@ -90,14 +90,14 @@ def _described(function: FindFunction, read: Interpretation) -> Iterator[Outcome
         }
     claims = Claims.model_validate(
         {
-            "named": ByRules.of(lambda rules: () if unasked[rules] else parts[rules].present),
-            "left_out": ByRules.of(lambda rules: () if unasked[rules] else parts[rules].absent),
+            "named": PerRuleset.of(lambda rules: () if unasked[rules] else parts[rules].present),
+            "left_out": PerRuleset.of(lambda rules: () if unasked[rules] else parts[rules].absent),
             "wrong_repaired": () if unasked.repaired else parts.repaired.wrong,
             "kinds_repaired": 0 if unasked.repaired else parts.repaired.kinds,
             **of_noise,
         }
     )
-    yield Entry("claims", claims)
+    yield ScoreRecord("claims", claims)
 
 
 def _why_no_parts(function: NumericFunction | StringFunction, read: Interpretation, rules: Rules) -> str:
@@ -126,7 +126,7 @@ def _audit(
     """
     made = [audit.Observation(probe.input, probe.output) for probe in box.probes]
     text = f"{read.description.repaired}\n{read.domain.repaired}"
-    evidence = audit.evidence(text, made) if known else audit.Evidence((), (), ())
+    evidence = audit.evidence(text, made) if known else audit.QuotedPairs((), (), ())
     unknown = "" if known else "its calls were made elsewhere and are not known"
     covered = gap = in_corruption = None
     if isinstance(function, NumericFunction | CodeFunction) and function.category == "numeric":
@@ -145,7 +145,7 @@ def _audit(
         in_corruption=in_corruption,
         claimed=_ends(intervals(function, read, "repaired")),
     )
-    yield Entry("audit", record)
+    yield ScoreRecord("audit", record)
     quoted = sum(map(len, evidence))
     supported = len(evidence.supported) / quoted if quoted else None
     for rules in RULES:

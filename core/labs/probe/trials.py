@@ -12,7 +12,7 @@ from ..base.cases import Reading, Trial
 from ..base.declared import Means, words_of
 from . import evaluate
 from .case_data import Findings
-from .case_facts import Facts
+from .case_facts import CaseFacts
 from .records import Prediction, UnitTest
 
 GRID = "grid"
@@ -101,7 +101,7 @@ def _texts(case: Findings) -> Iterator[tuple[str, Trial]]:
                     gone = {"outcome": "not tested", "reason": "the paper's test gave up before it"}
                 paper = paper.model_copy(update={**gone, "counts": place == stopped})
             repaired = _text(one, "repaired")
-            if not Facts(case).concluded:
+            if not CaseFacts(case).concluded:
                 repaired = repaired.model_copy(update={"outcome": "not tested", "counts": False, "reason": one.error})
             yield item, Trial(about=one.input, paper=paper, repaired=repaired)
 
@@ -133,7 +133,7 @@ def _units(case: Findings) -> Iterator[tuple[str, Trial]]:
     cut = {drop.item: drop.detail for drop in case.log.drops if drop.reason == CUT}
     for item, test in paper.items() if not tests else ():
         # Only the original parser reads a description that was cut.
-        unread = Reading(outcome=CUT, counts=False, reason=Facts(case).cut)
+        unread = Reading(outcome=CUT, counts=False, reason=CaseFacts(case).cut)
         alone = Trial(about=" | ".join(test.options), paper=_unit(test, "paper"), repaired=unread)
         yield item, alone.model_copy(update={"calls": (test.call,)}) if test.call else alone
     for item, one in tests.items():

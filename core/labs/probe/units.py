@@ -16,7 +16,7 @@ from ...events import CallFailed
 from ...parsers import fields
 from ...parsers.cut import REASON as CUT
 from ...rulesets import RULES
-from ...runs.context import Run
+from ...runs.context import CaseContext
 from ...score import Score, undefined
 from ...statistics import wilson
 from ...text.embed import NoEncoder, encoder, likeness
@@ -68,7 +68,7 @@ def everything(category: str) -> tuple[str, str]:
     return f"It answers, {'; '.join(f'of {first} {second}' for first, second in relations())}.", "Any input."
 
 
-def outputs_seen(run: Run) -> str:
+def outputs_seen(run: CaseContext) -> str:
     """A description that lists the outputs which the interpreter saw, and says nothing of what leads to them; empty
     where it saw none.
     """
@@ -104,7 +104,7 @@ def triplets(spec: ProbeSpec, function: FindFunction) -> tuple[Triplet, ...]:
     raise ValueError("pairs that were typed in leave nothing to test with")
 
 
-async def run_tests(spec: ProbeSpec, run: Run, function: FindFunction, read: Interpretation) -> None:
+async def run_tests(spec: ProbeSpec, run: CaseContext, function: FindFunction, read: Interpretation) -> None:
     """Publish `unit_test`, and `unit_test_ceiling`: what the same evaluator makes of the true description.
 
     Raises CallFailed where every call of the evaluator failed, and there is nothing else to judge by.
@@ -153,13 +153,13 @@ async def run_tests(spec: ProbeSpec, run: Run, function: FindFunction, read: Int
     _score(spec, run, judged, len(tests))
 
 
-def _was_cut(run: Run) -> bool:
+def _was_cut(run: CaseContext) -> bool:
     """Whether the conclusion was cut: then only the original parser reads a description in it."""
     place = run.session.state.places.get(run.case)
     return place is not None and any(drop.reason == CUT and not drop.item for drop in place.drops)
 
 
-def _without(spec: ProbeSpec, run: Run, metrics: Iterable[str], score: Score) -> None:
+def _without(spec: ProbeSpec, run: CaseContext, metrics: Iterable[str], score: Score) -> None:
     """Publish `metrics` as undefined by either rules."""
     for rules in RULES:
         for metric in metrics:
@@ -172,7 +172,7 @@ def _words(text: str) -> list[str]:
 
 
 async def _by_model(
-    spec: ProbeSpec, run: Run, tests: Sequence[Triplet], texts: dict[About, str]
+    spec: ProbeSpec, run: CaseContext, tests: Sequence[Triplet], texts: dict[About, str]
 ) -> dict[str, UnitTest]:
     """One call a triplet and description. A call that fails drops its triplet; raises CallFailed where all fail."""
     failures: list[CallFailed] = []
@@ -266,7 +266,7 @@ def shown(triplet: Triplet) -> tuple[str, ...]:
     return tuple(SHOWN.join(option) for option in triplet.options)
 
 
-def _score(spec: ProbeSpec, run: Run, judged: dict[str, UnitTest], of: int) -> None:
+def _score(spec: ProbeSpec, run: CaseContext, judged: dict[str, UnitTest], of: int) -> None:
     for about, metric in _METRICS.items():
         for rules in RULES:
             read = "paper" if rules == "paper" and about == "interpretation" else about

@@ -14,7 +14,7 @@ from ...statistics import LEVEL, MARGIN
 from ...text.plurals import counted
 from ..base.declared import Means
 from .case_data import Findings
-from .case_facts import CHANCE, Facts
+from .case_facts import CHANCE, CaseFacts
 from .evaluate import SUCCESS, ZERO
 from .functions.numeric import interval
 
@@ -44,19 +44,19 @@ OUTCOMES: dict[str, Means] = {
 """What the outcomes of cases and trials mean for the explanation."""
 
 
-class Judgement(NamedTuple):
+class CaseJudgement(NamedTuple):
     """What came of a case: one word, and a sentence or two for someone who has never heard of the method."""
 
     outcome: Outcome
     sentence: str
 
 
-def judge(case: Findings, rules: Rules = "repaired") -> Judgement:
+def judge(case: Findings, rules: Rules = "repaired") -> CaseJudgement:
     """Word and sentence rest on the same conditions, so that a list and the case itself never disagree."""
-    return judged(Facts(case, rules))
+    return judged(CaseFacts(case, rules))
 
 
-def judged(facts: Facts) -> Judgement:
+def judged(facts: CaseFacts) -> CaseJudgement:
     """The same, from facts that are there already."""
     case = facts.case
     if case.spec is None or case.score(case.headline, facts.rules) is None:
@@ -72,7 +72,7 @@ def verdict(case: Findings, rules: Rules = "repaired") -> str:
     return judge(case, rules).sentence
 
 
-def solved(facts: Facts) -> bool:
+def solved(facts: CaseFacts) -> bool:
     """Whether the leading figure is all that can be had: then what the checks do not find may well not be there."""
     return judged(facts).outcome in ("found", "within the noise")
 
@@ -80,34 +80,34 @@ def solved(facts: Facts) -> bool:
 # Not judged
 
 
-def _unfinished(f: Facts) -> Judgement:
+def _unfinished(f: CaseFacts) -> CaseJudgement:
     if f.case.log.status == "failed":
-        return Judgement("failed", "The run stopped before there was anything to judge.")
+        return CaseJudgement("failed", "The run stopped before there was anything to judge.")
     if f.lost:
-        return Judgement("failed", f"There is nothing to judge: {f.lost}")
+        return CaseJudgement("failed", f"There is nothing to judge: {f.lost}")
     if f.case.log.status == "cancelled":
-        return Judgement("waiting", "The run was stopped before there was anything to judge.")
-    return Judgement("waiting", "Not judged yet.")
+        return CaseJudgement("waiting", "The run was stopped before there was anything to judge.")
+    return CaseJudgement("waiting", "Not judged yet.")
 
 
-def _not_judged(f: Facts) -> Judgement | None:
+def _not_judged(f: CaseFacts) -> CaseJudgement | None:
     """Why the figure that decides says nothing; None where it does."""
     if f.rules == "paper" and f.case.spec is not None and f.case.spec.answers == "schema":
-        return Judgement("not tested", f"By paper rules nothing can be tested: {fields.NO_PAPER_FIGURE}.")
+        return CaseJudgement("not tested", f"By paper rules nothing can be tested: {fields.NO_PAPER_FIGURE}.")
     if not f.concluded:
         lacks = "gave no conclusion in the form that was asked for, so there is nothing to hold against the truth."
         if f.cut:
-            return Judgement("cut", f"The conclusion was {f.cut}, so there is nothing to judge. Allow more tokens.")
-        return Judgement("not answered", f"{f.who} {lacks}")
+            return CaseJudgement("cut", f"The conclusion was {f.cut}, so there is nothing to judge. Allow more tokens.")
+        return CaseJudgement("not answered", f"{f.who} {lacks}")
     if f.lacking:
         number, of = f.not_run
         where = f"at {number} of {of} test points" if f.is_numeric else f"on {number} of {of} test texts"
         wants = f"it wants what Python has and our sandbox has not ({f.lacking}). Whether it is right is not known."
-        return Judgement("not runnable here", f"{f.whose} code could not be run here {where}: {wants}")
+        return CaseJudgement("not runnable here", f"{f.whose} code could not be run here {where}: {wants}")
     return None
 
 
-def _left_out(f: Facts) -> str:
+def _left_out(f: CaseFacts) -> str:
     """Of test texts on which the code could not be run, where others count."""
     number, of = f.not_run
     if f.is_numeric or f.lacking or not number or not f.is_scored:
@@ -118,14 +118,14 @@ def _left_out(f: Facts) -> str:
 # Numbers
 
 
-def _of_numbers(f: Facts) -> Judgement:
+def _of_numbers(f: CaseFacts) -> CaseJudgement:
     not_found = f"{f.who} did not find the function"
     if f.error is not None:
         return _by_error(f, not_found)
     # The error may be undefined for the function's sake, and then nobody missed anything.
     of_the_function = f.rules == "paper" and f.reason("nmse").startswith("the function is")
     if f.value("nmse_success") is None or of_the_function:
-        return Judgement("not tested", f"This function cannot be scored by a relative error: {f.reason('nmse')}.")
+        return CaseJudgement("not tested", f"This function cannot be scored by a relative error: {f.reason('nmse')}.")
     if f.reason("nmse").startswith(ZERO):
         why = "it is zero on all test points, and the code gives something else"
     elif 0 < f.without_number < len(f.points):
@@ -134,25 +134,25 @@ def _of_numbers(f: Facts) -> Judgement:
         why = "the code's error is too large to be computed"
     else:
         untested = "gave no code that can be run on the test points, so the description could not be tested by it."
-        return Judgement("not tested", f"{f.who} {untested}")
-    return Judgement("missed", f"{not_found}: {why}.")
+        return CaseJudgement("not tested", f"{f.who} {untested}")
+    return CaseJudgement("missed", f"{not_found}: {why}.")
 
 
-def _by_error(f: Facts, not_found: str) -> Judgement:
+def _by_error(f: CaseFacts, not_found: str) -> CaseJudgement:
     agreed, of, _ = f.agreement
     beyond = (f.floor or 0) >= SUCCESS
     if f.agreement.is_whole:
         points = f"all {of} test points{' where it has any' if of < f.test_points else ''}"
         within = f"the code gives its value at {points}, {f.agreement.within}"
-        return _everywhere(f, within, Judgement("found", f"{f.who} found the function: {within}."))
+        return _everywhere(f, within, CaseJudgement("found", f"{f.who} found the function: {within}."))
     if f.is_drowned:
         untold = "The function cannot be told from its noise: zero everywhere would be as good as the noise allows."
         adds = f"{f.whose} code adds {f.excess:.1g} to the noise's own error of {f.floor:.2g}."
-        return Judgement("not tested", f"{untold} {adds}")
+        return CaseJudgement("not tested", f"{untold} {adds}")
     if f.as_good_as_the_noise_allows:
         adds = f"the noise alone makes an error of {f.floor:.2g}, and the code adds {f.excess:.1g} to it."
         more = f" No code could get below the limit of {SUCCESS:g}." if beyond else ""
-        judgement = Judgement("within the noise", f"{f.whose} code is as good as the noise allows: {adds}{more}")
+        judgement = CaseJudgement("within the noise", f"{f.whose} code is as good as the noise allows: {adds}{more}")
         return _everywhere(f, "at the test points the code is as good as the noise allows", judgement)
     error = f"the code's error is {_share(f.error)}"
     if f.excess is not None:
@@ -162,15 +162,15 @@ def _by_error(f: Facts, not_found: str) -> Judgement:
     if f.off < SUCCESS and f.is_right_elsewhere:
         assert f.corrupted is not None
         right = f"{f.who} {'were' if f.who == 'You' else 'was'} right everywhere but {interval(*f.corrupted)}"
-        return Judgement("close", f"{right}, where the values are replaced.")
+        return CaseJudgement("close", f"{right}, where the values are replaced.")
     if f.off < SUCCESS:
         more = "" if f.excess is not None else f", and it gives the function's value at {agreed} of {of} test points"
-        return Judgement("close", f"{f.who} came close: {error}{more}.")
+        return CaseJudgement("close", f"{f.who} came close: {error}{more}.")
     more = f" The noise alone is larger than the limit of {SUCCESS:g}: nobody could get below it." if beyond else ""
-    return Judgement("missed", f"{not_found}: {error}.{more}")
+    return CaseJudgement("missed", f"{not_found}: {error}.{more}")
 
 
-def _everywhere(f: Facts, there: str, found: Judgement | None) -> Judgement:
+def _everywhere(f: CaseFacts, there: str, found: CaseJudgement | None) -> CaseJudgement:
     """The judgement of code that passes the test, unless it is wrong elsewhere: where nobody looked, or for inputs that
     the interpreter probed itself. `there`: how good it is on the test; `found`: what it is if it is right everywhere.
     """
@@ -183,11 +183,11 @@ def _everywhere(f: Facts, there: str, found: Judgement | None) -> Judgement:
         return found
     but = f"{there}, but {' and '.join(wrong)}."
     if f.fails_where_nobody_looked or 2 * len(f.contradicted) >= made > 0:
-        return Judgement("missed", f"{f.who} did not find the function: {but}")
-    return Judgement("close", f"{f.who} came close: {but}")
+        return CaseJudgement("missed", f"{f.who} did not find the function: {but}")
+    return CaseJudgement("close", f"{f.who} came close: {but}")
 
 
-def _where_nobody_looked(f: Facts) -> str:
+def _where_nobody_looked(f: CaseFacts) -> str:
     if not f.is_numeric:
         texts = [one for one in f.case.predictions.values() if one.kind == "held out"]
         wrong = sum(one[f.rules] != one.truth for one in texts)
@@ -211,18 +211,18 @@ def _share(error: float | None) -> str:
 # Texts
 
 
-def _of_texts(f: Facts) -> Judgement:
+def _of_texts(f: CaseFacts) -> CaseJudgement:
     if not f.is_scored:
-        return Judgement("not tested", f"There was nothing to test the code on: {f.reason('exact_match')}.")
+        return CaseJudgement("not tested", f"There was nothing to test the code on: {f.reason('exact_match')}.")
     run = " on which it could be run" if f.not_run[0] else ""
     if f.unchanged == f.counted:
         alike = (
             f"The function changes none of the {f.counted} test texts{run}, so they cannot tell it from doing nothing."
         )
-        return Judgement("not tested", f"{alike} {f.whose} code is right on {f.hits}.")
+        return CaseJudgement("not tested", f"{alike} {f.whose} code is right on {f.hits}.")
     if f.hits == f.counted:
         right = f"the code gives its output on all {f.counted} test texts{run}"
-        return _everywhere(f, right, Judgement("found", f"{f.who} found the function: {right}."))
+        return _everywhere(f, right, CaseJudgement("found", f"{f.who} found the function: {right}."))
     control = f" (giving every text back unchanged: on {f.unchanged})" if f.unchanged else ""
     if f.ceiling is not None and f.ceiling < 1:
         # More than giving every text back would be right, by the interval of what is right.
@@ -232,23 +232,23 @@ def _of_texts(f: Facts) -> Judgement:
             outcome = "found"
         again = f"drawn again, it agrees with itself on {f.ceiling:.0%} of the test texts"
         right = f"{f.whose} code is right on {f.passed:.0%}{control}."
-        return Judgement(outcome, f"The function draws at random: {again}. {right}")
+        return CaseJudgement(outcome, f"The function draws at random: {again}. {right}")
     if f.hits > f.unchanged:
         part = f"the code is right on {f.hits} of {f.counted} test texts{control}."
-        return Judgement("close", f"{f.who} found part of it: {part}")
+        return CaseJudgement("close", f"{f.who} found part of it: {part}")
     wrong = f"the code is wrong on all {f.counted} test texts{run}."
     if f.hits:
         unchanged = f"giving every text back unchanged is right on {f.unchanged}"
         wrong = f"the code is right on {f.hits} of {f.counted} test texts, and {unchanged}."
-    return Judgement("missed", f"{f.who} did not find the function: {wrong}")
+    return CaseJudgement("missed", f"{f.who} did not find the function: {wrong}")
 
 
 # Words and facts
 
 
-def _of_descriptions(f: Facts) -> Judgement:
+def _of_descriptions(f: CaseFacts) -> CaseJudgement:
     if not f.is_scored:
-        return Judgement("not tested", f"The description was not tested: {f.reason('unit_test')}.")
+        return CaseJudgement("not tested", f"The description was not tested: {f.reason('unit_test')}.")
     picked = f"From the description, the evaluator picked the function's own example in {f.hits} of {f.counted} tests"
     if f.ceiling is not None:
         picked += f" (from the true description in {f.ceiling:.0%})"
@@ -258,24 +258,24 @@ def _of_descriptions(f: Facts) -> Judgement:
     guessing = f"guessing, which gives one third ({reach})"
     if f.may_be_guessed and f.truth_may_be_guessed:
         rest = f"Neither is distinguishable from {guessing}: this evaluator cannot tell."
-        return Judgement("not tested", f"{picked}. {rest}")
+        return CaseJudgement("not tested", f"{picked}. {rest}")
     if f.may_be_guessed:
-        return Judgement("missed", f"{picked}. That is not distinguishable from {guessing}.")
+        return CaseJudgement("missed", f"{picked}. That is not distinguishable from {guessing}.")
     if f.passed < CHANCE:
-        return Judgement("missed", f"{picked}. That is worse than {guessing}.")
+        return CaseJudgement("missed", f"{picked}. That is worse than {guessing}.")
     if unbeaten := f.unbeaten():
         nothing = f"A description that tells nothing gets {f.control:.0%}"
         if unbeaten == ["seen"]:
             nothing = f"A list of the outputs that it saw gets {f.share_of('seen'):.0%}"
         if f.unbeaten("truth"):
             rest = "not even the true one is shown to beat that: this evaluator cannot tell."
-            return Judgement("not tested", f"{picked}. {nothing}, and {rest}")
-        return Judgement("missed", f"{picked}. {nothing}, and this one is not shown to tell more.")
+            return CaseJudgement("not tested", f"{picked}. {nothing}, and {rest}")
+        return CaseJudgement("missed", f"{picked}. {nothing}, and this one is not shown to tell more.")
     if f.tells_as_much_as_the_truth:
         within = f"to within {MARGIN:.0%} of them (one-sided, {LEVEL:.0%}; {reach})"
-        return Judgement("found", f"{picked}. On these tests it tells as much as the true description, {within}.")
+        return CaseJudgement("found", f"{picked}. On these tests it tells as much as the true description, {within}.")
     less = "" if f.ceiling is None else "; not shown to tell as much as the true description"
-    return Judgement("close", f"{picked}. That is more than {guessing}{less}.")
+    return CaseJudgement("close", f"{picked}. That is more than {guessing}{less}.")
 
 
 # The words of who interpreted a function of numbers or texts
@@ -285,7 +285,7 @@ def of_words(case: Findings) -> str:
     """The verdict on the description, by its parts; empty where the description is what `verdict` is about, or where
     there is nothing yet.
     """
-    f = Facts(case)
+    f = CaseFacts(case)
     if case.truth is None or not f.concluded or case.truth.category not in ("numeric", "strings"):
         return ""
     words, named, of = f"{f.whose} words", f.parts.named, f.parts.of

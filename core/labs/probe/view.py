@@ -16,7 +16,7 @@ from . import trials
 from .case_data import Findings, fields_of, score_of
 from .metrics import METRICS
 from .remarks import headline, missed
-from .verdict import Judgement, Outcome, judge, of_words
+from .verdict import CaseJudgement, Outcome, judge, of_words
 
 
 @dataclass
@@ -41,7 +41,7 @@ class ProbeView(Findings):
         return trials.trials(self)
 
     @cached_property
-    def judgements(self) -> dict[Rules, Judgement]:
+    def judgements(self) -> dict[Rules, CaseJudgement]:
         """Computed once, as they rest on hundreds of points."""
         return {rules: judge(self, rules) for rules in RULES}
 

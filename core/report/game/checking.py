@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...labs.base.lab import Lab
 from . import making
-from .making import QUESTIONS, Trial, drawn, kind_of, tally, trials, truths
+from .making import QUESTIONS, TrialCard, drawn, kind_of, tally, trials, truths
 from .pack import UNKNOWN, BadPack, Pack, PackCard
 
 MOST_SAID = 20
@@ -40,13 +40,13 @@ def _place(card: PackCard) -> tuple[str, str, str]:
     return card.run, card.case, card.card.id
 
 
-def _counts(pack: Pack, found: Sequence[Trial]) -> Iterator[str]:
+def _counts(pack: Pack, found: Sequence[TrialCard]) -> Iterator[str]:
     for name, number in tally(found).items():
         if (said := getattr(pack, name)) != number:
             yield f"It says {name}: {said}, and in the journals it is {number}."
 
 
-def _of_card(card: PackCard, recorded: Trial | None, as_it_came: bool) -> Iterator[str]:
+def _of_card(card: PackCard, recorded: TrialCard | None, as_it_came: bool) -> Iterator[str]:
     """What of a card is not as its journal has it."""
     if recorded is None:
         yield f"its runs have no trial {card.card.id[:60]!r} of the case {card.case[:60]!r} in {card.run[:80]!r}."
@@ -62,7 +62,7 @@ def _of_card(card: PackCard, recorded: Trial | None, as_it_came: bool) -> Iterat
         yield f"it is no card: {recorded.why}."
 
 
-def _choice(pack: Pack, found: Sequence[Trial]) -> Iterator[str]:
+def _choice(pack: Pack, found: Sequence[TrialCard]) -> Iterator[str]:
     """Whether it was chosen and ordered as it is said."""
     if any(n > 1 for n in Counter(map(_place, pack.cards)).values()):
         yield "A trial is on two cards."

@@ -115,7 +115,7 @@ Truths = Mapping[str, str]
 """True answers by the question, as `asked` writes it."""
 
 
-class Trial(NamedTuple):
+class TrialCard(NamedTuple):
     """A recorded trial as a card, whether it was annotated, why it is no card of a pack that is chosen, and whether
     nothing can be foretold of it.
     """
@@ -153,7 +153,7 @@ def _word(gold: object) -> str:
     return ("yes" if gold else "no") if isinstance(gold, bool) else str(gold)
 
 
-def trials(run: str, labs: Mapping[str, Lab], folders: Sequence[Path], true: Truths, seed: int) -> Iterator[Trial]:
+def trials(run: str, labs: Mapping[str, Lab], folders: Sequence[Path], true: Truths, seed: int) -> Iterator[TrialCard]:
     """The run's trials that were recorded, in order. Raises BadPack where there is no such run, or no game of it."""
     path = journal.found(run, *folders)
     if path is None:
@@ -178,7 +178,7 @@ def trials(run: str, labs: Mapping[str, Lab], folders: Sequence[Path], true: Tru
                 truth=true.get(asked(one.asked), ""),
                 after=one.after,
             )
-            yield Trial(made, one.annotated, one.why, one.is_open)
+            yield TrialCard(made, one.annotated, one.why, one.is_open)
 
 
 def kind_of(runs: Sequence[str], labs: Mapping[str, Lab], folders: Sequence[Path]) -> str:
@@ -196,7 +196,7 @@ def kind_of(runs: Sequence[str], labs: Mapping[str, Lab], folders: Sequence[Path
     return kinds.pop()
 
 
-class Wanted(NamedTuple):
+class PackRequest(NamedTuple):
     """What a pack is called, from which runs, with whose true answers, how many cards, drawn by which seed, and whether
     as it came.
     """
@@ -210,7 +210,7 @@ class Wanted(NamedTuple):
     as_it_came: bool
 
 
-def make(wanted: Wanted, labs: Mapping[str, Lab], folders: Sequence[Path]) -> Pack:
+def make(wanted: PackRequest, labs: Mapping[str, Lab], folders: Sequence[Path]) -> Pack:
     """The pack that is wanted. Raises BadPack."""
     kind = kind_of(wanted.runs, labs, folders)
     true = truths(wanted.truths) if wanted.truths else {}
@@ -247,13 +247,13 @@ def make(wanted: Wanted, labs: Mapping[str, Lab], folders: Sequence[Path]) -> Pa
     )
 
 
-def drawn(found: Sequence[Trial], most: int, seed: int) -> list[PackCard]:
+def drawn(found: Sequence[TrialCard], most: int, seed: int) -> list[PackCard]:
     """So many of the trials as they came, by `seed`; those of which nothing can be foretold are none."""
     cards = [one.card for one in found if not one.is_open]
     return random.Random(seed).sample(cards, min(most, len(cards)))
 
 
-def tally(found: Sequence[Trial]) -> dict[str, int]:
+def tally(found: Sequence[TrialCard]) -> dict[str, int]:
     """How many trials were recorded and annotated, and on how many those who annotated them differed."""
     return {
         "recorded": len(found),

@@ -10,15 +10,15 @@ import streamlit as st
 from core import entry
 from core.datasets import own
 from core.labs.ask import tasks
-from core.labs.ask.controls import Control
+from core.labs.ask.controls import AskRobot
 from core.labs.ask.exam import lab as sitting
-from core.labs.ask.exam.lab import ExamSpec
+from core.labs.ask.exam.lab import AskExamSpec
 from core.labs.ask.lab import LAB
 from core.labs.ask.questions import pairs, questions
 from core.labs.ask.records import Examined
 from core.labs.ask.tasks import MOST, AskSpec, calls, usual
 from core.labs.ask.words import METHODS
-from core.labs.base.lab import Prior
+from core.labs.base.lab import Prerequisite
 from core.models.errors import OutsideWorld
 from core.models.ids import is_control
 from core.text.glossary import on_hover
@@ -158,7 +158,7 @@ def button(spec: AskSpec | None) -> str:
     cases = (spec.limit or 1) if spec.dataset else 1
     made = calls(spec, cases)
     for exam in sitting.priors(spec):
-        if isinstance(exam, Prior) and isinstance(exam.spec, ExamSpec) and session.runs().lacks(exam):
+        if isinstance(exam, Prerequisite) and isinstance(exam.spec, AskExamSpec) and session.runs().lacks(exam):
             made += len(exam.spec.questions)
     # The number of rows in the user's own file is known once it is read.
     return f"Ask · {'at most ' if own.is_own(spec.dataset) else ''}{made} calls"
@@ -190,7 +190,7 @@ def beside(spec: AskSpec | None) -> dict[str, str]:
 def _known(spec: AskSpec) -> Examined | None:
     """What who predicts got in the exam; None where nobody knows yet."""
     first = sitting.prior(spec)
-    found = session.runs().came_to(first) if isinstance(first, Prior) else first
+    found = session.runs().came_to(first) if isinstance(first, Prerequisite) else first
     return found if isinstance(found, Examined) else None
 
 
@@ -215,7 +215,7 @@ def _examples(model: str) -> None:
 def _outside(model: str, question: str) -> None:
     """Say of a question outside a control's world that it is, while it is typed."""
     control = LAB.robots.controls().get(model)
-    if not isinstance(control, Control) or not question.strip():
+    if not isinstance(control, AskRobot) or not question.strip():
         return
     try:
         control.read(question)

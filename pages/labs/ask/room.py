@@ -16,11 +16,11 @@ from core.labs.ask.lab import LAB
 from core.labs.ask.null_controls import worthless
 from core.labs.ask.parse import Pair, text_of
 from core.labs.ask.records import Counterfactual
-from core.labs.ask.tasks import ONE, AskSpec, Question
+from core.labs.ask.tasks import ONE, AskSpec, WrittenQuestion
 from core.labs.ask.view import AskView
 from core.labs.ask.words import METHODS
 from core.models.ids import is_control
-from core.runs.engine import Addition
+from core.runs.engine import UserInput
 from core.text.templates import PROMPTS
 from core.transcript import Transcript
 from pages import addresses
@@ -78,7 +78,7 @@ def same(spec: AskSpec, run_id: str, view: AskView) -> AskSpec:
 def _given(spec: AskSpec, run_id: str, view: AskView) -> dict[str, Any]:
     """The new questions of a case, for another to be asked, and where they come from."""
     asked = [row.counterfactual for row in view.counted() if row.counterfactual and row.is_question(view.rules)]
-    given = tuple(one.model_dump(include=set(Question.model_fields)) for one in asked)
+    given = tuple(one.model_dump(include=set(WrittenQuestion.model_fields)) for one in asked)
     return {"given": given, "given_from": (spec.given_from or run_id) if asked else ""}
 
 
@@ -236,7 +236,7 @@ def _add_by_hand(run_id: str, view: AskView, of: str) -> None:
             own["text"] = text_of(Pair(**own)) if all(own.values()) else ""
         if st.form_submit_button("Add", icon=":material/add:", key="add") and own["text"]:
             record = Counterfactual.model_validate({"origin": "hand", **own})
-            if resume(run_id, Addition(view.log.case, record, "hand-{n}")):
+            if resume(run_id, UserInput(view.log.case, record, "hand-{n}")):
                 st.rerun()
 
 

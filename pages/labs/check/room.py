@@ -15,7 +15,7 @@ from core.labs.check.scene import WORDS
 from core.labs.check.tasks import CheckSpec, in_words
 from core.labs.check.view import agreement, name_of
 from core.scene import Mark
-from core.transcript import Progress, Transcript
+from core.transcript import CaseProgress, Transcript
 from core.transcript import name_of as record_name
 from pages import lab as driver
 from pages.components import plain_case, session, tables
@@ -133,7 +133,7 @@ OUTCOMES = {outcome: LOOKS[mark]._replace(words=_CELLS.get(outcome, outcome)) fo
 """What a cell says of a case's outcome; a phone is narrow."""
 
 
-def grid(cases: Mapping[str, Progress]) -> None:
+def grid(cases: Mapping[str, CaseProgress]) -> None:
     """Explanation and target or mask down, persona across; then how many agree, and one that was not kept to."""
     if len(cases) < 2:
         return

@@ -19,9 +19,9 @@ from core.labs.probe.records import Submission, Wish
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.view import ProbeView
 from core.report.scenes import who
-from core.runs.library import NoSuchRun
+from core.runs.library import RunNotFound
 from core.scene import Curve
-from core.server.quotas import TooMuch
+from core.server.quotas import QuotaExceeded
 from core.text.plurals import counted
 from pages import lab as driver
 from pages.components import session
@@ -83,7 +83,7 @@ def let_try(run_id: str, spec: ProbeSpec, model: str) -> None:
     fields = {**spec.model_dump(), "beside": "", "given": None, "interpreter": "aia", "model": model}
     try:
         run = session.runs().start(LAB.name, ProbeSpec.model_validate(fields), session.catalog().get)
-    except (CallFailed, ValueError, TooMuch) as error:
+    except (CallFailed, ValueError, QuotaExceeded) as error:
         problems(error)
         return
     st.query_params[AGAINST] = ",".join([*_against(), run][-MOST:])
@@ -99,7 +99,7 @@ def _others(view: ProbeView) -> Iterator[tuple[str, ProbeView]]:
     for run in dict.fromkeys([*filter(None, [beside]), *_against()][:MOST]):
         try:
             state = session.run(run).watch().transcript
-        except NoSuchRun:
+        except RunNotFound:
             continue
         if state.started is None or state.started.lab != LAB.name:
             continue

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.labs.probe import charts
 from core.labs.probe.agreement import ABSOLUTE, RELATIVE
-from core.labs.probe.case_facts import Facts
+from core.labs.probe.case_facts import CaseFacts
 from core.labs.probe.metrics import METRICS
 from core.labs.probe.view import ProbeView
 from core.rulesets import RULES
@@ -33,7 +33,7 @@ def researchers(case: ProbeView) -> None:
         st.markdown("**Every figure, by both sets of rules**")
         rows = [_row(case, metric, score) for metric in TITLES if (score := case.score(metric)) is not None]
         table(rows, "figures-table", "Every figure by both sets of rules")
-        lacking, of = Facts(case).not_run
+        lacking, of = CaseFacts(case).not_run
         st.caption((f"{lacking} of {of} tests could not be run here. " if lacking else "") + FOUND)
         _apart(case)
 

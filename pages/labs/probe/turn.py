@@ -11,7 +11,7 @@ from core.labs.probe.functions.own import as_code, trouble
 from core.labs.probe.records import Submission, Wish
 from core.labs.probe.scene import scene
 from core.labs.probe.view import ProbeView
-from core.runs.engine import Addition
+from core.runs.engine import UserInput
 from core.sandbox.unsupported import cause
 from core.text.templates import load
 from pages.components import session
@@ -60,10 +60,10 @@ def turn(run_id: str, case: ProbeView) -> None:
     with st.expander("Type numbers, or conclude in words and code", key="in-words"):
         _in_words(run_id, case)
     if isinstance(did, Wish):
-        _go_on(run_id, Addition(case.log.case, did, "wish-{n}"))
+        _go_on(run_id, UserInput(case.log.case, did, "wish-{n}"))
     elif did is not None:
         drawn.let_try(run_id, spec, drawn.ROBOT)
-        _go_on(run_id, Addition(case.log.case, did, "submission"))
+        _go_on(run_id, UserInput(case.log.case, did, "submission"))
 
 
 def _in_words(run_id: str, case: ProbeView) -> None:
@@ -86,7 +86,7 @@ def _in_words(run_id: str, case: ProbeView) -> None:
     tried, conclusion = st.columns([3, 2])
     with conclusion:
         if (told := picking.form(case)) is not None:
-            _go_on(run_id, Addition(case.log.case, told, "submission"))
+            _go_on(run_id, UserInput(case.log.case, told, "submission"))
         _concluding(run_id, case)
     if case.probes:
         with tried:
@@ -108,7 +108,7 @@ def _probing(run_id: str, case: ProbeView) -> None:
         if not inputs:
             st.warning("Write at least one input.", icon=":material/edit:")
             return
-        _go_on(run_id, Addition(case.log.case, Wish(inputs=inputs), "wish-{n}"))
+        _go_on(run_id, UserInput(case.log.case, Wish(inputs=inputs), "wish-{n}"))
 
 
 def _concluding(run_id: str, case: ProbeView) -> None:
@@ -140,7 +140,7 @@ def _concluding(run_id: str, case: ProbeView) -> None:
             return
         code = as_code(code) if code.strip() else ""
         said = Submission(description=description.strip(), domain=domain.strip(), code=code.rstrip(), interval=interval)
-        _go_on(run_id, Addition(case.log.case, said, "submission"))
+        _go_on(run_id, UserInput(case.log.case, said, "submission"))
 
 
 def _interval() -> tuple[float | None, float | None] | None:
@@ -156,7 +156,7 @@ def _interval() -> tuple[float | None, float | None] | None:
     return (high, low) if low is not None and high is not None and high < low else (low, high)
 
 
-def _go_on(run_id: str, addition: Addition) -> None:
+def _go_on(run_id: str, addition: UserInput) -> None:
     if resume(run_id, addition):
         # The function answers at once, unless a model carries it out; then the page shows the run going on.
         with aside():

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from core import entry
-from core.labs.base.spec import Asked, Sampled, knobs
+from core.labs.base.spec import Sampled, SpecFields, knobs
 
 CORE = Path(entry.__file__).parent
 
 
-def asked(kind: type[Asked] = Asked) -> Iterator[type[Asked]]:
+def asked(kind: type[SpecFields] = SpecFields) -> Iterator[type[SpecFields]]:
     for one in kind.__subclasses__():
         yield one
         yield from asked(one)

@@ -29,7 +29,7 @@ from core.events import Answered
 from core.labs.ask import lab as calibration
 from core.labs.ask import parse
 from core.labs.ask.lab import LAB
-from core.labs.ask.null_controls import KINDS, Noisy, Worthless, noisy, worthless
+from core.labs.ask.null_controls import KINDS, NoisyAsk, WorthlessAsk, noisy, worthless
 from core.labs.ask.tasks import AskSpec
 from core.labs.check import noisy as lexicon
 from core.labs.check import parse as read_label
@@ -99,7 +99,7 @@ def test_who_does_explain_gains_and_is_praised_by_the_same_measure(monkeypatch: 
 
 
 def test_it_errs_on_as_many_predictions_as_it_says_apart_with_an_explanation_and_without() -> None:
-    robot = Noisy(1.0, 3)
+    robot = NoisyAsk(1.0, 3)
     wrong: dict[str, list[bool]] = {"with": [], "without": []}
     for starter in list(robot.world.known())[::3]:
         asked = {"counterfactual": robot.world.write(starter), "question": "Can a robin fly?", "answer": "yes"}
@@ -134,14 +134,14 @@ def test_every_way_to_say_it_is_read() -> None:
 
 
 def test_ways_are_drawn() -> None:
-    robot = Noisy(0.7, 1)
+    robot = NoisyAsk(0.7, 1)
     events = played(LAB, AskSpec(dataset="world", limit=6, counterfactuals=3, model=robot.id, exam=False), robot)
     ends = {one.text[-25:] for one in events if isinstance(one, Answered) and "answer" in one.text.lower()}
     assert len(ends) > 8
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_who_explains_nothing_gains_nothing_but_for_two_that_fool_this_measure_too(kind: type[Worthless]) -> None:
+def test_who_explains_nothing_gains_nothing_but_for_two_that_fool_this_measure_too(kind: type[WorthlessAsk]) -> None:
     of_one = explained_by(kind, BEGIN, SPLIT)
     state = transcript(of_one)
     assert helped(of_one) is kind.gains

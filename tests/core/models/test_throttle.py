@@ -14,7 +14,7 @@ from core.models.cache import Cached, ResponseCache
 from core.models.connection import Connection, Throttle
 from core.models.endpoint import Endpoint
 from core.models.settings import EndpointConfig
-from core.runs.fairness import Leave, Withheld, under
+from core.runs.fairness import CallsPaused, Leave, under
 from tests.stub_server import Fault, StubServer
 from tests.waiting import until_true
 
@@ -110,7 +110,7 @@ def test_only_the_calls_that_were_handed_it_are_withheld(tmp_path: Path) -> None
             await until_true(lambda: leave._resting)
             leave.close()
             for withheld in (waiting, model.answer(ASKED, lambda text: None)):
-                with pytest.raises(Withheld):
+                with pytest.raises(CallsPaused):
                     await asyncio.wait_for(withheld, 10)
             endpoint.connection.throttle._wait_until = 0.0
             assert (await endpoint.answer(ASKED, lambda text: None)).text == "Yes."
@@ -125,7 +125,7 @@ def test_a_model_of_this_machine_hands_it_to_its_server(monkeypatch: pytest.Monk
         monkeypatch.setattr(local, "_server", lambda path: started)
         leave = Leave()
         leave.close()
-        with pytest.raises(Withheld):
+        with pytest.raises(CallsPaused):
             asyncio.run(under(local.LocalModel("local/m", tmp_path), leave).answer(ASKED, lambda text: None))
     assert server.count == 0
 

@@ -6,32 +6,32 @@ import re
 
 import pytest
 
-from core.parsers.statements import FINAL, FIRM, LOOSE, Said, reply, said, settle, stands
+from core.parsers.statements import FINAL, FIRM, LOOSE, Statement, reply, said, settle, stands
 from core.parsers.yes_no import first, yes_no
 
 READ = 4_096 + 12_288
 
 
 def test_firm_statements_outweigh_loose_ones_but_for_one_that_comes_after() -> None:
-    yes, no = Said("yes", 5, FIRM), Said("no", 5, LOOSE)
+    yes, no = Statement("yes", 5, FIRM), Statement("no", 5, LOOSE)
     assert settle([yes]) == "yes" and settle([no]) == "no"
     assert settle([yes, no]) == settle([no, yes]) == "yes", "where both begin, the firm one counts"
     assert settle([yes, no._replace(at=6)]) is None
     assert settle([yes, no._replace(at=4)]) == "yes"
-    assert settle([yes, Said("yes", 9, FIRM), no._replace(at=8)]) == "yes"
+    assert settle([yes, Statement("yes", 9, FIRM), no._replace(at=8)]) == "yes"
 
 
 def test_a_final_answer_outweighs_what_came_before_it() -> None:
-    assert settle([Said("yes", 0, FIRM), Said("no", 9, FINAL)]) == "no"
-    assert settle([Said("no", 0, FINAL), Said("yes", 9, FIRM)]) is None
-    assert settle([Said("no", 0, FINAL), Said("yes", 9, FINAL)]) is None
+    assert settle([Statement("yes", 0, FIRM), Statement("no", 9, FINAL)]) == "no"
+    assert settle([Statement("no", 0, FINAL), Statement("yes", 9, FIRM)]) is None
+    assert settle([Statement("no", 0, FINAL), Statement("yes", 9, FINAL)]) is None
 
 
 def test_statements_that_do_not_agree_come_to_nothing() -> None:
     assert settle([]) is None
-    assert settle([Said("yes", 0, LOOSE)]) == "yes", "the first character is a place too"
-    assert settle([Said("yes", 0, LOOSE), Said("no", 1, LOOSE)]) is None
-    assert settle([Said("yes", 0, FIRM), Said("no", 90, FIRM)]) is None
+    assert settle([Statement("yes", 0, LOOSE)]) == "yes", "the first character is a place too"
+    assert settle([Statement("yes", 0, LOOSE), Statement("no", 1, LOOSE)]) is None
+    assert settle([Statement("yes", 0, FIRM), Statement("no", 90, FIRM)]) is None
 
 
 def test_a_long_reply_is_read_at_its_beginning_and_its_end() -> None:

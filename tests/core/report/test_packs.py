@@ -22,7 +22,7 @@ from core.labs.ask.exam import exam
 from core.labs.base.cases import DIFFERED
 from core.package_data import DATA
 from core.report.game import checking, making
-from core.report.game.making import Wanted, make
+from core.report.game.making import PackRequest, make
 from core.report.game.pack import BadPack, Pack, PackCard, read, shipped, written
 from core.scene import Card, Expect, Who
 
@@ -31,8 +31,10 @@ ASK = tuple(path.stem for path in sorted(home.recordings().glob("*-simulatabilit
 TRUTHS = DATA / "questions" / "recorded.toml"
 
 
-def wanted(*runs: str, most: int = 200, seed: int = 0, as_it_came: bool = False, truths: Path | None = None) -> Wanted:
-    return Wanted("mine", "Mine", runs or ASK, truths, most, seed, as_it_came)
+def wanted(
+    *runs: str, most: int = 200, seed: int = 0, as_it_came: bool = False, truths: Path | None = None
+) -> PackRequest:
+    return PackRequest("mine", "Mine", runs or ASK, truths, most, seed, as_it_came)
 
 
 def faults(pack: Pack, *folders: Path) -> list[str]:

@@ -12,6 +12,7 @@ from core import entry, home, journal
 from core.report import scenes
 from core.report.redaction import is_over, sealed, told_to
 from core.scene import (
+    AxisInterval,
     Bar,
     Card,
     Claim,
@@ -19,7 +20,6 @@ from core.scene import (
     Drop,
     Expect,
     FigureLine,
-    Interval,
     Panel,
     Part,
     Plot,
@@ -95,8 +95,10 @@ def poisoned(scene: Scene, opened: Iterable[str] = ()) -> Scene:
         **OF_PLOT,
         "points": (*plot.points, Point(x=NUMBER, y=NUMBER)),
         "curves": tuple(Curve(label=CANARY, kind=kind, x=(1.0,), y=(NUMBER,)) for kind in ("truth", "baseline")),
-        "intervals": tuple(Interval(low=1, high=NUMBER, label=CANARY, kind=kind) for kind in ("stretch", "replaced")),
-    }  # fmt: skip
+        "intervals": tuple(
+            AxisInterval(low=1, high=NUMBER, label=CANARY, kind=kind) for kind in ("stretch", "replaced")
+        ),
+    }
     return scene.model_copy(
         update={
             **OF_SCENE,

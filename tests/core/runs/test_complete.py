@@ -26,8 +26,8 @@ from core.labs.probe.interpreters import nearest
 from core.labs.probe.tasks import ProbeSpec
 from core.models.replay import Replay
 from core.runs.context import is_same
-from core.runs.engine import Addition, Going, Ports, execute
-from core.server.jobs import Jobs
+from core.runs.engine import RunIO, RunRequest, UserInput, execute
+from core.server.jobs import JobRunner
 from core.store.index import index
 from core.store.store import Store
 from core.text import embed
@@ -94,7 +94,9 @@ def made(spec: Spec, history: Sequence[Event] = (), **more: Any) -> list[Event]:
     lab = next(lab for lab in entry.labs().values() if isinstance(spec, lab.spec))
     news: list[Event] = []
     asyncio.run(
-        execute(Going(lab, spec, "r", history=history, **more), Ports(entry.catalog().get, news.append, live=False))
+        execute(
+            RunRequest(lab, spec, "r", history=history, **more), RunIO(entry.catalog().get, news.append, live=False)
+        )
     )
     return news
 
@@ -111,7 +113,7 @@ def test_a_complete_journal_gains_nothing_by_being_gone_on_with_or_indexed(
     folder = tmp_path / "journals"
     folder.mkdir()
     shutil.copy(path, folder)
-    jobs = Jobs(folder, entry.labs(), nobody)
+    jobs = JobRunner(folder, entry.labs(), nobody)
     for _ in range(2):
         jobs.resume(path.stem)
         assert jobs.wait(path.stem, 60)
@@ -142,7 +144,7 @@ def test_what_a_person_adds_on_another_machine_is_all_that_is_added(elsewhere: C
     elsewhere()
     text = "Can a penguin jump over a fence?"
     own = Counterfactual(origin="hand", text=text)
-    more = made(spec, events, additions=[Addition(case, own, "hand-{n}")])
+    more = made(spec, events, additions=[UserInput(case, own, "hand-{n}")])
     assert [event.kind for event in more].count("asked") >= 2 and more[-1].kind == "finished"
     items = {event.item for event in more if isinstance(event, Recorded) and event.record != "result"}
     assert {item.partition("/")[0] for item in items} == {"hand-01"} and not [
@@ -215,7 +217,7 @@ def _read(value: Any) -> Any:
 def test_a_reread_on_another_machine_finds_the_same(
     spec: Spec, tmp_path: Path, elsewhere: Callable[[], _Elsewhere]
 ) -> None:
-    jobs = Jobs(tmp_path, entry.labs(), entry.catalog().get)
+    jobs = JobRunner(tmp_path, entry.labs(), entry.catalog().get)
     run = jobs.start("find" if spec is PROBE else "simulatability", spec)
     assert jobs.wait(run, 120)
     there = elsewhere()

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError, field_validator, model_validato
 
 from core.events import LONGEST_ANSWER, Answer, Answered, CallFailed, Event, Finished, OnText, Request, Started, Token
 from core.labs.base.spec import BadInput
-from core.runs.context import Ports, Run, Session, bounded, complaints, failed, together
+from core.runs.context import CaseContext, RunIO, RunState, bounded, complaints, failed, together
 from core.score import Score
 from tests.small_lab import Echo, Echoing, EchoSpec, Promise, prompt
 
@@ -51,17 +51,21 @@ class Worded(BaseModel):
         return self
 
 
-def session(model: Any, events: list[Event], history: list[Event] | None = None, **more: Any) -> Session:
-    return Session("r", Ports(lambda id: model, events.append, **more), history or [])
+def session(model: Any, events: list[Event], history: list[Event] | None = None, **more: Any) -> RunState:
+    return RunState("r", RunIO(lambda id: model, events.append, **more), history or [])
 
 
-def play(work: Callable[[Run], Coroutine[Any, Any, object]], model: Any = None, history: list[Event] | None = None,
-         **more: Any) -> list[Event]:  # fmt: skip
+def play(
+    work: Callable[[CaseContext], Coroutine[Any, Any, object]],
+    model: Any = None,
+    history: list[Event] | None = None,
+    **more: Any,
+) -> list[Event]:
     """The events that `work` publishes, tokens left out."""
     events: list[Event] = []
 
     async def go() -> None:
-        await work(Run(session(model or Echoing(), events, history, **more), "all/1-a"))
+        await work(CaseContext(session(model or Echoing(), events, history, **more), "all/1-a"))
 
     asyncio.run(go())
     return [event for event in events if event.kind != "token"]
@@ -81,7 +85,7 @@ def test_complaints_name_their_field_but_our_own_sentences() -> None:
 def test_a_call_is_asked_once_and_stands_wherever_it_was_wanted() -> None:
     model = Echoing()
 
-    async def work(run: Run) -> None:
+    async def work(run: CaseContext) -> None:
         first = await run.ask("r", prompt("a"), "m", item="i", trial="t")
         again = await run.ask("r", prompt("a"), "m")
         assert again is first and first.seconds == 0 and not first.cached
@@ -100,7 +104,7 @@ def test_a_call_is_asked_once_and_stands_wherever_it_was_wanted() -> None:
 
 
 def test_what_is_shared_counts_for_every_case_below_it() -> None:
-    async def work(run: Run) -> None:
+    async def work(run: CaseContext) -> None:
         shared = await run.at("all").ask("r", prompt("a"), "m")
         assert await run.ask("r", prompt("a"), "m") is shared
         assert await run.at("other/1-a").ask("r", prompt("a"), "m") is not shared
@@ -109,7 +113,7 @@ def test_what_is_shared_counts_for_every_case_below_it() -> None:
 
 
 def test_who_wants_what_is_being_asked_waits_for_it_and_shares_its_failure() -> None:
-    async def work(run: Run) -> None:
+    async def work(run: CaseContext) -> None:
         both = await asyncio.gather(*(run.at(case).ask("r", prompt("a"), "m") for case in ("x", "y")))
         assert [answered.text for answered in both] == ["a", "a"] and not run.session.going
         failures = await asyncio.gather(
@@ -126,7 +130,7 @@ def test_who_wants_what_is_being_asked_waits_for_it_and_shares_its_failure() -> 
 
 
 def test_a_call_that_is_stopped_leaves_nothing_behind_and_can_be_asked_again() -> None:
-    async def work(run: Run) -> None:
+    async def work(run: CaseContext) -> None:
         model = run.session.ports.resolve("m")
         stopped = asyncio.create_task(run.at("x").ask("r", prompt("a"), "m"))
         waiting = asyncio.create_task(run.at("y").ask("r", prompt("a"), "m"))
@@ -143,7 +147,7 @@ def test_a_call_that_is_stopped_leaves_nothing_behind_and_can_be_asked_again() -
 
 
 def test_who_stops_waiting_does_not_stop_the_call_of_another() -> None:
-    async def work(run: Run) -> None:
+    async def work(run: CaseContext) -> None:
         model = run.session.ports.resolve("m")
         asking = asyncio.create_task(run.at("x").ask("r", prompt("a"), "m"))
         await asyncio.sleep(0)
@@ -159,7 +163,7 @@ def test_who_stops_waiting_does_not_stop_the_call_of_another() -> None:
 
 @pytest.mark.parametrize(("length", "cut"), [(LONGEST_ANSWER, False), (LONGEST_ANSWER + 1, True)])
 def test_an_answer_is_kept_to_its_limit_and_says_where_it_was_cut(length: int, cut: bool) -> None:
-    async def work(run: Run) -> None:
+    async def work(run: CaseContext) -> None:
         model = run.session.ports.resolve("m")
         model.gate.set()
         answered = await run.ask("r", prompt("a"), "m")
@@ -172,7 +176,7 @@ def test_an_answer_is_kept_to_its_limit_and_says_where_it_was_cut(length: int, c
 def test_an_answer_is_safely_kept_before_anything_is_made_of_it() -> None:
     settled: list[int] = []
 
-    async def work(run: Run) -> None:
+    async def work(run: CaseContext) -> None:
         await run.ask("r", prompt("a"), "m")
         assert settled == [1]
         await run.ask("r", prompt("a"), "m")
@@ -188,7 +192,7 @@ def test_an_answer_is_safely_kept_before_anything_is_made_of_it() -> None:
 def test_what_the_journal_says_already_is_not_said_again_and_what_differs_is() -> None:
     score = Score(0.5, 2, 2, 0.1, 0.9)
 
-    async def say(run: Run, text: str = "one", value: Score = score, detail: str = "d") -> None:
+    async def say(run: CaseContext, text: str = "one", value: Score = score, detail: str = "d") -> None:
         run.record(Promise(call="", text=text), "i")
         run.drop("x", "reason", detail, rules="paper", trial="t")
         run.score("m", value, "paper", item="w")
@@ -208,14 +212,14 @@ def test_what_the_journal_says_already_is_not_said_again_and_what_differs_is() -
     ):
         assert [event.kind for event in play(lambda run, c=changes: say(run, **c), history=first)] == [kind]
 
-    async def elsewhere(run: Run) -> None:
+    async def elsewhere(run: CaseContext) -> None:
         await say(run.at("all/2-b"))
 
     assert len(play(elsewhere, history=first)) == 3
 
 
 def test_records_of_one_type_are_the_run_s_own_and_the_latest_of_each() -> None:
-    async def work(run: Run) -> None:
+    async def work(run: CaseContext) -> None:
         assert run.records == [] and run.recorded(Promise) == {}
         run.record(Promise(call="", text="one"), "i")
         run.record(Promise(call="", text="two"), "j")
@@ -230,7 +234,7 @@ def test_records_of_one_type_are_the_run_s_own_and_the_latest_of_each() -> None:
 
 
 def test_an_item_whose_call_fails_is_dropped_and_the_others_go_on() -> None:
-    async def work(run: Run) -> None:
+    async def work(run: CaseContext) -> None:
         async def say(item: str, word: str) -> str:
             return (await run.ask("r", prompt(word), "m")).text
 
@@ -257,7 +261,7 @@ def test_sixteen_at_once_unless_it_is_said_otherwise(by_each: bool) -> None:
             await asyncio.sleep(0)
             going.discard(number)
 
-        async def all_of(run: Run, at_once: dict[str, int] = at_once) -> None:
+        async def all_of(run: CaseContext, at_once: dict[str, int] = at_once) -> None:
             if by_each:
                 await run.each({str(n): n for n in range(40)}, lambda item, n: work(n), **at_once)
             else:
@@ -284,7 +288,7 @@ def test_a_run_that_goes_on_says_so_before_its_first_news_and_once() -> None:
     one.publish(Token(run="r", call="c0001", text="t"))
     assert one.is_complete and [event.kind for event in events] == ["token"], "a piece of an answer is no news"
     for text in ("one", "two"):
-        Run(one).record(Promise(call="", text=text), "i")
+        CaseContext(one).record(Promise(call="", text=text), "i")
     assert [event.kind for event in events] == ["token", "resumed", "recorded", "recorded"] and not one.is_complete
     assert not session(Echoing(), [], history[:1]).is_complete
 

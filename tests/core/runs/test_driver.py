@@ -13,9 +13,9 @@ import pytest
 from core import journal
 from core.events import Answer, Event, Fork, OnText, Recorded, Request, Started, unheard
 from core.journal import Journal
-from core.labs.base.lab import Prior
+from core.labs.base.lab import Prerequisite
 from core.runs.driver import Driver
-from core.runs.engine import PRIOR, Going
+from core.runs.engine import PRIOR, RunRequest
 from core.transcript import Transcript, transcript
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 
@@ -28,7 +28,7 @@ def read(state: Transcript) -> Promise | None:
     return KNOWN if state.status == "completed" else None
 
 
-STANDS = replace(LAB, priors=lambda spec: [Prior(FIRST, EchoSpec(words=("a",), times=1), read, wanted=True)])
+STANDS = replace(LAB, priors=lambda spec: [Prerequisite(FIRST, EchoSpec(words=("a",), times=1), read, wanted=True)])
 
 
 @pytest.fixture
@@ -36,8 +36,8 @@ def driver(tmp_path: Path) -> Driver:
     return Driver({"echo": STANDS, "first": FIRST}, lambda id: Echoing(wait=0.01), tmp_path, owner="ann")
 
 
-def drive(driver: Driver, *runs: Going, **ports: Any) -> list[Transcript]:
-    async def go(going: Going) -> Transcript:
+def drive(driver: Driver, *runs: RunRequest, **ports: Any) -> list[Transcript]:
+    async def go(going: RunRequest) -> Transcript:
         with Journal(driver.folder / f"{going.id}.jsonl") as written:
             return await driver.go(going, written, **ports)
 
@@ -60,7 +60,7 @@ def firsts(driver: Driver) -> list[Path]:
 
 
 def test_what_several_runs_stand_on_is_made_once_and_for_the_same_owner(driver: Driver) -> None:
-    drive(driver, *(Going(STANDS, SPEC.model_copy(update={"seed": n}), f"r{n}") for n in range(3)))
+    drive(driver, *(RunRequest(STANDS, SPEC.model_copy(update={"seed": n}), f"r{n}") for n in range(3)))
     (first,) = firsts(driver)
     begun = journal.begun(first)
     assert begun is not None and (begun.lab, begun.owner) == ("first", "ann")
@@ -70,11 +70,11 @@ def test_what_several_runs_stand_on_is_made_once_and_for_the_same_owner(driver: 
 def test_who_begins_a_run_may_make_what_it_stands_on_in_another_way(driver: Driver) -> None:
     told: list[str] = []
 
-    async def make(first: Going) -> None:
+    async def make(first: RunRequest) -> None:
         told.append(first.lab.name)
         await driver.make(first)
 
-    drive(driver, Going(STANDS, SPEC, "r"), make=make)
+    drive(driver, RunRequest(STANDS, SPEC, "r"), make=make)
     assert told == ["first"] and len(firsts(driver)) == 1 and stood_on(driver, "r") == [PRIOR]
 
 
@@ -82,7 +82,7 @@ def test_who_begins_a_run_may_make_what_it_stands_on_in_another_way(driver: Driv
     "how", [{"reread_from": "r0"}, {"forked_from": Fork(run="r0", case="all/1-yes", call="c1", text="")}]
 )
 def test_a_fork_and_a_new_reading_make_nothing_first(driver: Driver, how: dict[str, Any]) -> None:
-    (state,) = drive(driver, Going(STANDS, SPEC, "r", **how))
+    (state,) = drive(driver, RunRequest(STANDS, SPEC, "r", **how))
     assert state.status == "completed" and not firsts(driver) and not stood_on(driver, "r")
     begun = events_of(driver, "r")[0]
     assert isinstance(begun, Started) and all(getattr(begun, name) == value for name, value in how.items())
@@ -90,10 +90,10 @@ def test_a_fork_and_a_new_reading_make_nothing_first(driver: Driver, how: dict[s
 
 def test_a_fork_that_goes_on_keeps_to_its_cases_and_makes_nothing_first(driver: Driver) -> None:
     fork = Fork(run="r0", case="all/1-yes", call="c1", text="")
-    (state,) = drive(driver, Going(STANDS, SPEC, "r", forked_from=fork), enough=lambda state: True)
+    (state,) = drive(driver, RunRequest(STANDS, SPEC, "r", forked_from=fork), enough=lambda state: True)
     assert state.status == "cancelled" and not state.cases
     history, mend = driver.left_off("r")
-    (state,) = drive(driver, Going(STANDS, SPEC, "r", history, mend=mend))
+    (state,) = drive(driver, RunRequest(STANDS, SPEC, "r", history, mend=mend))
     assert state.status == "completed" and list(state.cases) == ["all/1-yes"] and not firsts(driver)
 
 
@@ -107,7 +107,7 @@ def test_pieces_of_answers_are_for_who_listens_and_not_for_the_journal(driver: D
 
     heard: list[str] = []
     listening = replace(driver, resolve=lambda id: Listening())
-    going = Going(LAB, EchoSpec(words=("yes",), times=1), "r")
+    going = RunRequest(LAB, EchoSpec(words=("yes",), times=1), "r")
     drive(listening, going, publish=lambda event: heard.append(event.kind))
     assert "token" in heard and is_heard == {True} and not events_of(driver, "r")
     is_heard.clear()
@@ -117,7 +117,7 @@ def test_pieces_of_answers_are_for_who_listens_and_not_for_the_journal(driver: D
 
 
 def test_what_a_journal_lost_and_what_failed_is_to_be_mended(driver: Driver) -> None:
-    drive(driver, Going(LAB, SPEC, "r"))
+    drive(driver, RunRequest(LAB, SPEC, "r"))
     assert driver.left_off("r") == (list(events_of(driver, "r")), False)
     path = driver.folder / "r.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
@@ -126,5 +126,5 @@ def test_what_a_journal_lost_and_what_failed_is_to_be_mended(driver: Driver) -> 
     assert mend and len(history) == len(lines) - 1
     assert transcript(history).status == "completed"
     fails = replace(driver, resolve=lambda id: Echoing(refuses=frozenset({"no"})))
-    drive(fails, Going(LAB, SPEC, "failed"))
+    drive(fails, RunRequest(LAB, SPEC, "failed"))
     assert [driver.left_off("failed", failed_too)[1] for failed_too in (False, True)] == [False, True]

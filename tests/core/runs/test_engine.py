@@ -12,18 +12,19 @@ from core.labs.base.lab import Lab
 from core.labs.base.spec import MOST_CASES, BadInput
 from core.report.scenes import of_case
 from core.runs.context import bounded, together
-from core.runs.engine import Addition, Going, Ports, execute, new_id
+from core.runs.engine import RunIO, RunRequest, UserInput, execute, new_id
 from core.transcript import Transcript, transcript
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 
 
 def play(
     model: Echoing, spec: EchoSpec, history: Sequence[Event] = (), lab: Lab = LAB,
-    additions: Sequence[Addition] = (), mend: bool = False,
+    additions: Sequence[UserInput] = (), mend: bool = False,
 ) -> list[Event]:  # fmt: skip
     events: list[Event] = []
     going = execute(
-        Going(lab, spec, "r", history=history, additions=additions, mend=mend), Ports(lambda id: model, events.append)
+        RunRequest(lab, spec, "r", history=history, additions=additions, mend=mend),
+        RunIO(lambda id: model, events.append),
     )
     asyncio.run(going)
     return [event for event in events if event.kind != "token"]
@@ -52,7 +53,7 @@ def test_a_run_is_a_stream_of_events_in_order() -> None:
 def test_pieces_of_answers_are_published_only_where_somebody_looks() -> None:
     def kinds(live: bool) -> list[str]:
         events: list[Event] = []
-        asyncio.run(execute(Going(LAB, ONE, "r"), Ports(lambda id: Echoing(), events.append, live=live)))
+        asyncio.run(execute(RunRequest(LAB, ONE, "r"), RunIO(lambda id: Echoing(), events.append, live=live)))
         return [event.kind for event in events]
 
     told = kinds(live=True)
@@ -229,7 +230,7 @@ def test_calls_keep_their_names_apart_after_a_resume() -> None:
 
 def test_what_people_give_a_run_is_numbered_by_its_one_writer() -> None:
     events = play(Echoing(), ONE)
-    given = [Addition("all/1-yes", Promise(call="", text=text), "mine-{n}") for text in ("first", "second")]
+    given = [UserInput("all/1-yes", Promise(call="", text=text), "mine-{n}") for text in ("first", "second")]
     more = play(Echoing(), ONE, history=events, additions=given)
     assert [event.item for event in more if event.kind == "recorded"] == ["mine-01", "mine-02"]
 

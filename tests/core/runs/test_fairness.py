@@ -10,11 +10,11 @@ import time
 import pytest
 
 from core.runs import fairness as every
-from core.runs.fairness import WHOSE, Turns
+from core.runs.fairness import WHOSE, FairSemaphore
 from tests.waiting import loop_turns, until, until_true
 
 
-def started(turns: Turns, whose: str, work: threading.Event, done: list[str]) -> threading.Thread:
+def started(turns: FairSemaphore, whose: str, work: threading.Event, done: list[str]) -> threading.Thread:
     def run() -> None:
         WHOSE.set(whose)
         with turns.take():
@@ -32,7 +32,7 @@ def started(turns: Turns, whose: str, work: threading.Event, done: list[str]) ->
 
 
 def test_one_of_each_in_turn() -> None:
-    turns, work, done = Turns(1), threading.Event(), []
+    turns, work, done = FairSemaphore(1), threading.Event(), []
     order = ["many"] * 6 + ["few", "one", "few"]
     threads = [started(turns, whose, work, done) for whose in order]
     work.set()
@@ -42,7 +42,7 @@ def test_one_of_each_in_turn() -> None:
 
 
 def test_as_many_at_once_as_there_are_places_and_none_is_lost_by_a_fault() -> None:
-    turns = Turns(2)
+    turns = FairSemaphore(2)
     at_once: list[int] = []
     inside = 0
     lock = threading.Lock()
@@ -72,7 +72,7 @@ def test_as_many_at_once_as_there_are_places_and_none_is_lost_by_a_fault() -> No
 
 
 def test_tasks_are_taken_in_the_same_fair_order_and_know_who_comes_first() -> None:
-    turns, done = Turns(1), list[str]()
+    turns, done = FairSemaphore(1), list[str]()
 
     async def run(whose: str) -> None:
         WHOSE.set(whose)
@@ -110,7 +110,7 @@ def test_many_wait_beside_the_loop_without_keeping_each_other_waiting() -> None:
 
 @pytest.mark.parametrize("granted", [True, False])
 def test_who_stops_waiting_keeps_nobody_waiting(granted: bool) -> None:
-    turns = Turns(1)
+    turns = FairSemaphore(1)
 
     async def run() -> None:
         async with turns.turn():
@@ -136,7 +136,7 @@ def test_who_stops_waiting_keeps_nobody_waiting(granted: bool) -> None:
 
 
 def test_threads_and_tasks_of_two_loops_share_the_places() -> None:
-    turns, inside, most = Turns(2), 0, 0
+    turns, inside, most = FairSemaphore(2), 0, 0
     lock = threading.Lock()
 
     def enter() -> None:

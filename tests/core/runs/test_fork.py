@@ -16,9 +16,9 @@ from core.labs.check.tasks import CheckSpec, Item
 from core.labs.probe.tasks import ProbeSpec
 from core.models.prices import cost, price_of
 from core.runs.labels import Kept, Label
-from core.runs.library import NoSuchRun
-from core.server.access import Visit, Visitor
-from core.server.jobs import Jobs
+from core.runs.library import RunNotFound
+from core.server.access import RunAccess, Visitor
+from core.server.jobs import JobRunner
 from core.store import listing
 from core.store.filters import Filter
 from core.store.index import index
@@ -32,14 +32,14 @@ Reply = Callable[[dict[str, Any]], str]
 ANN, BOB = Visitor("ann"), Visitor("bob")
 
 
-def calls(jobs: Jobs, run: str) -> dict[str, tuple[Asked, Answered]]:
+def calls(jobs: JobRunner, run: str) -> dict[str, tuple[Asked, Answered]]:
     events = jobs.events(run)
     answers = {event.call: event for event in events if isinstance(event, Answered)}
     asked = {event.call: event for event in events if isinstance(event, Asked)}
     return {call: (event, answers[call]) for call, event in asked.items() if call in answers}
 
 
-def said(jobs: Jobs, run: str) -> dict[tuple[str, str, str, int], str]:
+def said(jobs: JobRunner, run: str) -> dict[tuple[str, str, str, int], str]:
     """The answers by where they belong."""
     return {(a.role, a.item, a.trial, a.repeat): b.text for a, b in calls(jobs, run).values()}
 
@@ -59,7 +59,7 @@ def said(jobs: Jobs, run: str) -> dict[tuple[str, str, str, int], str]:
 def test_only_what_depends_on_the_edit_leaves_for_the_model(tmp_path: Path, role: str, item: str, text: str) -> None:
     with StubServer(Plausible()) as server:
         # Without the cache of answers: what is not asked is known from the run alone.
-        jobs = Jobs(tmp_path, entry.labs(), entry.catalog((server.config(),)).get)
+        jobs = JobRunner(tmp_path, entry.labs(), entry.catalog((server.config(),)).get)
         model = "stub/stub-model"
         fields = {"generators": (model,), "simulator": model, "arms": ("none",), "counterfactuals": 4, "exam": False}
         first = jobs.start("simulatability", AskSpec(question="Can a penguin fly?", model=model, **fields))
@@ -120,7 +120,7 @@ def test_in_every_lab_only_what_depends_on_the_edit_is_asked_again(
     tmp_path: Path, spec: ProbeSpec | CheckSpec, reply: Reply, old: str, new: str, asked_again: int, seen: str
 ) -> None:
     with StubServer(reply) as server:
-        jobs = Jobs(tmp_path, entry.labs(), entry.catalog((server.config(),)).get)
+        jobs = JobRunner(tmp_path, entry.labs(), entry.catalog((server.config(),)).get)
         run = jobs.start("find" if isinstance(spec, ProbeSpec) else "consistency", spec)
         assert jobs.wait(run, 60)
         before, count = calls(jobs, run), server.count
@@ -150,7 +150,7 @@ def test_calls_cost_what_the_list_says_and_nothing_where_they_run_here() -> None
 
 def test_a_fork_has_the_cases_that_share_the_answer_and_goes_on_after_a_stop(tmp_path: Path) -> None:
     model = Echoing()
-    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: model)
+    jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: model)
     run = jobs.start("echo", EchoSpec(words=("a", "b", "c"), times=2))
     assert jobs.wait(run, 10)
     asked = {event.item: event for event in jobs.events(run) if isinstance(event, Asked) and event.case.endswith("2-b")}
@@ -170,16 +170,16 @@ def test_a_fork_has_the_cases_that_share_the_answer_and_goes_on_after_a_stop(tmp
     assert not list(jobs.like(LAB, EchoSpec(words=("a", "b", "c"), times=2)))[1:], "a fork serves nobody as the run"
     jobs.keeping.delete(run)
     whole.write_bytes(b"".join(lines[:3]))
-    with pytest.raises(NoSuchRun):
+    with pytest.raises(RunNotFound):
         jobs.resume(fork)
-    with pytest.raises(NoSuchRun, match="holds no call c9"):
+    with pytest.raises(RunNotFound, match="holds no call c9"):
         jobs.plan(Fork(run=fork, case="", call="c9", text=""))
 
 
 def test_labels_hiding_and_titles_are_found_in_the_store_and_deleting_can_be_undone(tmp_path: Path) -> None:
     folder = tmp_path / "journals"
-    jobs = Jobs(folder, {"echo": LAB}, lambda id: Echoing(mishears=frozenset("b")))
-    ann, bob = Visit(jobs, ANN), Visit(jobs, BOB)
+    jobs = JobRunner(folder, {"echo": LAB}, lambda id: Echoing(mishears=frozenset("b")))
+    ann, bob = RunAccess(jobs, ANN), RunAccess(jobs, BOB)
     one, other = (jobs.start("echo", EchoSpec(words=("a", "b"), times=1)) for _ in range(2))
     assert jobs.wait(one, 10) and jobs.wait(other, 10)
     ann.run(one).label("all/1-a", "", Label(verdicts={"reading": "right"}))
@@ -211,7 +211,7 @@ def test_labels_hiding_and_titles_are_found_in_the_store_and_deleting_can_be_und
         assert len(files) == 4
         ann.own(one).delete()
         assert {run for run, _ in rows()} == {other} and not list(folder.glob(f"{one}*.jsonl"))
-        with pytest.raises(NoSuchRun):
+        with pytest.raises(RunNotFound):
             bob.undo(one)
         ann.undo(one)
         assert {path.name: path.read_bytes() for path in folder.glob(f"{one}*.jsonl")} == files and len(rows()) == 4

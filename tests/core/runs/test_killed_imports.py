@@ -20,8 +20,8 @@ from core.lease import TTL, Lease
 from core.runs import bundle, verify
 from core.runs.bundle import BundleRefused
 from core.runs.labels import Label
-from core.server.access import Visit, Visitor
-from core.server.jobs import Jobs
+from core.server.access import RunAccess, Visitor
+from core.server.jobs import JobRunner
 from tests.chance import ALL
 from tests.small_lab import LAB, Echoing, EchoSpec
 
@@ -236,8 +236,8 @@ def test_a_run_killed_before_its_first_line_counts_as_nothing(tmp_path: Path) ->
 
 
 def test_who_was_killed_before_the_first_line_of_their_words_can_speak_again(tmp_path: Path) -> None:
-    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing())
-    ann = Visit(jobs, Visitor("ann"))
+    jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing())
+    ann = RunAccess(jobs, Visitor("ann"))
     run = ann.start("echo", EchoSpec())
     assert jobs.wait(run, 120)
     (tmp_path / f"{run}~{ann.labeller}.jsonl").touch()

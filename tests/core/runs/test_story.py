@@ -16,7 +16,7 @@ from core.labs.check.lab import first as check
 from core.labs.probe.lab import first as probe
 from core.models.catalog import Catalog
 from core.report.replay_steps import story
-from core.runs.engine import Going, Ports, execute
+from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import name_of, transcript
 
 FIRST = {"simulatability": ask, "consistency": check, "find": probe}
@@ -32,7 +32,7 @@ def events_of(lab: str) -> list[Event]:
         controls=entry.controls(),
     )
     asyncio.run(
-        execute(Going(entry.labs()[lab], FIRST[lab]().spec, "r"), Ports(catalog.get, events.append))
+        execute(RunRequest(entry.labs()[lab], FIRST[lab]().spec, "r"), RunIO(catalog.get, events.append))
     )  # fmt: skip
     return [event for event in events if event.kind != "token"]
 

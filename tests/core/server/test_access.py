@@ -12,27 +12,27 @@ import pytest
 from core import journal, policy
 from core.events import Fork
 from core.labs.base.declared import Cases
-from core.labs.base.lab import Prior
+from core.labs.base.lab import Prerequisite
 from core.models.catalog import Catalog
 from core.models.errors import NoSuchModel
 from core.models.replay import Replay
 from core.runs.labels import Audited, Kept, Label
-from core.runs.library import NoSuchRun, sealed_path, shared_path
+from core.runs.library import RunNotFound, sealed_path, shared_path
 from core.server.access import (
+    AccessDenied,
     CookiesNeeded,
-    NotYours,
-    Owned,
-    SealedRun,
-    Seen,
-    Visit,
+    OwnRun,
+    ReadableRun,
+    RunAccess,
+    RunSealed,
     Visitor,
     code_in,
     cookie_of,
     name_of_visitor,
     visitor_with,
 )
-from core.server.jobs import Jobs
-from core.server.quotas import TooMuch
+from core.server.jobs import JobRunner
+from core.server.quotas import QuotaExceeded
 from core.store import listing, queries
 from core.store.index import Index
 from core.store.store import Store
@@ -45,7 +45,7 @@ TEACHER = Visitor("dora", is_teacher=True)
 EDIT = Fork(run="", case="all", call="c0001", text="I lie.")
 SAID = Promise(call="", text="It repeats.")
 
-LOOKS: dict[str, Callable[[Visit, str], object]] = {
+LOOKS: dict[str, Callable[[RunAccess, str], object]] = {
     "watch": lambda visit, run: visit.run(run).watch(),
     "case": lambda visit, run: visit.run(run).case(""),
     "events": lambda visit, run: visit.run(run).events(),
@@ -75,7 +75,7 @@ LOOKS: dict[str, Callable[[Visit, str], object]] = {
     "is_of_others": lambda visit, run: visit.run(run).is_of_others(),
     "kept": lambda visit, run: visit.run(run).kept(),
 }
-DEEDS: dict[str, Callable[[Visit, str], object]] = {
+DEEDS: dict[str, Callable[[RunAccess, str], object]] = {
     "resume": lambda visit, run: (visit.own(run).resume(), visit.run(run).wait(120)),
     "cancel": lambda visit, run: visit.own(run).cancel(),
     "share": lambda visit, run: visit.own(run).share(True),
@@ -115,8 +115,8 @@ ALONE = {
 
 
 @pytest.fixture
-def jobs(tmp_path: Path) -> Jobs:
-    return Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing())
+def jobs(tmp_path: Path) -> JobRunner:
+    return JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing())
 
 
 @pytest.fixture
@@ -124,33 +124,33 @@ def hosted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policy, "_served", {"0.0.0.0"})
 
 
-def begun(jobs: Jobs, visitor: Visitor) -> str:
-    run = Visit(jobs, visitor).start("echo", EchoSpec())
+def begun(jobs: JobRunner, visitor: Visitor) -> str:
+    run = RunAccess(jobs, visitor).start("echo", EchoSpec())
     assert jobs.wait(run, 120)
     return run
 
 
-def test_of_whom_nobody_knows_who_it_is_begins_nothing(jobs: Jobs, tmp_path: Path) -> None:
+def test_of_whom_nobody_knows_who_it_is_begins_nothing(jobs: JobRunner, tmp_path: Path) -> None:
     run = begun(jobs, ANN)
     before = sorted(tmp_path.iterdir())
-    visit = Visit(jobs, ANN._replace(is_known=False))
+    visit = RunAccess(jobs, ANN._replace(is_known=False))
     deeds = [LOOKS["fork"], LOOKS["reread"], DEEDS["resume"], lambda visit, run: visit.start("echo", EchoSpec())]
     for deed in deeds:
-        with pytest.raises(TooMuch, match="your browser sent none"):
+        with pytest.raises(QuotaExceeded, match="your browser sent none"):
             deed(visit, run)
     assert sorted(tmp_path.iterdir()) == before and visit.run(run).events(), "they look at what they may"
     begun(jobs, HOST._replace(is_known=False))
 
 
-def test_of_whom_nobody_knows_who_it_is_nothing_is_kept(jobs: Jobs, hosted: None, tmp_path: Path) -> None:
+def test_of_whom_nobody_knows_who_it_is_nothing_is_kept(jobs: JobRunner, hosted: None, tmp_path: Path) -> None:
     run = begun(jobs, ANN)
-    Visit(jobs, ANN).share(run, True)
-    Visit(jobs, ANN).seal(run, True)
-    stranger = Visit(jobs, BOB._replace(is_known=False))
+    RunAccess(jobs, ANN).share(run, True)
+    RunAccess(jobs, ANN).seal(run, True)
+    stranger = RunAccess(jobs, BOB._replace(is_known=False))
     with pytest.raises(CookiesNeeded, match="Cookies are needed to take part"):
         stranger.foretell(run, "all/1-yes", "1", "yes")
     assert stranger.foretold(run, "all/1-yes") == {}
-    Visit(jobs, ANN).seal(run, False)
+    RunAccess(jobs, ANN).seal(run, False)
     before = sorted(tmp_path.iterdir())
     for name in ("say", "guess", "label"):
         with pytest.raises(CookiesNeeded):
@@ -184,30 +184,32 @@ def test_a_cookie_is_known_by_the_home_s_own_key(own_home: Path, monkeypatch: py
     assert code_in(empty) == "" and code_in(cookie_of("a-code")) == "a-code", "an empty file is no key"
 
 
-def test_everything_that_a_visit_gives_is_tried_here(jobs: Jobs) -> None:
-    visit = Visit(jobs, ANN)
+def test_everything_that_a_visit_gives_is_tried_here(jobs: JobRunner) -> None:
+    visit = RunAccess(jobs, ANN)
     run = begun(jobs, ANN)
-    given = [vars(Visit), vars(visit), vars(Seen), vars(Owned), vars(visit.run(run)), vars(visit.own(run))]
+    given = [vars(RunAccess), vars(visit), vars(ReadableRun), vars(OwnRun), vars(visit.run(run)), vars(visit.own(run))]
     own = {name for names in given for name in names if not name.startswith("_")}
     assert own == LOOKS.keys() | DEEDS.keys() | ALONE
 
 
-def test_a_run_that_somebody_else_made_serves_once_it_is_shared(jobs: Jobs, hosted: None) -> None:
+def test_a_run_that_somebody_else_made_serves_once_it_is_shared(jobs: JobRunner, hosted: None) -> None:
     made = begun(jobs, ANN)
-    prior = Prior(LAB, EchoSpec(), lambda state: EchoSpec(), wanted=True)
-    assert [run for run, _ in Visit(jobs, ANN).like(LAB, EchoSpec())] == [made]
-    assert not list(Visit(jobs, BOB).like(LAB, EchoSpec()))
-    assert not Visit(jobs, ANN).lacks(prior) and Visit(jobs, BOB).lacks(prior)
-    assert Visit(jobs, ANN).came_to(prior) == EchoSpec() and Visit(jobs, BOB).came_to(prior) is None
-    assert list(Visit(jobs, ANN).made(LAB, prior.read)) == [(EchoSpec(), EchoSpec())]
-    assert not list(Visit(jobs, BOB).made(LAB, prior.read))
-    Visit(jobs, ANN).own(made).share(True)
-    assert [run for run, _ in Visit(jobs, BOB).like(LAB, EchoSpec())] == [made] and not Visit(jobs, BOB).lacks(prior)
-    assert not list(Visit(jobs, ANN).like(LAB, EchoSpec(seed=1))), "of another specification"
+    prior = Prerequisite(LAB, EchoSpec(), lambda state: EchoSpec(), wanted=True)
+    assert [run for run, _ in RunAccess(jobs, ANN).like(LAB, EchoSpec())] == [made]
+    assert not list(RunAccess(jobs, BOB).like(LAB, EchoSpec()))
+    assert not RunAccess(jobs, ANN).lacks(prior) and RunAccess(jobs, BOB).lacks(prior)
+    assert RunAccess(jobs, ANN).came_to(prior) == EchoSpec() and RunAccess(jobs, BOB).came_to(prior) is None
+    assert list(RunAccess(jobs, ANN).made(LAB, prior.read)) == [(EchoSpec(), EchoSpec())]
+    assert not list(RunAccess(jobs, BOB).made(LAB, prior.read))
+    RunAccess(jobs, ANN).own(made).share(True)
+    assert [run for run, _ in RunAccess(jobs, BOB).like(LAB, EchoSpec())] == [made] and not RunAccess(jobs, BOB).lacks(
+        prior
+    )
+    assert not list(RunAccess(jobs, ANN).like(LAB, EchoSpec(seed=1))), "of another specification"
 
 
-def test_a_run_is_of_others_who_began_it_or_labelled_in_it(jobs: Jobs) -> None:
-    run, ann, bob = begun(jobs, ANN), Visit(jobs, ANN), Visit(jobs, BOB)
+def test_a_run_is_of_others_who_began_it_or_labelled_in_it(jobs: JobRunner) -> None:
+    run, ann, bob = begun(jobs, ANN), RunAccess(jobs, ANN), RunAccess(jobs, BOB)
     assert not ann.run(run).is_of_others() and bob.run(run).is_of_others()
     ann.run(run).label("all/1-yes", "", Label(note="odd"))
     assert not ann.run(run).is_of_others()
@@ -216,74 +218,74 @@ def test_a_run_is_of_others_who_began_it_or_labelled_in_it(jobs: Jobs) -> None:
 
 
 @pytest.mark.parametrize("does", [*LOOKS, *DEEDS])
-def test_alone_everybody_may_do_everything(jobs: Jobs, does: str) -> None:
+def test_alone_everybody_may_do_everything(jobs: JobRunner, does: str) -> None:
     run = begun(jobs, ANN)
-    (LOOKS | DEEDS)[does](Visit(jobs, BOB), run)
+    (LOOKS | DEEDS)[does](RunAccess(jobs, BOB), run)
 
 
 @pytest.mark.parametrize("does", [*LOOKS, *DEEDS])
-def test_hosted_it_is_for_the_owner_and_the_host_alone(jobs: Jobs, hosted: None, does: str) -> None:
+def test_hosted_it_is_for_the_owner_and_the_host_alone(jobs: JobRunner, hosted: None, does: str) -> None:
     run = begun(jobs, ANN)
     written = jobs.journal(run)
-    with pytest.raises(NotYours, match="has not shared it"):
-        (LOOKS | DEEDS)[does](Visit(jobs, BOB), run)
+    with pytest.raises(AccessDenied, match="has not shared it"):
+        (LOOKS | DEEDS)[does](RunAccess(jobs, BOB), run)
     assert jobs.journal(run) == written and len(list(jobs.folder.glob("*.jsonl"))) == 1, "nothing was written"
-    (LOOKS | DEEDS)[does](Visit(jobs, ANN), run)
-    (LOOKS | DEEDS)[does](Visit(jobs, HOST), run)
+    (LOOKS | DEEDS)[does](RunAccess(jobs, ANN), run)
+    (LOOKS | DEEDS)[does](RunAccess(jobs, HOST), run)
 
 
 @pytest.mark.parametrize("does", LOOKS)
-def test_what_is_shared_can_be_looked_at_until_it_is_shared_no_more(jobs: Jobs, hosted: None, does: str) -> None:
+def test_what_is_shared_can_be_looked_at_until_it_is_shared_no_more(jobs: JobRunner, hosted: None, does: str) -> None:
     run = begun(jobs, ANN)
-    Visit(jobs, ANN).own(run).share(True)
-    LOOKS[does](Visit(jobs, BOB), run)
-    Visit(jobs, ANN).own(run).share(False)
-    with pytest.raises(NotYours):
-        LOOKS[does](Visit(jobs, BOB), run)
+    RunAccess(jobs, ANN).own(run).share(True)
+    LOOKS[does](RunAccess(jobs, BOB), run)
+    RunAccess(jobs, ANN).own(run).share(False)
+    with pytest.raises(AccessDenied):
+        LOOKS[does](RunAccess(jobs, BOB), run)
 
 
 @pytest.mark.parametrize("does", DEEDS)
-def test_what_is_shared_is_still_its_owner_s_to_change(jobs: Jobs, hosted: None, does: str) -> None:
+def test_what_is_shared_is_still_its_owner_s_to_change(jobs: JobRunner, hosted: None, does: str) -> None:
     run = begun(jobs, ANN)
-    Visit(jobs, ANN).own(run).share(True)
-    with pytest.raises(NotYours, match=r"Only (its owner|the person who began)"):
-        DEEDS[does](Visit(jobs, BOB), run)
+    RunAccess(jobs, ANN).own(run).share(True)
+    with pytest.raises(AccessDenied, match=r"Only (its owner|the person who began)"):
+        DEEDS[does](RunAccess(jobs, BOB), run)
 
 
 @pytest.mark.parametrize("does", LOOKS)
-def test_what_is_sealed_is_looked_at_by_who_may_seal_it_alone(jobs: Jobs, hosted: None, does: str) -> None:
+def test_what_is_sealed_is_looked_at_by_who_may_seal_it_alone(jobs: JobRunner, hosted: None, does: str) -> None:
     run = begun(jobs, ANN)
-    Visit(jobs, ANN).share(run, True)
-    Visit(jobs, TEACHER).seal(run, True)
-    with pytest.raises(SealedRun, match="Guess first"):
-        LOOKS[does](Visit(jobs, BOB), run)
+    RunAccess(jobs, ANN).share(run, True)
+    RunAccess(jobs, TEACHER).seal(run, True)
+    with pytest.raises(RunSealed, match="Guess first"):
+        LOOKS[does](RunAccess(jobs, BOB), run)
     for visitor in (ANN, HOST, TEACHER):
-        LOOKS[does](Visit(jobs, visitor), run)
-    Visit(jobs, ANN).seal(run, False)
-    LOOKS[does](Visit(jobs, BOB), run)
+        LOOKS[does](RunAccess(jobs, visitor), run)
+    RunAccess(jobs, ANN).seal(run, False)
+    LOOKS[does](RunAccess(jobs, BOB), run)
 
 
-def test_only_who_says_who_may_look_at_a_run_seals_and_reveals_it(jobs: Jobs, hosted: None) -> None:
+def test_only_who_says_who_may_look_at_a_run_seals_and_reveals_it(jobs: JobRunner, hosted: None) -> None:
     run = begun(jobs, ANN)
-    Visit(jobs, ANN).share(run, True)
+    RunAccess(jobs, ANN).share(run, True)
     for sealed in (True, False):
-        with pytest.raises(NotYours, match="can seal it or reveal it"):
-            Visit(jobs, BOB).seal(run, sealed)
-        Visit(jobs, ANN).seal(run, sealed)
-        assert Visit(jobs, BOB).is_sealed(run) is sealed and not Visit(jobs, ANN).is_sealed(run)
+        with pytest.raises(AccessDenied, match="can seal it or reveal it"):
+            RunAccess(jobs, BOB).seal(run, sealed)
+        RunAccess(jobs, ANN).seal(run, sealed)
+        assert RunAccess(jobs, BOB).is_sealed(run) is sealed and not RunAccess(jobs, ANN).is_sealed(run)
 
 
-def test_a_seal_that_cannot_be_read_holds(jobs: Jobs, hosted: None) -> None:
+def test_a_seal_that_cannot_be_read_holds(jobs: JobRunner, hosted: None) -> None:
     run = begun(jobs, ANN)
-    Visit(jobs, ANN).share(run, True)
+    RunAccess(jobs, ANN).share(run, True)
     sealed_path(jobs.folder / f"{run}.jsonl").write_text("no journal")
-    assert Visit(jobs, BOB).is_sealed(run)
+    assert RunAccess(jobs, BOB).is_sealed(run)
 
 
-def test_of_a_sealed_run_the_first_guess_holds_and_nobody_else_s_counts(jobs: Jobs, hosted: None) -> None:
+def test_of_a_sealed_run_the_first_guess_holds_and_nobody_else_s_counts(jobs: JobRunner, hosted: None) -> None:
     run = begun(jobs, ANN)
-    ann, bob, eve = Visit(jobs, ANN), Visit(jobs, BOB), Visit(jobs, Visitor("eve"))
-    with pytest.raises(NotYours, match="has not shared it"):
+    ann, bob, eve = RunAccess(jobs, ANN), RunAccess(jobs, BOB), RunAccess(jobs, Visitor("eve"))
+    with pytest.raises(AccessDenied, match="has not shared it"):
         bob.foretell(run, "all/1-yes", "1", "yes")
     ann.share(run, True)
     assert bob.foretold(run, "all/1-yes") is None
@@ -296,13 +298,15 @@ def test_of_a_sealed_run_the_first_guess_holds_and_nobody_else_s_counts(jobs: Jo
     assert (jobs.folder / f"{run}~{bob.guesser}.jsonl").read_bytes() == written
     assert bob.foretold(run, "all/2-no") == {} == eve.foretold(run, "all/1-yes")
     assert ann.foretold(run, "all/1-yes") is None
-    with pytest.raises(NotYours, match="has not shared it"):
-        Visit(jobs, BOB._replace(is_in=False)).foretell(run, "all/1-yes", "2", "yes")
+    with pytest.raises(AccessDenied, match="has not shared it"):
+        RunAccess(jobs, BOB._replace(is_in=False)).foretell(run, "all/1-yes", "2", "yes")
 
 
-def test_of_an_answer_drawn_for_a_blind_audit_nothing_is_told_before_it_is_judged(jobs: Jobs, hosted: None) -> None:
+def test_of_an_answer_drawn_for_a_blind_audit_nothing_is_told_before_it_is_judged(
+    jobs: JobRunner, hosted: None
+) -> None:
     run = begun(jobs, ANN)
-    ann = Visit(jobs, ANN)
+    ann = RunAccess(jobs, ANN)
     drawn = Audited(audit="a", judged="reading", stratum="s", population=1, drawn=1, number=1, of=1)
     ann.run(run).say("all/1-yes", drawn, "1")
     assert ann.foretold(run, "all/1-yes") == {} and ann.foretold(run, "all/2-no") is None
@@ -310,23 +314,23 @@ def test_of_an_answer_drawn_for_a_blind_audit_nothing_is_told_before_it_is_judge
     assert ann.foretold(run, "all/1-yes") is None
 
 
-def test_no_run_stands_on_the_answers_of_a_sealed_one_of_somebody_else(jobs: Jobs, hosted: None) -> None:
+def test_no_run_stands_on_the_answers_of_a_sealed_one_of_somebody_else(jobs: JobRunner, hosted: None) -> None:
     run = begun(jobs, ANN)
-    Visit(jobs, ANN).share(run, True)
-    Visit(jobs, ANN).seal(run, True)
-    prior = Prior(LAB, EchoSpec(), lambda state: EchoSpec(), wanted=True)
-    assert not list(Visit(jobs, BOB).like(LAB, EchoSpec())) and Visit(jobs, BOB).lacks(prior)
-    assert not Visit(jobs, BOB).replays(run) and Visit(jobs, ANN).replays(run)
+    RunAccess(jobs, ANN).share(run, True)
+    RunAccess(jobs, ANN).seal(run, True)
+    prior = Prerequisite(LAB, EchoSpec(), lambda state: EchoSpec(), wanted=True)
+    assert not list(RunAccess(jobs, BOB).like(LAB, EchoSpec())) and RunAccess(jobs, BOB).lacks(prior)
+    assert not RunAccess(jobs, BOB).replays(run) and RunAccess(jobs, ANN).replays(run)
 
 
 def test_one_that_goes_on_is_stopped_by_its_owner_only(tmp_path: Path, hosted: None) -> None:
-    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
-    run = Visit(jobs, ANN).start("echo", EchoSpec())
+    jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
+    run = RunAccess(jobs, ANN).start("echo", EchoSpec())
     until(lambda: (tmp_path / f"{run}.jsonl").stat().st_size > 0)
-    with pytest.raises(NotYours):
-        Visit(jobs, BOB).own(run).cancel()
+    with pytest.raises(AccessDenied):
+        RunAccess(jobs, BOB).own(run).cancel()
     assert jobs.active(run)
-    Visit(jobs, ANN).own(run).cancel()
+    RunAccess(jobs, ANN).own(run).cancel()
     assert not jobs.active(run)
 
 
@@ -334,9 +338,9 @@ def expecting(text: str) -> Callable[[str], Promise]:
     return lambda by: Promise(call=by, text=text)
 
 
-def test_nobody_speaks_in_the_name_of_another(jobs: Jobs, hosted: None, tmp_path: Path) -> None:
+def test_nobody_speaks_in_the_name_of_another(jobs: JobRunner, hosted: None, tmp_path: Path) -> None:
     run = begun(jobs, ANN)
-    ann, bob = Visit(jobs, ANN), Visit(jobs, BOB)
+    ann, bob = RunAccess(jobs, ANN), RunAccess(jobs, BOB)
     ann.own(run).share(True)
     for reader in ("reader", ann.labeller, ann.guesser, "../other", ""):
         bob.run(run).guess(reader, "all/1-a", expecting("bob's"), "1")
@@ -351,26 +355,26 @@ def test_nobody_speaks_in_the_name_of_another(jobs: Jobs, hosted: None, tmp_path
     assert said == {f"{run}~{name}.jsonl" for name in (ann.labeller, ann.guesser, bob.guesser)}
 
 
-def test_what_is_guessed_twice_is_kept_once_and_rounds_are_apart(jobs: Jobs, hosted: None) -> None:
+def test_what_is_guessed_twice_is_kept_once_and_rounds_are_apart(jobs: JobRunner, hosted: None) -> None:
     run = begun(jobs, ANN)
-    seen = Visit(jobs, ANN).run(run)
+    seen = RunAccess(jobs, ANN).run(run)
     for reader, text in (("first", "yes"), ("first", "yes"), ("second", "yes"), ("first", "no"), ("first", "yes")):
         seen.guess(reader, "all/1-a", expecting(text), "1")
     assert [event.data["text"] for event in seen.guesses("first")] == ["yes", "no", "yes"]
     assert [event.data["text"] for event in seen.guesses("second")] == ["yes"]
 
 
-def test_guesses_that_an_earlier_version_kept_under_a_bare_name_go_on(jobs: Jobs, hosted: None) -> None:
+def test_guesses_that_an_earlier_version_kept_under_a_bare_name_go_on(jobs: JobRunner, hosted: None) -> None:
     run = begun(jobs, ANN)
-    Visit(jobs, ANN).own(run).share(True)
+    RunAccess(jobs, ANN).own(run).share(True)
     jobs.keeping.say(run, "reader", "all/1-a", SAID, "1", ANN.name)
-    seen = Visit(jobs, ANN).run(run)
+    seen = RunAccess(jobs, ANN).run(run)
     seen.guess("reader", "all/1-a", expecting("more"), "2")
     assert [event.item for event in seen.guesses("reader")] == ["1", "2"]
-    assert Visit(jobs, BOB).run(run).guesses("reader") == []
+    assert RunAccess(jobs, BOB).run(run).guesses("reader") == []
 
 
-def test_a_run_of_the_command_line_or_whose_first_line_is_lost_is_the_host_s(jobs: Jobs, hosted: None) -> None:
+def test_a_run_of_the_command_line_or_whose_first_line_is_lost_is_the_host_s(jobs: JobRunner, hosted: None) -> None:
     of_nobody = jobs.start("echo", EchoSpec())
     damaged = begun(jobs, ANN)
     assert jobs.wait(of_nobody, 120)
@@ -378,9 +382,9 @@ def test_a_run_of_the_command_line_or_whose_first_line_is_lost_is_the_host_s(job
     path.write_bytes(path.read_bytes().replace(b'"owner":"ann"', b'"owner":"bob"'))
     for run in (of_nobody, damaged):
         for visitor in (ANN, BOB):
-            with pytest.raises(NotYours):
-                Visit(jobs, visitor).run(run).watch()
-        Visit(jobs, HOST).run(run).watch()
+            with pytest.raises(AccessDenied):
+                RunAccess(jobs, visitor).run(run).watch()
+        RunAccess(jobs, HOST).run(run).watch()
 
 
 def test_the_host_s_code_opens_everything_and_a_short_one_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -392,42 +396,42 @@ def test_the_host_s_code_opens_everything_and_a_short_one_nothing(monkeypatch: p
     assert not any(policy.role_by(code) for code in ("", "twelve letters or mor", "Twelve letters or more", "\udcff"))
 
 
-def test_who_has_yet_to_type_a_code_looks_at_recordings_alone(jobs: Jobs, hosted: None, tmp_path: Path) -> None:
+def test_who_has_yet_to_type_a_code_looks_at_recordings_alone(jobs: JobRunner, hosted: None, tmp_path: Path) -> None:
     outside = ANN._replace(is_in=False)
     run = begun(jobs, ANN)
-    Visit(jobs, ANN).share(run, True)
-    recorded = Jobs(tmp_path / "other", {"echo": LAB}, lambda id: Echoing(), recordings=tmp_path)
+    RunAccess(jobs, ANN).share(run, True)
+    recorded = JobRunner(tmp_path / "other", {"echo": LAB}, lambda id: Echoing(), recordings=tmp_path)
     for deed in (LOOKS["journal"], LOOKS["fork"], DEEDS["cancel"], DEEDS["share"]):
-        with pytest.raises(NotYours):
-            deed(Visit(jobs, outside), run)
-    with pytest.raises(TooMuch, match="sign in with the code"):
-        Visit(jobs, outside).start("echo", EchoSpec())
-    assert Visit(recorded, outside).run(run).events()
-    with pytest.raises(NotYours, match="sign in with the code"):
-        LOOKS["label"](Visit(recorded, outside), run)
-    with pytest.raises(TooMuch, match="sign in with the code"):
-        LOOKS["reread"](Visit(recorded, outside), run)
+        with pytest.raises(AccessDenied):
+            deed(RunAccess(jobs, outside), run)
+    with pytest.raises(QuotaExceeded, match="sign in with the code"):
+        RunAccess(jobs, outside).start("echo", EchoSpec())
+    assert RunAccess(recorded, outside).run(run).events()
+    with pytest.raises(AccessDenied, match="sign in with the code"):
+        LOOKS["label"](RunAccess(recorded, outside), run)
+    with pytest.raises(QuotaExceeded, match="sign in with the code"):
+        LOOKS["reread"](RunAccess(recorded, outside), run)
 
 
-def test_a_teacher_looks_at_every_run_and_shares_it_and_changes_none(jobs: Jobs, hosted: None) -> None:
+def test_a_teacher_looks_at_every_run_and_shares_it_and_changes_none(jobs: JobRunner, hosted: None) -> None:
     run = begun(jobs, ANN)
-    teacher = Visit(jobs, TEACHER)
+    teacher = RunAccess(jobs, TEACHER)
     assert teacher.sees_all and not teacher.may_all and teacher.run(run).journal()
     for name in ("resume", "cancel", "keep", "delete"):
-        with pytest.raises(NotYours, match="Only its owner can change"):
+        with pytest.raises(AccessDenied, match="Only its owner can change"):
             DEEDS[name](teacher, run)
-    with pytest.raises(NotYours):
-        Visit(jobs, BOB).share(run, True)
+    with pytest.raises(AccessDenied):
+        RunAccess(jobs, BOB).share(run, True)
     teacher.share(run, True)
-    assert Visit(jobs, BOB).run(run).events()
+    assert RunAccess(jobs, BOB).run(run).events()
     teacher.share(run, False)
-    with pytest.raises(NotYours):
-        Visit(jobs, BOB).run(run)
-    with pytest.raises(NoSuchRun):
+    with pytest.raises(AccessDenied):
+        RunAccess(jobs, BOB).run(run)
+    with pytest.raises(RunNotFound):
         teacher.run("no-such-run")
 
 
-def test_a_name_does_not_give_its_code_away(jobs: Jobs) -> None:
+def test_a_name_does_not_give_its_code_away(jobs: JobRunner) -> None:
     name = name_of_visitor("the code of ann")
     assert name == name_of_visitor("the code of ann") != name_of_visitor("the code of bob")
     assert name == "bb2780cfcc52fde3", "who began a run stays its owner, as versions come and go"
@@ -435,7 +439,7 @@ def test_a_name_does_not_give_its_code_away(jobs: Jobs) -> None:
     assert b"the code" not in jobs.journal(run) and name.encode() in jobs.journal(run)
 
 
-def test_answers_of_others_cannot_be_asked_as_a_model(jobs: Jobs, hosted: None, tmp_path: Path) -> None:
+def test_answers_of_others_cannot_be_asked_as_a_model(jobs: JobRunner, hosted: None, tmp_path: Path) -> None:
     run = begun(jobs, ANN)
 
     def catalog(visitor: Visitor) -> Catalog:
@@ -443,7 +447,7 @@ def test_answers_of_others_cannot_be_asked_as_a_model(jobs: Jobs, hosted: None, 
             home=tmp_path,
             journals=tmp_path,
             read=lambda path: journal.read(path).events,
-            replays=Visit(jobs, visitor).replays,
+            replays=RunAccess(jobs, visitor).replays,
         )
 
     ann, bob = catalog(ANN), catalog(BOB)
@@ -452,23 +456,23 @@ def test_answers_of_others_cannot_be_asked_as_a_model(jobs: Jobs, hosted: None, 
     with pytest.raises(NoSuchModel) as caught:
         bob.get(f"replay/{run}")
     assert run not in caught.value.hint
-    Visit(jobs, ANN).own(run).share(True)
+    RunAccess(jobs, ANN).own(run).share(True)
     assert bob.get(f"replay/{run}")
-    Visit(jobs, ANN).own(run).share(False)
+    RunAccess(jobs, ANN).own(run).share(False)
     with pytest.raises(NoSuchModel):
         bob.get(f"replay/{run}")
 
 
-def test_lists_hold_what_the_viewer_may_see(jobs: Jobs, hosted: None, tmp_path: Path) -> None:
+def test_lists_hold_what_the_viewer_may_see(jobs: JobRunner, hosted: None, tmp_path: Path) -> None:
     mine, shared, hidden = begun(jobs, BOB), begun(jobs, ANN), begun(jobs, ANN)
-    Visit(jobs, ANN).own(shared).share(True)
-    Visit(jobs, ANN).own(hidden).share(True)
-    Visit(jobs, ANN).own(hidden).share(False)
+    RunAccess(jobs, ANN).own(shared).share(True)
+    RunAccess(jobs, ANN).own(hidden).share(True)
+    RunAccess(jobs, ANN).own(hidden).share(False)
     sealed, revealed = begun(jobs, ANN), begun(jobs, ANN)
     for run in (sealed, revealed):
-        Visit(jobs, ANN).share(run, True)
-        Visit(jobs, ANN).seal(run, True)
-    Visit(jobs, ANN).seal(revealed, False)
+        RunAccess(jobs, ANN).share(run, True)
+        RunAccess(jobs, ANN).seal(run, True)
+    RunAccess(jobs, ANN).seal(revealed, False)
     store = Store(tmp_path / "store.duckdb", {"echo": LAB})
     try:
         Index(store, tmp_path).look()
@@ -484,18 +488,18 @@ def test_lists_hold_what_the_viewer_may_see(jobs: Jobs, hosted: None, tmp_path: 
         store.close()
 
 
-def test_a_run_that_is_read_again_is_the_reader_s(jobs: Jobs, hosted: None) -> None:
+def test_a_run_that_is_read_again_is_the_reader_s(jobs: JobRunner, hosted: None) -> None:
     run = begun(jobs, ANN)
-    Visit(jobs, ANN).own(run).share(True)
-    again = Visit(jobs, BOB).run(run).reread(Replay)
+    RunAccess(jobs, ANN).own(run).share(True)
+    again = RunAccess(jobs, BOB).run(run).reread(Replay)
     assert jobs.wait(again, 120) and jobs.owner(again) == "bob" and not jobs.shared(again)
-    with pytest.raises(NotYours):
-        Visit(jobs, ANN).run(again).watch()
+    with pytest.raises(AccessDenied):
+        RunAccess(jobs, ANN).run(again).watch()
 
 
-def test_there_is_no_such_run_for_anyone(jobs: Jobs, hosted: None) -> None:
+def test_there_is_no_such_run_for_anyone(jobs: JobRunner, hosted: None) -> None:
     for visitor in (ANN, HOST):
         for name in ("nothing", "../x", "a~~shared"):
-            with pytest.raises(NoSuchRun, match="There is no run"):
-                Visit(jobs, visitor).run(name).watch()
-    assert not Visit(jobs, ANN).replays("nothing")
+            with pytest.raises(RunNotFound, match="There is no run"):
+                RunAccess(jobs, visitor).run(name).watch()
+    assert not RunAccess(jobs, ANN).replays("nothing")

@@ -14,7 +14,7 @@ from core import home, journal
 from core.events import Started
 from core.journal import Journal
 from core.server import admin
-from core.server.jobs import Jobs
+from core.server.jobs import JobRunner
 from tests.small_lab import LAB, Echoing, EchoSpec
 from tests.waiting import until
 
@@ -23,9 +23,9 @@ ROOT = Path(__file__).resolve().parents[3]
 OTHER = """
 import time
 from core import home
-from core.server.jobs import Jobs
+from core.server.jobs import JobRunner
 from tests.small_lab import LAB, Echoing, EchoSpec
-jobs = Jobs(home.journals(), {"echo": LAB}, lambda id: Echoing(wait=600))
+jobs = JobRunner(home.journals(), {"echo": LAB}, lambda id: Echoing(wait=600))
 run = jobs.start("echo", EchoSpec(), owner="b" * 16)
 print(run, flush=True)
 time.sleep(600)
@@ -34,19 +34,19 @@ time.sleep(600)
 
 
 @pytest.fixture
-def jobs() -> Iterator[Jobs]:
-    jobs = Jobs(home.journals(), {"echo": LAB}, lambda id: Echoing(wait=600))
+def jobs() -> Iterator[JobRunner]:
+    jobs = JobRunner(home.journals(), {"echo": LAB}, lambda id: Echoing(wait=600))
     yield jobs
     for run in journal.written(jobs.folder):
         jobs.cancel(run)
 
 
-def asked(jobs: Jobs, calls: int = 1) -> None:
+def asked(jobs: JobRunner, calls: int = 1) -> None:
     """Wait until every run has asked so often."""
     until(lambda: all(one.calls >= calls for one in admin.going_on(jobs)))
 
 
-def test_who_runs_what_is_told_of_every_run_that_goes_on(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_runs_what_is_told_of_every_run_that_goes_on(jobs: JobRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     assert admin.going_on(jobs) == []
     monkeypatch.setenv("EXPLAIN_RUNS_OF_ALL", "1")
     first, second = jobs.start("echo", EchoSpec(), owner="ann"), jobs.start("echo", EchoSpec(), owner="bob")
@@ -63,7 +63,7 @@ def test_who_runs_what_is_told_of_every_run_that_goes_on(jobs: Jobs, monkeypatch
     assert admin.going_on(jobs) == []
 
 
-def test_a_run_of_a_command_is_shown(jobs: Jobs) -> None:
+def test_a_run_of_a_command_is_shown(jobs: JobRunner) -> None:
     with Journal(jobs.folder / "by-hand.jsonl", new=True) as written:
         written.append(Started(run="by-hand", lab="no-such-lab", spec={}, seed=0, study="large"))
         [one] = admin.going_on(jobs)
@@ -72,7 +72,7 @@ def test_a_run_of_a_command_is_shown(jobs: Jobs) -> None:
     assert admin.going_on(jobs) == []
 
 
-def test_a_run_whose_process_died_does_not_go_on(jobs: Jobs) -> None:
+def test_a_run_whose_process_died_does_not_go_on(jobs: JobRunner) -> None:
     other = subprocess.Popen([sys.executable, "-c", OTHER], cwd=ROOT, env=os.environ, stdout=subprocess.PIPE, text=True)
     assert other.stdout is not None and other.stdout.readline()
     assert len(admin.going_on(jobs)) == 1

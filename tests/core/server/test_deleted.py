@@ -12,8 +12,8 @@ from core import home, journal, policy
 from core.events import Message, Request, Started
 from core.models.cache import Cached, ResponseCache
 from core.runs.fairness import WHOSE
-from core.runs.library import NoSuchRun
-from core.server.jobs import Jobs
+from core.runs.library import RunNotFound
+from core.server.jobs import JobRunner
 from core.server.quotas import stored
 from core.store import sql
 from core.store.index import Index
@@ -34,7 +34,7 @@ def test_what_is_deleted_stands_nowhere_in_the_home() -> None:
     answers = ResponseCache(home.answers())
     model = Cached(Echoing(), answers, "here")
     folder = home.journals()
-    jobs = Jobs(folder, {"echo": LAB}, lambda id: model, forget=answers.forget)
+    jobs = JobRunner(folder, {"echo": LAB}, lambda id: model, forget=answers.forget)
     runs = [jobs.start("echo", EchoSpec(words=(text,), times=2)) for text in (SECRET, KEPT)]
     assert all(jobs.wait(run, 120) for run in runs)
     deleted, other = runs
@@ -75,7 +75,7 @@ def test_what_is_deleted_stands_nowhere_in_the_home() -> None:
 
 
 def test_a_hundred_deleted_runs_can_be_brought_back_and_no_more(tmp_path: Path) -> None:
-    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing())
+    jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing())
     run = jobs.start("echo", EchoSpec(words=("yes",), times=1))
     assert jobs.wait(run, 120)
     whole = (tmp_path / f"{run}.jsonl").read_bytes()
@@ -83,14 +83,14 @@ def test_a_hundred_deleted_runs_can_be_brought_back_and_no_more(tmp_path: Path) 
         (tmp_path / f"r{number}.jsonl").write_bytes(whole)
         jobs.keeping.delete(f"r{number}")
     assert len(jobs.keeping.deleted()) == 100
-    with pytest.raises(NoSuchRun):
+    with pytest.raises(RunNotFound):
         jobs.keeping.undo("r0")
     jobs.keeping.undo("r1")
     assert journal.read(tmp_path / "r1.jsonl").events
 
 
 def test_what_a_later_version_wrote_is_deleted_too(tmp_path: Path) -> None:
-    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing())
+    jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing())
     begun = Started(run="later", lab="echo", spec={}, seed=0).model_copy(update={"version": 99})
     (tmp_path / "later.jsonl").write_bytes(journal.to_line(begun, 1))
     jobs.keeping.delete("later")

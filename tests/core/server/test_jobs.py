@@ -17,22 +17,22 @@ from core.journal import Journal, JournalInUse
 from core.labs.base.spec import BadInput
 from core.models.replay import Replay
 from core.runs.context import failed
-from core.runs.engine import Addition
+from core.runs.engine import UserInput
 from core.runs.fairness import WHOSE
-from core.runs.library import NoSuchRun, said_path, status
-from core.server.jobs import Jobs
+from core.runs.library import RunNotFound, said_path, status
+from core.server.jobs import JobRunner
 from core.transcript import transcript
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 from tests.waiting import until
 
-Make = Callable[..., Jobs]
+Make = Callable[..., JobRunner]
 MANY = EchoSpec(words=tuple(f"w{n}" for n in range(40)), times=1)
 
 
 @pytest.fixture
 def jobs(tmp_path: Path) -> Make:
-    def made(model: Echoing, ended: Callable[[str], None] = lambda run: None) -> Jobs:
-        return Jobs(tmp_path, {"echo": LAB}, lambda id: model, ended=ended)
+    def made(model: Echoing, ended: Callable[[str], None] = lambda run: None) -> JobRunner:
+        return JobRunner(tmp_path, {"echo": LAB}, lambda id: model, ended=ended)
 
     return made
 
@@ -141,7 +141,7 @@ def test_a_run_takes_turns_as_its_owner_s_or_by_itself(tmp_path: Path) -> None:
             seen.append(WHOSE.get())
             return await super().answer(request, on_text)
 
-    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Asked())
+    jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: Asked())
     for owner in ("ann", ""):
         seen.clear()
         run = jobs.start("echo", EchoSpec(words=("a",), times=1), owner=owner)
@@ -158,7 +158,7 @@ def test_a_run_can_be_cancelled_before_its_first_step(jobs: Make) -> None:
     busy.set()
     canceller.join(5)
     assert not going.here(run)
-    with pytest.raises(NoSuchRun, match="stopped before it began"):
+    with pytest.raises(RunNotFound, match="stopped before it began"):
         going.active(run)
 
 
@@ -196,7 +196,7 @@ def test_two_who_resume_at_once_ask_once(jobs: Make) -> None:
     other = jobs(model)
     refused: list[Exception] = []
 
-    def resume(by: Jobs) -> None:
+    def resume(by: JobRunner) -> None:
         try:
             by.resume(run, failed_too=True)
         except JournalInUse as error:
@@ -235,10 +235,10 @@ def test_what_a_person_gives_goes_into_the_run_and_what_they_say_into_a_journal_
             state.hear(event)
     assert set(state.case(case).said("promise")) == {("ann", "guess-1"), ("bob", "guess-1")}
     assert LAB.view(state.case(case)).promise.text == "I repeat what I hear."
-    with pytest.raises(NoSuchRun):
+    with pytest.raises(RunNotFound):
         going.resume(f"{run}~ann")
 
-    going.resume(run, additions=[Addition(case, Promise(call="", text="mine"), "mine-{n}")])
+    going.resume(run, additions=[UserInput(case, Promise(call="", text="mine"), "mine-{n}")])
     assert going.wait(run, 5)
     assert [event.item for event in going.events(run) if getattr(event, "record", "") == "promise"] == [
         "promise", "mine-01",
@@ -271,7 +271,7 @@ def test_an_unknown_run_is_unknown(jobs: Make, tmp_path: Path, name: str) -> Non
     (tmp_path.parent / "outside.jsonl").write_bytes(b"")
     going = jobs(Echoing())
     for look in (going.events, going.active, going.resume, going.watch, lambda run: going.case(run, "")):
-        with pytest.raises(NoSuchRun):
+        with pytest.raises(RunNotFound):
             look(name)
 
 
@@ -295,7 +295,7 @@ def test_a_run_of_another_process_is_watched_as_it_is_written(jobs: Make, tmp_pa
 
 
 def test_the_loop_ends_with_the_jobs_and_not_before_their_runs(tmp_path: Path) -> None:
-    closed, dropped, busy = (Jobs(tmp_path / name, {"echo": LAB}, lambda id: Echoing()) for name in "abc")
+    closed, dropped, busy = (JobRunner(tmp_path / name, {"echo": LAB}, lambda id: Echoing()) for name in "abc")
     for jobs in (closed, dropped):
         assert jobs.wait(jobs.start("echo", EchoSpec()), 60)
     loops = closed._loop, dropped._loop

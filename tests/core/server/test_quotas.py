@@ -16,8 +16,8 @@ from core import journal, policy
 from core.events import SCHEMA, Asked, Sampling, Started
 from core.runs.guesses import Played
 from core.server import quotas, usage
-from core.server.jobs import Jobs
-from core.server.quotas import Allowance, TooMuch, forget, stored
+from core.server.jobs import JobRunner
+from core.server.quotas import QuotaExceeded, Quotas, forget, stored
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 from tests.waiting import until
 
@@ -26,17 +26,17 @@ TWO = EchoSpec(words=("a", "b"), times=1)
 
 
 @pytest.fixture
-def jobs(tmp_path: Path) -> Jobs:
-    return Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing())
+def jobs(tmp_path: Path) -> JobRunner:
+    return JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing())
 
 
-def ran(jobs: Jobs, owner: str, spec: EchoSpec = TWO) -> str:
+def ran(jobs: JobRunner, owner: str, spec: EchoSpec = TWO) -> str:
     run = jobs.start("echo", spec, owner=owner)
     assert jobs.wait(run, 120)
     return run
 
 
-def asked(jobs: Jobs, run: str) -> int:
+def asked(jobs: JobRunner, run: str) -> int:
     return sum(event.kind == "asked" for event in jobs.events(run))
 
 
@@ -45,20 +45,20 @@ def call() -> Asked:
 
 
 def test_calls_of_today_are_counted_from_the_journals_and_then_as_they_are_made(
-    jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    jobs: JobRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", "1000000")
     before = asked(jobs, ran(jobs, "ann"))
     assert before > 0
-    calls = Allowance(tmp_path)
+    calls = Quotas(tmp_path)
     assert [calls.taken(of).calls for of in ("ann", "bob", None)] == [before, 0, before]
-    Allowance(tmp_path).admit("bob", call(), None)
+    Quotas(tmp_path).admit("bob", call(), None)
     assert [calls.taken(of).calls for of in ("ann", "bob", None)] == [before, 1, before + 1]
-    assert Allowance(tmp_path).taken(None).calls == before + 1
+    assert Quotas(tmp_path).taken(None).calls == before + 1
 
 
 def test_threads_that_count_together_lose_no_call_and_read_the_journals_once(
-    jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    jobs: JobRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", "1000000")
     before, reads = asked(jobs, ran(jobs, "ann")), list[str]()
@@ -67,7 +67,7 @@ def test_threads_that_count_together_lose_no_call_and_read_the_journals_once(
         quotas, "of_journals", lambda folder, day, charge: reads.append(day) or read(folder, day, charge)
     )
     monkeypatch.setattr(usage.of_home(), "day", "")
-    here = Allowance(tmp_path)
+    here = Quotas(tmp_path)
 
     def count(owner: str) -> None:
         for number in range(100):
@@ -82,42 +82,42 @@ def test_threads_that_count_together_lose_no_call_and_read_the_journals_once(
     assert here.taken(None).calls == before + 600 and len(reads) == 1
 
 
-def test_a_new_day_begins_at_nothing(jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_day_begins_at_nothing(jobs: JobRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", "1000000")
     run = ran(jobs, "ann")
-    calls = Allowance(tmp_path)
+    calls = Quotas(tmp_path)
     assert calls.taken("ann").calls
     today = quotas._today
     monkeypatch.setattr(quotas, "_today", lambda: "2999-01-01")
-    Allowance(tmp_path).admit("ann", call(), None)
+    Quotas(tmp_path).admit("ann", call(), None)
     assert calls.taken("ann").calls == calls.taken(None).calls == 1
     monkeypatch.setattr(quotas, "_today", today)
     assert calls.taken("ann").calls == asked(jobs, run), "the clock was set back: the journals tell"
 
 
-def test_nothing_is_counted_where_nothing_is_limited(jobs: Jobs, own_home: Path) -> None:
+def test_nothing_is_counted_where_nothing_is_limited(jobs: JobRunner, own_home: Path) -> None:
     assert jobs.in_line(ran(jobs, "ann")) is None
     assert usage.of_home().going_on(None) == (0, 0) and not usage.of_home().day
 
 
-def test_words_of_a_prompt_are_no_calls(jobs: Jobs, tmp_path: Path) -> None:
+def test_words_of_a_prompt_are_no_calls(jobs: JobRunner, tmp_path: Path) -> None:
     run = ran(jobs, "ann", EchoSpec(words=('"kind":"asked"', "b"), times=1))
-    assert Allowance(tmp_path).taken("ann").calls == asked(jobs, run)
+    assert Quotas(tmp_path).taken("ann").calls == asked(jobs, run)
 
 
 @pytest.mark.parametrize(("limit", "second"), [("CALLS_A_DAY", "ann"), ("CALLS_OF_ALL_A_DAY", "bob")])
 def test_beyond_a_day_s_calls_no_run_begins_or_goes_on(
-    jobs: Jobs, monkeypatch: pytest.MonkeyPatch, limit: str, second: str
+    jobs: JobRunner, monkeypatch: pytest.MonkeyPatch, limit: str, second: str
 ) -> None:
     needs = LAB.calls(TWO, 2) if LAB.calls else 0
     assert quotas.planned_calls(LAB, TWO) == 0, "nothing limits them"
     run = ran(jobs, "ann")
     made = asked(jobs, run)
     monkeypatch.setenv(f"EXPLAIN_{limit}", str(made + needs - 1))
-    with pytest.raises(TooMuch, match=r"calls a day, and .* are made"):
+    with pytest.raises(QuotaExceeded, match=r"calls a day, and .* are made"):
         jobs.start("echo", TWO, owner=second)
     monkeypatch.setenv(f"EXPLAIN_{limit}", str(made))
-    with pytest.raises(TooMuch, match="calls a day"):
+    with pytest.raises(QuotaExceeded, match="calls a day"):
         jobs.resume(run, owner=second)
     monkeypatch.setenv(f"EXPLAIN_{limit}", str(made + 1))
     jobs.resume(run, owner=second)
@@ -131,16 +131,16 @@ def test_a_run_of_as_many_calls_as_one_may_make_is_within_them(monkeypatch: pyte
     monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", str(needs))
     assert quotas.planned_calls(LAB, TWO) == needs == 3
     monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", str(needs - 1))
-    with pytest.raises(TooMuch, match="would make 3 calls, and here one may make 2"):
+    with pytest.raises(QuotaExceeded, match="would make 3 calls, and here one may make 2"):
         quotas.planned_calls(LAB, TWO)
 
 
 def test_calls_that_a_run_will_still_make_count_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     needs = LAB.calls(TWO, 2) if LAB.calls else 0
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(2 * needs - 1))
-    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
+    jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
     run = jobs.start("echo", TWO, owner="ann")
-    with pytest.raises(TooMuch, match=f"{needs:,} are made or on their way"):
+    with pytest.raises(QuotaExceeded, match=f"{needs:,} are made or on their way"):
         jobs.start("echo", TWO, owner="ann")
     jobs.cancel(run)
 
@@ -149,11 +149,11 @@ def test_calls_that_were_made_and_those_on_their_way_are_added(tmp_path: Path, m
     needs = LAB.calls(TWO, 2) if LAB.calls else 0
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(3 * needs))
     models = [Echoing(), Echoing(wait=30), Echoing(wait=30)]
-    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: models[0])
+    jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: models[0])
     assert asked(jobs, ran(jobs, "ann")) == needs
     models.pop(0)
     begun = [jobs.start("echo", TWO, owner="ann"), jobs.start("echo", TWO, owner="ann")]
-    with pytest.raises(TooMuch, match=f"{3 * needs:,} are made or on their way"):
+    with pytest.raises(QuotaExceeded, match=f"{3 * needs:,} are made or on their way"):
         jobs.start("echo", TWO, owner="ann")
     for run in begun:
         jobs.cancel(run)
@@ -161,13 +161,13 @@ def test_calls_that_were_made_and_those_on_their_way_are_added(tmp_path: Path, m
 
 def test_many_at_once_do_not_share_the_last_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXPLAIN_RUNS_AT_ONCE", "2")
-    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
+    jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
     begun: list[str] = []
     gate = threading.Barrier(12)
 
     def begin() -> None:
         gate.wait()
-        with suppress(TooMuch):
+        with suppress(QuotaExceeded):
             begun.append(jobs.start("echo", TWO, owner="ann"))
 
     threads = [threading.Thread(target=begin) for _ in range(12)]
@@ -177,34 +177,34 @@ def test_many_at_once_do_not_share_the_last_place(tmp_path: Path, monkeypatch: p
         thread.join()
     assert len(begun) == 2
     monkeypatch.setenv("EXPLAIN_RUNS_AT_ONCE", "1")
-    with pytest.raises(TooMuch, match=r"going on now \(2\)"):
+    with pytest.raises(QuotaExceeded, match=r"going on now \(2\)"):
         jobs.start("echo", TWO, owner="ann")
     for run in begun:
         jobs.cancel(run)
 
 
-def test_where_the_room_is_full_no_run_begins(jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_room_is_full_no_run_begins(jobs: JobRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXPLAIN_STORED_MB", "1")
     ran(jobs, "ann")
     (tmp_path / "large.jsonl").write_bytes(b"\n" * (1_000_000 - stored(tmp_path)))
     quotas._stored.cache_clear()
-    with pytest.raises(TooMuch, match="1 MB that this host has for runs are full"):
+    with pytest.raises(QuotaExceeded, match="1 MB that this host has for runs are full"):
         jobs.start("echo", TWO, owner="ann")
     monkeypatch.setenv("EXPLAIN_STORED_MB", "2")
     ran(jobs, "ann")
 
 
 def test_where_the_room_is_full_nothing_more_is_said_of_a_run_but_it_can_be_deleted(
-    jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    jobs: JobRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = ran(jobs, "ann")
     monkeypatch.setenv("EXPLAIN_STORED_MB", "1")
     jobs.keeping.say(run, "reader", "all/1-a", SAID, "1")
     (tmp_path / "large.jsonl").write_bytes(b"\n" * 1_000_000)
     quotas._stored.cache_clear()
-    with pytest.raises(TooMuch, match="1 MB that this host has for runs are full"):
+    with pytest.raises(QuotaExceeded, match="1 MB that this host has for runs are full"):
         jobs.keeping.say(run, "reader", "all/1-a", SAID, "2")
-    with pytest.raises(TooMuch, match="are full"):
+    with pytest.raises(QuotaExceeded, match="are full"):
         jobs.keeping.play("echo", "all/1-a", "1", Played(pack="p", place=1, run=run, value="yes"), "ann")
     assert len(jobs.keeping.said(run, "reader")) == 1 and not [*tmp_path.glob("*ann*")]
     jobs.keeping.share(run, True)
@@ -269,13 +269,13 @@ def test_only_calls_of_this_day_count_whatever_else_lies_there(tmp_path: Path, m
     written("over midnight", midnight - second, midnight, midnight + second)
     written("at midnight", midnight)
     written("of the evening", midnight - second)
-    calls = Allowance(tmp_path)
+    calls = Quotas(tmp_path)
     assert calls.taken("ann").calls == calls.taken(None).calls == 3
 
 
 @pytest.mark.parametrize(("age", "kept"), [(0, True), (1, False), (-1, True)])
 def test_it_is_kept_for_so_many_days_to_the_second(
-    jobs: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, age: int, kept: bool
+    jobs: JobRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, age: int, kept: bool
 ) -> None:
     run, other = ran(jobs, "ann"), ran(jobs, "ann")
     for who, speaker in (("reader", "bob"), ("host", "")):
@@ -297,7 +297,7 @@ def aged(folder: Path, run: str, days: float) -> None:
         os.utime(path, (long_ago, long_ago))
 
 
-def test_old_runs_of_visitors_go_with_what_was_said_about_them(jobs: Jobs, tmp_path: Path) -> None:
+def test_old_runs_of_visitors_go_with_what_was_said_about_them(jobs: JobRunner, tmp_path: Path) -> None:
     runs = {
         name: ran(jobs, "" if name == "of the command line" else "ann")
         for name in ("old", "young", "shared", "of the command line", "spoken of lately", "damaged", "of the future")
@@ -322,7 +322,7 @@ def test_old_runs_of_visitors_go_with_what_was_said_about_them(jobs: Jobs, tmp_p
 
 
 def test_what_goes_on_is_not_forgotten(tmp_path: Path) -> None:
-    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
+    jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
     run = jobs.start("echo", TWO, owner="ann")
     until(lambda: (tmp_path / f"{run}.jsonl").stat().st_size)
     aged(tmp_path, run, 31)

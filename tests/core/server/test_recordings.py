@@ -13,13 +13,13 @@ from core.labs.base.declared import Cases
 from core.models.catalog import Catalog
 from core.models.replay import Replay
 from core.runs import repack
-from core.runs.library import NoSuchRun
-from core.server.access import NotYours, Visit, Visitor
-from core.server.jobs import Jobs
-from core.server.quotas import Allowance, forget, stored
+from core.runs.library import RunNotFound
+from core.server.access import AccessDenied, RunAccess, Visitor
+from core.server.jobs import JobRunner
+from core.server.quotas import Quotas, forget, stored
 from core.store import listing, queries
 from core.store.index import index
-from core.store.index_watcher import Keeper
+from core.store.index_watcher import IndexWatcher
 from core.store.store import Store
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 
@@ -29,16 +29,16 @@ SAID = Promise(call="", text="It repeats.")
 
 
 @pytest.fixture
-def recorded(tmp_path: Path) -> tuple[Jobs, str]:
+def recorded(tmp_path: Path) -> tuple[JobRunner, str]:
     """Jobs with one run, and nothing but that run among the recordings."""
     (tmp_path / "recordings").mkdir()
-    maker = Jobs(tmp_path / "recordings", LABS, lambda id: Echoing())
+    maker = JobRunner(tmp_path / "recordings", LABS, lambda id: Echoing())
     run = maker.start("echo", EchoSpec())
     assert maker.wait(run, 120)
     for file in (tmp_path / "recordings").glob("*.jsonl"):
         file.chmod(0o444)
     (tmp_path / "journals").mkdir()
-    jobs = Jobs(tmp_path / "journals", LABS, lambda id: Echoing(), recordings=tmp_path / "recordings")
+    jobs = JobRunner(tmp_path / "journals", LABS, lambda id: Echoing(), recordings=tmp_path / "recordings")
     return jobs, run
 
 
@@ -50,9 +50,9 @@ def _where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.usefixtures("_where")
 @pytest.mark.parametrize("visitor", [ANN, HOST])
-def test_everybody_looks_and_nobody_owns(recorded: tuple[Jobs, str], visitor: Visitor) -> None:
+def test_everybody_looks_and_nobody_owns(recorded: tuple[JobRunner, str], visitor: Visitor) -> None:
     jobs, run = recorded
-    visit = Visit(jobs, visitor)
+    visit = RunAccess(jobs, visitor)
     seen = visit.run(run)
     assert seen.is_recording() and visit.sees(run) and seen.shared() and not visit.owns(run)
     assert seen.watch().transcript.status == "completed" and not seen.active() and seen.faults() == []
@@ -61,18 +61,18 @@ def test_everybody_looks_and_nobody_owns(recorded: tuple[Jobs, str], visitor: Vi
         lambda: visit.own(run).resume(), lambda: visit.own(run).cancel(), lambda: visit.own(run).share(True)
     ]  # fmt: skip
     for deed in deeds:
-        with pytest.raises(NotYours):
+        with pytest.raises(AccessDenied):
             deed()
 
 
-def test_it_is_never_written(recorded: tuple[Jobs, str], tmp_path: Path) -> None:
+def test_it_is_never_written(recorded: tuple[JobRunner, str], tmp_path: Path) -> None:
     jobs, run = recorded
     path = tmp_path / "recordings" / f"{run}.jsonl"
     held, there = path.read_bytes(), sorted(path.parent.rglob("*"))
     for deed in (lambda: jobs.resume(run), lambda: jobs.keeping.share(run, False)):
-        with pytest.raises(NoSuchRun, match="is a recording"):
+        with pytest.raises(RunNotFound, match="is a recording"):
             deed()
-    visit = Visit(jobs, ANN)
+    visit = RunAccess(jobs, ANN)
     visit.run(run).guess("ann", "all/1-a", lambda by: SAID, "1")
     assert [event.kind for event in visit.run(run).said("ann")] == ["recorded"]
     assert jobs.keeping.speaker(run, "ann") == "ann"
@@ -82,19 +82,19 @@ def test_it_is_never_written(recorded: tuple[Jobs, str], tmp_path: Path) -> None
     assert {one.stem for one in (tmp_path / "journals").glob("*.jsonl")} == {f"{run}~ann", again}
 
 
-def test_it_takes_nothing_from_what_people_may_have(recorded: tuple[Jobs, str], tmp_path: Path) -> None:
+def test_it_takes_nothing_from_what_people_may_have(recorded: tuple[JobRunner, str], tmp_path: Path) -> None:
     _, run = recorded
     os.utime(tmp_path / "recordings" / f"{run}.jsonl", (0, 0))
-    assert Allowance(tmp_path / "journals").taken(None).calls == 0 and stored(tmp_path / "journals") == 0
+    assert Quotas(tmp_path / "journals").taken(None).calls == 0 and stored(tmp_path / "journals") == 0
     assert forget(tmp_path / "journals", 1) == [] and (tmp_path / "recordings" / f"{run}.jsonl").exists()
 
 
 def test_what_visitors_said_of_one_is_kept_no_longer_than_their_runs(
-    recorded: tuple[Jobs, str], tmp_path: Path
+    recorded: tuple[JobRunner, str], tmp_path: Path
 ) -> None:
     jobs, run = recorded
     for who in ("ann", "bob"):
-        Visit(jobs, Visitor(who)).run(run).guess(who, "all/1-a", lambda by: SAID, "1")
+        RunAccess(jobs, Visitor(who)).run(run).guess(who, "all/1-a", lambda by: SAID, "1")
     jobs.keeping.say(run, "the-command-line", "all/1-a", SAID, "1")
     for who in ("ann", "the-command-line"):
         os.utime(tmp_path / "journals" / f"{run}~{who}.jsonl", (0, 0))
@@ -103,25 +103,25 @@ def test_what_visitors_said_of_one_is_kept_no_longer_than_their_runs(
     assert kept == {f"{run}~bob", f"{run}~the-command-line"}
 
 
-def test_a_run_of_ones_own_goes_before_a_recording_of_its_name(recorded: tuple[Jobs, str], tmp_path: Path) -> None:
+def test_a_run_of_ones_own_goes_before_a_recording_of_its_name(recorded: tuple[JobRunner, str], tmp_path: Path) -> None:
     jobs, run = recorded
     (tmp_path / "journals" / f"{run}.jsonl").write_bytes((tmp_path / "recordings" / f"{run}.jsonl").read_bytes())
     assert not jobs.is_recording(run)
 
 
-def test_in_a_pack_it_is_one_too_and_is_no_model_on_offer(recorded: tuple[Jobs, str], tmp_path: Path) -> None:
+def test_in_a_pack_it_is_one_too_and_is_no_model_on_offer(recorded: tuple[JobRunner, str], tmp_path: Path) -> None:
     jobs, run = recorded
     folder = tmp_path / "recordings"
     (folder / "packs").mkdir()
     assert repack.write(folder / "packs" / "cards.zip", [run], folder) == {}
     (folder / f"{run}.jsonl").unlink()
-    visit = Visit(jobs, ANN)
+    visit = RunAccess(jobs, ANN)
     seen = visit.run(run)
     assert seen.is_recording() and seen.shared() and visit.sees(run) and not visit.owns(run)
     assert seen.watch().transcript.status == "completed" and seen.faults() == []
     seen.guess("ann", "all/1-a", lambda by: SAID, "1")
     assert {one.stem for one in (tmp_path / "journals").glob("*.jsonl")} == {f"{run}~ann"}
-    with pytest.raises(NoSuchRun, match="is a recording"):
+    with pytest.raises(RunNotFound, match="is a recording"):
         jobs.resume(run)
     catalog = Catalog(
         home=tmp_path, journals=tmp_path / "journals", read=lambda path: jobs.events(path.stem), recordings=folder
@@ -132,13 +132,13 @@ def test_in_a_pack_it_is_one_too_and_is_no_model_on_offer(recorded: tuple[Jobs, 
 
 
 @pytest.mark.parametrize("name", ["../recordings/{run}", "x/../{run}", "", "\0", "a" * 5000])
-def test_no_name_leads_elsewhere(recorded: tuple[Jobs, str], name: str) -> None:
+def test_no_name_leads_elsewhere(recorded: tuple[JobRunner, str], name: str) -> None:
     jobs, run = recorded
-    with pytest.raises(NoSuchRun):
+    with pytest.raises(RunNotFound):
         jobs.events(name.format(run=run))
 
 
-def test_its_answers_can_be_asked_again(recorded: tuple[Jobs, str], tmp_path: Path) -> None:
+def test_its_answers_can_be_asked_again(recorded: tuple[JobRunner, str], tmp_path: Path) -> None:
     jobs, run = recorded
     catalog = Catalog(
         home=tmp_path, journals=tmp_path / "journals", read=lambda path: jobs.events(path.stem),
@@ -148,12 +148,12 @@ def test_its_answers_can_be_asked_again(recorded: tuple[Jobs, str], tmp_path: Pa
     assert f"replay/{run}" in [info.id for info in catalog.describe()]
 
 
-def test_lists_keep_it_apart_from_what_people_ran(recorded: tuple[Jobs, str], tmp_path: Path) -> None:
+def test_lists_keep_it_apart_from_what_people_ran(recorded: tuple[JobRunner, str], tmp_path: Path) -> None:
     jobs, run = recorded
     own = jobs.start("echo", EchoSpec(), owner="ann")
     assert jobs.wait(own, 120)
     with Store(tmp_path / "store.duckdb", LABS) as store:
-        keeper = Keeper(store, tmp_path / "journals", recordings=tmp_path / "recordings")
+        keeper = IndexWatcher(store, tmp_path / "journals", recordings=tmp_path / "recordings")
         try:
             assert keeper.looked.wait(120)
             for viewer in (None, "ann", "bob"):

@@ -15,7 +15,7 @@ import pytest
 from core import home, policy
 from core.server import roles, usage
 from core.server.access import name_of_visitor
-from core.server.quotas import Allowance, TooMuch
+from core.server.quotas import QuotaExceeded, Quotas
 
 CODES = {"host": "the code of the host", "teacher": "the code of a teacher", "participant": "pinguin"}
 ANN, BOB = name_of_visitor("ann"), name_of_visitor("bob")
@@ -121,7 +121,7 @@ def test_the_addresses_of_one_household_count_together(codes: Path) -> None:
 def test_in_a_home_that_cannot_be_written_nobody_signs_in(codes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writable = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and writable(path, mode))
-    with pytest.raises(home.HomeUnusable):
+    with pytest.raises(home.DataDirError):
         roles.sign_in(ANN, roles.HOST)
     assert roles.role_of(ANN) == ""
 
@@ -133,7 +133,7 @@ def test_a_teacher_has_more(codes: Path, monkeypatch: pytest.MonkeyPatch, tmp_pa
     roles.enter(ANN, CODES["teacher"], "10.0.0.1")
     roles.enter(BOB, CODES["participant"], "10.0.0.1")
     assert [roles.limit("runs_at_once", who) for who in (ANN, BOB, "")] == [2, 1, 1]
-    allowance = Allowance(tmp_path)
+    allowance = Quotas(tmp_path)
     for number, (who, may) in enumerate(((ANN, True), (BOB, True), (ANN, True), (BOB, False), (ANN, False))):
-        with nullcontext() if may else pytest.raises(TooMuch, match="you have going on now"):
+        with nullcontext() if may else pytest.raises(QuotaExceeded, match="you have going on now"):
             allowance.begin(f"run-{number}", who, None)

@@ -13,10 +13,10 @@ from core import entry, home, journal
 from core.events import SCHEMA, Shared, Started, Token
 from core.journal import Journal, JournalFull, JournalInUse
 from core.runs import driver
-from core.runs.library import NewerRun, NoSuchRun, said_path, shared_path, status
+from core.runs.library import NewerRun, RunNotFound, said_path, shared_path, status
 from core.server import jobs
-from core.server.jobs import Jobs
-from core.server.quotas import TooMuch
+from core.server.jobs import JobRunner
+from core.server.quotas import QuotaExceeded
 from core.transcript import Transcript, transcript
 from tests.small_lab import LAB, Echoing, EchoSpec, Promise
 from tests.waiting import until
@@ -26,8 +26,8 @@ SLOW = EchoSpec(words=("a", "b"), times=1)
 
 
 @pytest.fixture
-def going(tmp_path: Path) -> Jobs:
-    return Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
+def going(tmp_path: Path) -> JobRunner:
+    return JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
 
 
 def looks(state: Transcript) -> object:
@@ -40,7 +40,7 @@ def looks(state: Transcript) -> object:
 @pytest.mark.parametrize("kept", ONE_OF_EACH_LAB, ids=lambda kept: kept.stem.split("-")[2])
 def test_a_journal_is_looked_at_case_by_case_as_it_is_read_whole(kept: Path, tmp_path: Path) -> None:
     shutil.copy(kept, tmp_path / kept.name)
-    jobs = Jobs(tmp_path, entry.labs(), entry.catalog().get)
+    jobs = JobRunner(tmp_path, entry.labs(), entry.catalog().get)
     whole = transcript(jobs.events(kept.stem))
     assert whole.cases and all(one.result for one in whole.cases.values())
     for case in whole.cases:
@@ -57,7 +57,7 @@ def test_a_journal_that_grows_is_followed(tmp_path: Path) -> None:
     lines = kept.read_bytes().splitlines(keepends=True)
     path = tmp_path / kept.name
     path.write_bytes(lines[0])
-    jobs = Jobs(tmp_path, entry.labs(), entry.catalog().get)
+    jobs = JobRunner(tmp_path, entry.labs(), entry.catalog().get)
     watch = jobs.watch(kept.stem)
     assert not watch.look()
     with path.open("ab") as file:
@@ -66,34 +66,34 @@ def test_a_journal_that_grows_is_followed(tmp_path: Path) -> None:
     assert looks(watch.transcript) == looks(transcript(jobs.events(kept.stem)))
 
 
-def test_a_run_whose_first_line_is_not_written_yet_can_be_looked_at(going: Jobs, tmp_path: Path) -> None:
+def test_a_run_whose_first_line_is_not_written_yet_can_be_looked_at(going: JobRunner, tmp_path: Path) -> None:
     with Journal(tmp_path / "empty.jsonl"):
         assert not going.case("empty", "all/1-a").cases and not going.watch("empty", "all/1-a").transcript.cases
         assert going.owner("empty") == "" and going.events("empty") == []
-    with pytest.raises(NoSuchRun, match="There is no run named 'empty'"):
+    with pytest.raises(RunNotFound, match="There is no run named 'empty'"):
         going.resume("empty")
     assert not going.here("empty"), "what was refused holds nothing"
     Journal(tmp_path / "empty.jsonl").close()
 
 
-def test_why_a_run_could_not_write_its_first_line_is_said(going: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_why_a_run_could_not_write_its_first_line_is_said(going: JobRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     def append(written: Journal, event: object) -> bytes:
         raise JournalFull("There is no room left on the disk.")
 
     monkeypatch.setattr(Journal, "append", append)
     run = going.start("echo", SLOW)
     assert going.wait(run, 60)
-    with pytest.raises(NoSuchRun, match="no room left on the disk"):
+    with pytest.raises(RunNotFound, match="no room left on the disk"):
         going.watch(run)
 
 
-def test_whose_a_run_is_is_known_before_its_first_line_is_there(going: Jobs, tmp_path: Path) -> None:
+def test_whose_a_run_is_is_known_before_its_first_line_is_there(going: JobRunner, tmp_path: Path) -> None:
     run = going.start("echo", SLOW, owner="ann")
     path = tmp_path / f"{run}.jsonl"
     until(lambda: path.stat().st_size > 0)
     written = path.read_bytes()
     path.write_bytes(b"")
-    other = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing())
+    other = JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing())
     assert (going.owner(run), other.owner(run)) == ("ann", "")
     path.write_bytes(written)
     assert other.owner(run) == "ann", "a name that was not there yet is looked for again"
@@ -101,7 +101,7 @@ def test_whose_a_run_is_is_known_before_its_first_line_is_there(going: Jobs, tmp
 
 
 def test_a_new_run_never_writes_into_another_s_journal(
-    going: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    going: JobRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (jobs, driver):
         monkeypatch.setattr(module, "new_id", lambda lab: "taken")
@@ -116,11 +116,13 @@ def test_a_new_run_never_writes_into_another_s_journal(
     assert not going.here("taken")
 
 
-def test_what_keeps_a_run_from_going_on_is_named_and_no_more_than_three_things(going: Jobs, tmp_path: Path) -> None:
+def test_what_keeps_a_run_from_going_on_is_named_and_no_more_than_three_things(
+    going: JobRunner, tmp_path: Path
+) -> None:
     spec = {"words": 5, "times": 9, "voice": "whispered", "model": 3}
     line = journal.to_line(Started(run="odd", lab="echo", spec=spec, seed=0), 1)
     (tmp_path / "odd.jsonl").write_bytes(line)
-    with pytest.raises(NoSuchRun) as caught:
+    with pytest.raises(RunNotFound) as caught:
         going.resume("odd")
     complaints = str(caught.value).split("this version of the app: ")[1].split("; ")
     assert len(complaints) == 3
@@ -128,16 +130,16 @@ def test_what_keeps_a_run_from_going_on_is_named_and_no_more_than_three_things(g
     assert not going.active("odd")
 
 
-def test_of_a_lab_that_is_not_there_or_of_somebody_s_words_nothing_goes_on(going: Jobs, tmp_path: Path) -> None:
+def test_of_a_lab_that_is_not_there_or_of_somebody_s_words_nothing_goes_on(going: JobRunner, tmp_path: Path) -> None:
     for name, changes in (("elsewhere", {"lab": "other"}), ("words", {"about": "run"})):
         started = Started(run=name, lab="echo", spec={}, seed=0).model_copy(update=changes)
         (tmp_path / f"{name}.jsonl").write_bytes(journal.to_line(started, 1))
-        with pytest.raises(NoSuchRun, match="no run that this app can go on with"):
+        with pytest.raises(RunNotFound, match="no run that this app can go on with"):
             going.resume(name)
         assert not going.active(name)
 
 
-def test_every_look_at_a_run_of_a_newer_version_says_so(going: Jobs, tmp_path: Path) -> None:
+def test_every_look_at_a_run_of_a_newer_version_says_so(going: JobRunner, tmp_path: Path) -> None:
     started = Started(run="new", lab="echo", spec={}, seed=0).model_copy(update={"version": SCHEMA + 1})
     (tmp_path / "new.jsonl").write_bytes(journal.to_line(started, 1))
     for look in (going.events, going.faults, going.watch, going.owner, lambda run: going.case(run, "all/1-a")):
@@ -145,12 +147,12 @@ def test_every_look_at_a_run_of_a_newer_version_says_so(going: Jobs, tmp_path: P
             look("new")
 
 
-def limited(jobs: Jobs, monkeypatch: pytest.MonkeyPatch, name: str, most: int, owner: str) -> bool:
+def limited(jobs: JobRunner, monkeypatch: pytest.MonkeyPatch, name: str, most: int, owner: str) -> bool:
     """Whether a run is refused under this limit."""
     monkeypatch.setenv(f"EXPLAIN_{name}", str(most))
     try:
         jobs.cancel(jobs.start("echo", SLOW, owner=owner))
-    except TooMuch:
+    except QuotaExceeded:
         return True
     finally:
         monkeypatch.delenv(f"EXPLAIN_{name}")
@@ -158,7 +160,7 @@ def limited(jobs: Jobs, monkeypatch: pytest.MonkeyPatch, name: str, most: int, o
 
 
 def test_as_many_runs_as_are_allowed_and_none_more_also_where_fewer_became_allowed(
-    going: Jobs, monkeypatch: pytest.MonkeyPatch
+    going: JobRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Runs are counted where something is limited.
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", "1000000")
@@ -174,7 +176,7 @@ def test_as_many_runs_as_are_allowed_and_none_more_also_where_fewer_became_allow
     assert not limited(going, monkeypatch, "RUNS_AT_ONCE", 1, "ann"), "those that are over leave room"
 
 
-def test_one_run_may_make_as_many_calls_as_are_allowed(going: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_run_may_make_as_many_calls_as_are_allowed(going: JobRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     assert LAB.calls is not None
     calls = LAB.calls(SLOW, 2)
     for most in range(calls - 2, calls + 2):
@@ -184,7 +186,7 @@ def test_one_run_may_make_as_many_calls_as_are_allowed(going: Jobs, monkeypatch:
 def test_a_lab_that_cannot_tell_its_calls_runs_under_limits_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    jobs = Jobs(tmp_path, {"echo": replace(LAB, asks=None)}, lambda id: Echoing())
+    jobs = JobRunner(tmp_path, {"echo": replace(LAB, asks=None)}, lambda id: Echoing())
     monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", "1")
     run = jobs.start("echo", SLOW)
     assert jobs.wait(run, 5) and transcript(jobs.events(run)).status == "completed"
@@ -192,19 +194,19 @@ def test_a_lab_that_cannot_tell_its_calls_runs_under_limits_too(
 
 @pytest.mark.parametrize("stored", [999_999, 1_000_000])
 def test_a_megabyte_is_a_million_bytes(
-    going: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stored: int
+    going: JobRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stored: int
 ) -> None:
     (tmp_path / "large.jsonl").write_bytes(b"\n" * stored)
     assert limited(going, monkeypatch, "STORED_MB", 1, "ann") == (stored == 1_000_000)
 
 
 def test_a_run_that_asks_nothing_takes_a_call_of_the_day_and_one_that_is_resumed_too(
-    going: Jobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    going: JobRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started = Started(run="old", lab="echo", spec=SLOW.model_dump(mode="json"), seed=0, owner="ann")
     (tmp_path / "old.jsonl").write_bytes(journal.to_line(started, 1))
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", "0")
-    with pytest.raises(TooMuch, match="Here you may make 0 calls a day, and 0 are made"):
+    with pytest.raises(QuotaExceeded, match="Here you may make 0 calls a day, and 0 are made"):
         going.resume("old", owner="ann")
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", "1")
     going.resume("old", owner="ann")
@@ -218,24 +220,24 @@ def test_calls_on_their_way_become_calls_that_were_made(tmp_path: Path, monkeypa
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(2 * needs))
     monkeypatch.setenv("EXPLAIN_CALLS_OF_ALL_A_DAY", str(3 * needs))
     model = Echoing(wait=0.1)
-    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: model)
+    jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: model)
     first = jobs.start("echo", SLOW, owner="ann")
     until(lambda: bool(model.asked))
     second = jobs.start("echo", SLOW, owner="ann")
     for owner in ("ann", "ann"):
-        with pytest.raises(TooMuch, match=f"{2 * needs:,} are made or on their way"):
+        with pytest.raises(QuotaExceeded, match=f"{2 * needs:,} are made or on their way"):
             jobs.start("echo", SLOW, owner=owner)
     third = jobs.start("echo", SLOW, owner="bob")
-    with pytest.raises(TooMuch, match=f"all people together may make {3 * needs:,}"):
+    with pytest.raises(QuotaExceeded, match=f"all people together may make {3 * needs:,}"):
         jobs.start("echo", SLOW, owner="bob")
     for run in (first, second, third):
         assert jobs.wait(run, 120)
 
 
-def test_a_run_that_was_taken_over_says_so_and_leaves_its_place(going: Jobs, tmp_path: Path) -> None:
+def test_a_run_that_was_taken_over_says_so_and_leaves_its_place(going: JobRunner, tmp_path: Path) -> None:
     model = Echoing(wait=0.5)
     ended: list[str] = []
-    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: model, ended.append)
+    jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: model, ended.append)
     run = jobs.start("echo", SLOW)
     until(lambda: bool(model.asked))
     # As it stands once this process slept and another one took the journal over.
@@ -254,8 +256,8 @@ def test_a_run_that_was_taken_over_says_so_and_leaves_its_place(going: Jobs, tmp
     assert transcript(jobs.events(run)).status == "completed"
 
 
-def test_of_a_run_that_ended_well_or_was_stopped_there_is_no_trouble(going: Jobs, tmp_path: Path) -> None:
-    quick = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing())
+def test_of_a_run_that_ended_well_or_was_stopped_there_is_no_trouble(going: JobRunner, tmp_path: Path) -> None:
+    quick = JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing())
     run = quick.start("echo", SLOW)
     assert quick.wait(run, 5) and quick.trouble(run) == ""
     stopped = going.start("echo", SLOW)
@@ -265,14 +267,14 @@ def test_of_a_run_that_ended_well_or_was_stopped_there_is_no_trouble(going: Jobs
     assert going.wait("unknown", 0) and going.before("unknown") is None
 
 
-def test_a_wait_has_an_end(going: Jobs) -> None:
+def test_a_wait_has_an_end(going: JobRunner) -> None:
     run = going.start("echo", SLOW)
     assert not going.wait(run, 0.01)
     going.cancel(run)
     assert going.wait(run, 0.01)
 
 
-def test_pieces_of_an_answer_are_seen_until_it_is_there(going: Jobs) -> None:
+def test_pieces_of_an_answer_are_seen_until_it_is_there(going: JobRunner) -> None:
     run = going.start("echo", SLOW)
     watch = going.watch(run)
     until(lambda: watch.look() and bool(going._unfinished(run)))
@@ -287,7 +289,7 @@ def test_pieces_of_an_answer_are_seen_until_it_is_there(going: Jobs) -> None:
 
 
 def test_who_shares_and_who_speaks_is_kept_beside_the_run(tmp_path: Path) -> None:
-    jobs = Jobs(tmp_path, {"echo": LAB}, lambda id: Echoing())
+    jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing())
     run = jobs.start("echo", SLOW, owner="ann")
     assert jobs.wait(run, 5)
     assert (

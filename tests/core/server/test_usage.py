@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.server import usage
-from core.server.usage import Counted, Taken
+from core.server.usage import CallUsage, UsageLedger
 
 
 class Clock:
@@ -27,11 +27,11 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @pytest.fixture
-def here() -> Counted:
-    return Counted()
+def here() -> UsageLedger:
+    return UsageLedger()
 
 
-def test_five_wrong_codes_are_free_and_then_each_doubles_the_wait(here: Counted, clock: Clock) -> None:
+def test_five_wrong_codes_are_free_and_then_each_doubles_the_wait(here: UsageLedger, clock: Clock) -> None:
     assert [here.wrong("10.0.0.1") for _ in range(6)] == [0, 0, 0, 0, 0, 1]
     assert here.wrong("10.0.0.1") == here.right("10.0.0.1") == 1, "it was not looked at"
     assert here.wait("10.0.0.2") == 0
@@ -46,7 +46,7 @@ def test_five_wrong_codes_are_free_and_then_each_doubles_the_wait(here: Counted,
     assert [here.wrong("10.0.0.1") for _ in range(6)] == [0, 0, 0, 0, 0, 1], "an hour later they are forgotten"
 
 
-def test_wrong_codes_of_all_addresses_count_together_whoever_types_a_right_one(here: Counted, clock: Clock) -> None:
+def test_wrong_codes_of_all_addresses_count_together_whoever_types_a_right_one(here: UsageLedger, clock: Clock) -> None:
     looked = 0
     for number in range(1000):
         looked += here.wrong(f"address-{number}") == 0
@@ -58,7 +58,7 @@ def test_wrong_codes_of_all_addresses_count_together_whoever_types_a_right_one(h
 
 
 @pytest.mark.parametrize("jump", [-1e9, -3600, 1e9])
-def test_a_clock_that_is_set_keeps_nobody_waiting_longer(here: Counted, clock: Clock, jump: float) -> None:
+def test_a_clock_that_is_set_keeps_nobody_waiting_longer(here: UsageLedger, clock: Clock, jump: float) -> None:
     for _ in range(8):
         here.wrong("10.0.0.1")
         clock.now += 1
@@ -69,7 +69,7 @@ def test_a_clock_that_is_set_keeps_nobody_waiting_longer(here: Counted, clock: C
     assert here.right("10.0.0.1") == 0
 
 
-def test_a_visitor_s_tabs_are_numbered_as_they_were_opened(here: Counted) -> None:
+def test_a_visitor_s_tabs_are_numbered_as_they_were_opened(here: UsageLedger) -> None:
     assert [here.tab_opened("ann", tab) for tab in "abcb"] == [1, 2, 3, 2]
     assert here.tab_opened("bob", "d") == 1
     here.tab_closed("ann", "a")
@@ -84,7 +84,7 @@ def test_a_home_has_one(own_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert usage.of_home() is not first
 
 
-def test_of_those_in_line_one_of_each_owner_comes_in_turn(here: Counted) -> None:
+def test_of_those_in_line_one_of_each_owner_comes_in_turn(here: UsageLedger) -> None:
     first, *waiting = [here.begin(run, run[0], 0) for run in ("x1", "a1", "a2", "a3", "b1", "b2", "c1")]
     assert here.hand_out(1) == set(waiting)
     assert [here.before(run) for run in ("x1", "a1", "a3", "b2", "c1", "z1")] == [None, 0, 0, 1, 2, None]
@@ -102,14 +102,14 @@ def test_of_those_in_line_one_of_each_owner_comes_in_turn(here: Counted) -> None
     assert came == ["a1", "b1", "c1", "a2", "b2", "a3", "b3"]
 
 
-def test_runs_without_an_owner_are_each_their_own(here: Counted) -> None:
+def test_runs_without_an_owner_are_each_their_own(here: UsageLedger) -> None:
     for run in ("r1", "r2", "r3"):
         here.begin(run, "", 0)
     assert [here.before(run) for run in ("r1", "r2", "r3")] == [0, 1, 2]
     assert len(here.hand_out(2)) == 1 and not here.hand_out(None)
 
 
-def test_where_fewer_places_became_allowed_nobody_loses_theirs(here: Counted) -> None:
+def test_where_fewer_places_became_allowed_nobody_loses_theirs(here: UsageLedger) -> None:
     numbers = [here.begin(run, run, 0) for run in "abcd"]
     assert here.hand_out(3) == here.hand_out(0) == {numbers[3]}
     for number in numbers[:2]:
@@ -119,7 +119,7 @@ def test_where_fewer_places_became_allowed_nobody_loses_theirs(here: Counted) ->
     assert not here.hand_out(1)
 
 
-def test_calls_that_are_made_are_no_longer_ahead(here: Counted) -> None:
+def test_calls_that_are_made_are_no_longer_ahead(here: UsageLedger) -> None:
     first = here.begin("a", "ann", 2)
     here.begin("b", "bob", 5)
     assert here.going_on("ann") == (1, 2) and here.going_on(None) == (2, 7)
@@ -131,9 +131,9 @@ def test_calls_that_are_made_are_no_longer_ahead(here: Counted) -> None:
 
 
 def test_a_call_takes_the_most_it_may_until_its_answer_says_what_it_took() -> None:
-    tally = usage.Tally()
-    tally.take("ann", ("r", "c1"), Taken(1, 3.0), (10, 20))
+    tally = usage.UsageTally()
+    tally.take("ann", ("r", "c1"), CallUsage(1, 3.0), (10, 20))
     assert tally.taken("ann") == tally.taken(None) == (1, 3.0) and tally.taken("bob") == (0, 0)
     assert tally.most(("r", "c1")) == (10, 20) and tally.most(("r", "c2")) == (0, 0)
-    tally.take("ann", ("r", "c1"), Taken(0, -1.5), None)
+    tally.take("ann", ("r", "c1"), CallUsage(0, -1.5), None)
     assert tally.taken("ann") == (1, 1.5) and tally.most(("r", "c1")) == (0, 0)

@@ -14,10 +14,10 @@ from core.labs.ask.lab import LAB as ASK
 from core.runs.context import recorded
 from core.runs.labels import Audited, Label
 from core.store import audits, label_agreement
-from core.store.audits import Audit
+from core.store.audits import AuditDraw
 from core.store.filters import Filter
 from core.store.index import index
-from core.store.listing import Place
+from core.store.listing import RowPlace
 from core.store.store import Store
 from tests.core.store.store_events import CASE, LABS, at, begun, ended, started, write
 
@@ -61,11 +61,11 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
-def population(store: Store, **chosen: tuple[str, ...]) -> list[audits.Reading]:
+def population(store: Store, **chosen: tuple[str, ...]) -> list[audits.SampledReading]:
     return audits.population(store, ASK, READING, Filter(chosen=chosen), ANN, None)
 
 
-def kept(folder: Path, store: Store, entries: dict[Place, Audited], who: str = "ann") -> None:
+def kept(folder: Path, store: Store, entries: dict[RowPlace, Audited], who: str = "ann") -> None:
     """What was drawn or said, in the person's journals."""
     by_run: dict[str, list[Event]] = {}
     for place, one in entries.items():
@@ -79,7 +79,7 @@ def kept(folder: Path, store: Store, entries: dict[Place, Audited], who: str = "
     index(store, folder)
 
 
-def judged(store: Store, entries: dict[Place, Audited]) -> dict[Place, Audited]:
+def judged(store: Store, entries: dict[RowPlace, Audited]) -> dict[RowPlace, Audited]:
     """What somebody says who reads the raw answers rightly."""
     return {
         place: one.model_copy(update={"said": TRUTH[audits.raw(store, place, READING) or ""]})
@@ -87,7 +87,7 @@ def judged(store: Store, entries: dict[Place, Audited]) -> dict[Place, Audited]:
     }
 
 
-def audited(store: Store, size: int, seed: int) -> Audit:
+def audited(store: Store, size: int, seed: int) -> AuditDraw:
     drawn = audits.draw(population(store), READING.name, size, seed, "a")
     said = {(ANN, place): one for place, one in judged(store, drawn).items()}
     (found,) = audits.audits(store, ASK, None, said)
@@ -115,7 +115,7 @@ def test_each_answer_weighs_as_many_as_it_stands_for(store: Store) -> None:
     # Of 210 answers 180 are like the first (yes, read as yes), 10 like the second (yes, unread), 20 like the third.
     of = {"t0": (180, "yes"), "t155": (10, "yes"), "t165": (20, "no")}
     said = {
-        (ANN, Place("run", CASE, trial)): Audited(
+        (ANN, RowPlace("run", CASE, trial)): Audited(
             audit="a", judged="reading", stratum=trial, population=n, drawn=1, number=number, of=3, said=word
         )
         for number, (trial, (n, word)) in enumerate(of.items(), start=1)
@@ -156,7 +156,7 @@ def test_what_can_be_drawn(store: Store) -> None:
     assert [(one.population, one.drawn) for one in rare] == [(10, len(rare))] * len(rare) and len(rare) >= 2
     strata = [one.stratum for one in sorted(drawn.values(), key=lambda one: one.number)]
     assert strata != sorted(strata), "their order tells nothing"
-    many = [audits.Reading(Place("r", str(n), ""), str(n % 40)) for n in range(400)]
+    many = [audits.SampledReading(RowPlace("r", str(n), ""), str(n % 40)) for n in range(400)]
     assert audits.STRATA == 12 and len(audits.draw(many, "reading", 400, 1, "a")) == 400
 
 
@@ -188,8 +188,8 @@ def test_later_readings_are_held_against_the_same_words(store: Store, tmp_path: 
 
 
 def test_what_can_be_said(store: Store) -> None:
-    place = Place("run", CASE, "t0")
+    place = RowPlace("run", CASE, "t0")
     assert audits.choices(store, place, READING) == ["no", "yes", "nothing"]
-    unread = Place("run", CASE, "t155")
+    unread = RowPlace("run", CASE, "t155")
     assert audits.readings(store, [unread], READING) == {unread: {"paper": "nothing", "repaired": "nothing"}}
-    assert audits.raw(store, Place("run", CASE, "nowhere"), READING) is None
+    assert audits.raw(store, RowPlace("run", CASE, "nowhere"), READING) is None

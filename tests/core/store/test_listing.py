@@ -14,7 +14,7 @@ from core.report import export
 from core.store import listing
 from core.store.filters import Filter, Range, from_query, phrases
 from core.store.index import index
-from core.store.listing import Listed, Place
+from core.store.listing import Listed, RowPlace
 from core.store.store import Store
 from tests.core.store.store_events import (
     LABS,
@@ -77,13 +77,13 @@ def test_one_row_is_found_by_its_place(store: Store) -> None:
     rows = [listing.row(store, place).astype(object).fillna("") for place in page.places()]
     listed = page.rows.astype(object).fillna("").to_dict("records")
     assert [row.to_dict("records") for row in rows] == [[row] for row in listed]
-    assert listing.row(store, Place("run-4", "question", "cf-99")).empty
+    assert listing.row(store, RowPlace("run-4", "question", "cf-99")).empty
 
 
 @pytest.mark.parametrize("sort", list(listing.SORTS))
 def test_pages_forth_and_back_hold_every_row_once(store: Store, sort: str) -> None:
     whole = listing.items(store, Filter(), sort=sort).places()
-    forth: list[Place] = []
+    forth: list[RowPlace] = []
     found = listing.items(store, Filter(), sort=sort, limit=7)
     while True:
         assert found.first == len(forth) + 1 and found.total == len(whole)
@@ -97,7 +97,7 @@ def test_pages_forth_and_back_hold_every_row_once(store: Store, sort: str) -> No
 
 
 def test_a_page_after_a_row_that_is_gone_is_the_first_and_says_so(store: Store) -> None:
-    found = listing.items(store, Filter(), after=Place("gone", "question", "cf-01"), limit=3)
+    found = listing.items(store, Filter(), after=RowPlace("gone", "question", "cf-01"), limit=3)
     assert found.lost and found.first == 1 and found.places() == listing.items(store, Filter(), limit=3).places()
 
 
@@ -190,7 +190,7 @@ def test_runs_a_page_at_a_time(store: Store) -> None:
 
 
 def test_the_same_question_elsewhere(store: Store) -> None:
-    others = listing.elsewhere(store, Place("run-4", "question", "cf-01"))
+    others = listing.elsewhere(store, RowPlace("run-4", "question", "cf-01"))
     assert len(others) == RUNS and "run-4" not in set(others["run"]) and set(others["how"]) == {"cot", "posthoc"}
 
 
@@ -205,9 +205,9 @@ def test_what_belongs_to_somebody_else_is_neither_listed_nor_counted(tmp_path: P
         assert listing.facet(store, Filter(), "owner", viewer="ann") == {"ann": 2}
         assert listing.facet(store, Filter(), "outcome", viewer="ann") == {"otherwise": 1, "unread": 1}
         assert listing.count(store, Filter(runs=("of-bob",)), viewer="ann") == 0
-        assert listing.elsewhere(store, Place("of-ann", "question"), viewer="ann").empty
-        assert len(listing.row(store, Place("of-ann", "question", "cf-01"), viewer="ann")) == 1
-        assert listing.row(store, Place("of-bob", "question", "cf-01"), viewer="ann").empty
+        assert listing.elsewhere(store, RowPlace("of-ann", "question"), viewer="ann").empty
+        assert len(listing.row(store, RowPlace("of-ann", "question", "cf-01"), viewer="ann")) == 1
+        assert listing.row(store, RowPlace("of-bob", "question", "cf-01"), viewer="ann").empty
         assert runs_of(listing.runs(store, Filter(), viewer="bob")) == ["of-bob"]
 
 

@@ -12,7 +12,7 @@ from core.events import Event
 from core.labs.base.declared import FACETS, Judged
 from core.store import comparing, matching
 from core.store.index import index
-from core.store.matching import Tried, else_equal, home, met
+from core.store.matching import TestedItem, else_equal, home, met
 from core.store.store import Store
 from tests.core.store.store_events import ended, started, write
 from tests.core.store.test_comparing import BAD, GOOD, asked, same
@@ -31,11 +31,11 @@ def checked(folder: Path, run: str, *cases: str) -> None:
     write(folder, run, events)
 
 
-def at_hand(store: Store, run: str) -> list[Tried]:
+def at_hand(store: Store, run: str) -> list[TestedItem]:
     with store.cursor() as cursor:
         cursor.execute(f"""select about, title, "case", {", ".join(FACETS)} from items where run = ?""", [run])
         return [
-            Tried(about or "", title, case, dict(zip(FACETS, (value or "" for value in values), strict=True)))
+            TestedItem(about or "", title, case, dict(zip(FACETS, (value or "" for value in values), strict=True)))
             for about, title, case, *values in cursor.fetchall()
         ]
 
@@ -93,10 +93,10 @@ def test_what_a_title_belongs_to_is_the_same_in_python_and_in_sql(tmp_path: Path
 
 
 def test_what_two_have_twice_meets_in_order_and_what_has_no_name_by_its_case() -> None:
-    twice = [Tried("q", "S"), Tried("q", "S")]
+    twice = [TestedItem("q", "S"), TestedItem("q", "S")]
     assert met([twice, twice[:1]], None) == [(0, 0), (1, None)]
     judged = Judged("", nameless=("Your function",))
-    mine = Tried("x", "Your function", "own")
+    mine = TestedItem("x", "Your function", "own")
     assert home("Your function", judged) == "" and home("Another", judged) == "Another"
     assert met([[mine], [mine]], judged) == [(0, 0)] and len(met([[mine], [mine._replace(case="other")]], judged)) == 2
 

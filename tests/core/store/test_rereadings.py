@@ -50,7 +50,7 @@ def test_it_is_counted_once_everywhere(store: Store) -> None:
     assert set(listing.of_cases(store, ASK.name, Cases(("precision",)))["run"]) == {"run-3", "other"}
     compared = comparing.found(store, parse_qs("by=model&of=m/x&of=m/y&match=exact"))
     assert (compared.rows, compared.averaged, compared.true) == ((3, 3), 0, (1, 1))
-    assert "run-3" not in set(listing.elsewhere(store, listing.Place("run-1", "q1"))["run"])
+    assert "run-3" not in set(listing.elsewhere(store, listing.RowPlace("run-1", "q1"))["run"])
 
 
 def test_the_others_are_found_where_they_are_asked_for(store: Store) -> None:

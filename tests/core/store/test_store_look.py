@@ -22,7 +22,7 @@ from store_events import (
 
 from core.store import index as indexing
 from core.store.index import Index, index, rebuild
-from core.store.index_watcher import Keeper, pause
+from core.store.index_watcher import IndexWatcher, pause
 from core.store.store import Store
 from tests.waiting import until
 
@@ -90,7 +90,7 @@ def test_a_link_that_leads_nowhere_any_more(store: Store, folder: Path, tmp_path
 
 def test_the_keeper_takes_up_what_comes(store: Store, folder: Path) -> None:
     write(folder, "a", whole_run("a")[:4])
-    keeper = Keeper(store, folder, every=600)
+    keeper = IndexWatcher(store, folder, every=600)
     try:
         assert keeper.looked.wait(120)
         assert (keeper.changes, one(store, "from runs")["status"]) == (1, "running")

@@ -11,9 +11,9 @@ import pytest
 from core.events import Answer, CallFailed, Message, OnText, OutOfReach, Request, Sampling, Usage
 from core.models import prices
 from core.models.errors import NothingListens, RateLimited, ServerFault, WrongKey
-from core.runs.fairness import Leave, Withheld
+from core.runs.fairness import CallsPaused, Leave
 from core.studies import budget
-from core.studies.budget import Gate, Meter
+from core.studies.budget import BudgetGate, Meter
 
 ASKED = Request(
     role="explainer", model="a/m", messages=(Message(role="user", content="x" * 400),), sampling=Sampling(max_tokens=50)
@@ -30,7 +30,7 @@ async def settled(*going: Coroutine[Any, Any, Any]) -> list[asyncio.Task[Any]]:
 
 def test_of_a_budget_of_calls_as_many_leave_and_the_end_comes_when_they_are_answered() -> None:
     async def go() -> None:
-        gate = Gate(2, None)
+        gate = BudgetGate(2, None)
         tasks = await settled(*(gate.take(0) for _ in range(3)))
         assert [task.done() for task in tasks] == [True, True, False] and not gate.over.is_set()
         # What the cache answered was no call, so the third may leave.
@@ -50,7 +50,7 @@ def test_of_a_budget_of_calls_as_many_leave_and_the_end_comes_when_they_are_answ
 
 def test_a_budget_that_just_suffices_is_not_spent_before_somebody_asks_for_more() -> None:
     async def go() -> None:
-        gate = Gate(1, None)
+        gate = BudgetGate(1, None)
         await gate.take(0)
         gate.back(0, True, 0)
         assert not gate.over.is_set()
@@ -63,7 +63,7 @@ def test_a_budget_that_just_suffices_is_not_spent_before_somebody_asks_for_more(
 
 def test_of_a_budget_of_money_the_most_that_a_call_may_cost_is_set_aside() -> None:
     async def go() -> None:
-        gate = Gate(None, 1.0)
+        gate = BudgetGate(None, 1.0)
         first, second, small = await settled(gate.take(0.75), gate.take(0.5), gate.take(0.25))
         assert (first.done(), second.done(), small.done()) == (True, False, True)
         assert not gate.over.is_set()
@@ -84,7 +84,7 @@ def test_of_a_budget_of_money_the_most_that_a_call_may_cost_is_set_aside() -> No
         dearer.cancel()
 
     async def spent() -> None:
-        gate = Gate(None, 0.5)
+        gate = BudgetGate(None, 0.5)
         dear, cheap = await settled(gate.take(0.75), gate.take(0.25))
         assert not dear.done() and cheap.done()
         gate.back(0.25, True, 0.25)
@@ -92,7 +92,7 @@ def test_of_a_budget_of_money_the_most_that_a_call_may_cost_is_set_aside() -> No
         dear.cancel()
 
     async def no_limit() -> None:
-        gate = Gate(None, None)
+        gate = BudgetGate(None, None)
         await asyncio.wait_for(gate.take(1e9), 5)
 
     asyncio.run(spent())
@@ -102,12 +102,12 @@ def test_of_a_budget_of_money_the_most_that_a_call_may_cost_is_set_aside() -> No
 
 def test_at_a_pause_nothing_more_leaves_and_what_is_under_way_ends() -> None:
     async def go() -> None:
-        gate = Gate(None, None)
+        gate = BudgetGate(None, None)
         assert not gate.paused
         await gate.take(0)
         gate.pause()
         assert gate.paused and not gate.over.is_set()
-        with pytest.raises(Withheld):
+        with pytest.raises(CallsPaused):
             gate.leave.check()
         (later,) = await settled(gate.take(0))
         assert not later.done()
@@ -184,14 +184,14 @@ def asked(model: Playing, of: Meter, times: int = 1) -> Answer:
 def test_who_never_answered_or_lets_nobody_in_is_not_waited_for(clock: Clock, failure: CallFailed) -> None:
     model = Playing(failure)
     with pytest.raises(OutOfReach) as ended:
-        asked(model, Meter(Gate(None, None)))
+        asked(model, Meter(BudgetGate(None, None)))
     assert ended.value.failure is failure and model.asked == 1 and not clock.rests
 
 
 def test_who_had_answered_is_waited_for_longer_and_longer_for_ten_minutes(clock: Clock) -> None:
     model = Playing(OK, NothingListens("away"))
     with pytest.raises(OutOfReach):
-        asked(model, Meter(Gate(None, None)), 2)
+        asked(model, Meter(BudgetGate(None, None)), 2)
     assert budget.PATIENCE < sum(clock.rests) <= budget.PATIENCE + 15
     assert clock.rests[:2] == pytest.approx([0.25, 0.25 + 0.025]) and max(clock.rests) == clock.rests[-1] == 15
 
@@ -199,14 +199,14 @@ def test_who_had_answered_is_waited_for_longer_and_longer_for_ten_minutes(clock:
 def test_once_it_answers_again_patience_begins_anew(clock: Clock) -> None:
     away = [NothingListens("away")] * 65
     model = Playing(OK, *away, OK, *away, OK)
-    assert asked(model, Meter(Gate(None, None)), 3) == OK
+    assert asked(model, Meter(BudgetGate(None, None)), 3) == OK
     assert sum(clock.rests) > budget.PATIENCE and clock.rests[:65] == pytest.approx(clock.rests[65:])
 
 
 def test_what_will_not_pass_is_one_item_s_fault_at_once(clock: Clock) -> None:
     model = Playing(ServerFault("broken"))
     with pytest.raises(ServerFault):
-        asked(model, Meter(Gate(None, None)))
+        asked(model, Meter(BudgetGate(None, None)))
     assert model.asked == 1 and not clock.rests
 
 
@@ -216,7 +216,7 @@ def test_where_none_was_ever_answered_a_call_is_given_up_after_some_tries(
 ) -> None:
     model = Playing(passing(kind))
     with pytest.raises(kind):
-        asked(model, Meter(Gate(None, None)))
+        asked(model, Meter(BudgetGate(None, None)))
     assert model.asked == tries
 
 
@@ -224,7 +224,7 @@ def test_where_none_was_ever_answered_a_call_is_given_up_after_some_tries(
 def test_where_others_are_answered_meanwhile_it_is_the_call_s_own_fault(
     clock: Clock, kind: type[CallFailed], tries: int
 ) -> None:
-    of = Meter(Gate(None, None))
+    of = Meter(BudgetGate(None, None))
     other = of.of(Playing(OK, id="a/other"))
 
     class Bad(Playing):
@@ -242,14 +242,14 @@ def test_where_others_are_answered_meanwhile_it_is_the_call_s_own_fault(
 def test_alone_and_failing_for_a_minute_and_a_half_a_call_is_at_fault(clock: Clock) -> None:
     model = Playing(OK, passing(ServerFault))
     with pytest.raises(ServerFault):
-        asked(model, Meter(Gate(None, None)), 2)
+        asked(model, Meter(BudgetGate(None, None)), 2)
     assert budget.ALONE < sum(clock.rests) < budget.ALONE + 15
 
 
 @pytest.mark.parametrize("many", [budget.MANY + 1, budget.MANY + 2])
 def test_where_many_fail_together_the_endpoint_is_at_fault(clock: Clock, many: int) -> None:
     async def go() -> list[Any]:
-        of = Meter(Gate(None, None))
+        of = Meter(BudgetGate(None, None))
         await of.of(Playing(OK)).answer(ASKED, lambda text: None)
         calls = [of.of(Playing(passing(ServerFault))).answer(ASKED, lambda text: None) for _ in range(many)]
         return await asyncio.gather(*calls, return_exceptions=True)
@@ -259,13 +259,13 @@ def test_where_many_fail_together_the_endpoint_is_at_fault(clock: Clock, many: i
 
 def test_where_it_refuses_for_ten_minutes_the_endpoint_is_at_fault(clock: Clock) -> None:
     with pytest.raises(OutOfReach):
-        asked(Playing(OK, passing(RateLimited)), Meter(Gate(None, None)), 2)
+        asked(Playing(OK, passing(RateLimited)), Meter(BudgetGate(None, None)), 2)
     assert sum(clock.rests) > budget.PATIENCE
 
 
 def test_an_answer_of_the_cache_tells_nothing_of_the_endpoint(clock: Clock) -> None:
     with pytest.raises(OutOfReach):
-        asked(Playing(OK.model_copy(update={"cached": True}), NothingListens("away")), Meter(Gate(None, None)), 2)
+        asked(Playing(OK.model_copy(update={"cached": True}), NothingListens("away")), Meter(BudgetGate(None, None)), 2)
     assert not clock.rests
 
 
@@ -289,12 +289,12 @@ def priced(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ],
 )
 def test_a_call_costs_what_the_endpoint_counted(priced: None, answer: Answer, left: float) -> None:
-    gate = Gate(None, 1.0)
+    gate = BudgetGate(None, 1.0)
     asked(Playing(answer), Meter(gate))
     # Half of the characters sent and all the tokens that may be written are the most: 0.2 + 0.5.
     assert gate._money == pytest.approx(left) and gate._flying == 0
-    asked(Playing(answer), Meter(Gate(None, 0.7)))
-    gate = Gate(None, 0.699)
+    asked(Playing(answer), Meter(BudgetGate(None, 0.7)))
+    gate = BudgetGate(None, 0.699)
 
     async def too_dear() -> None:
         (waits,) = await settled(Meter(gate).of(Playing(answer)).answer(ASKED, lambda text: None))
@@ -311,17 +311,17 @@ def test_a_model_whose_calls_leave_is_handed_the_gate_s_leave() -> None:
             return self
 
     handed: list[Leave] = []
-    gate = Gate(None, None)
+    gate = BudgetGate(None, None)
     assert asked(Far(OK), Meter(gate)) == OK and handed == [gate.leave]
 
 
 def test_a_call_that_was_withheld_is_not_paid_and_waits_at_the_gate() -> None:
     async def go() -> None:
-        gate = Gate(5, None)
+        gate = BudgetGate(5, None)
 
         def late() -> Answer:
             gate.pause()
-            raise Withheld
+            raise CallsPaused
 
         model = Playing(late)
         (waits,) = await settled(Meter(gate).of(model).answer(ASKED, lambda text: None))
@@ -332,7 +332,7 @@ def test_a_call_that_was_withheld_is_not_paid_and_waits_at_the_gate() -> None:
 
 
 def test_a_call_that_failed_was_made_all_the_same() -> None:
-    gate = Gate(5, None)
+    gate = BudgetGate(5, None)
     with pytest.raises(ServerFault):
         asked(Playing(ServerFault("broken")), Meter(gate))
     assert (gate._calls, gate._flying) == (4, 0)

@@ -234,7 +234,7 @@ def test_it_is_slowed_paused_and_stopped_at_its_budget_of_money(
 
     connected = partial(Client, workers.scheduler_address, asynchronous=True)
 
-    def outcome_of(of: plan.Study) -> cluster.Outcome:
+    def outcome_of(of: plan.Study) -> cluster.StudyOutcome:
         return asyncio.run(cluster.Cluster(of, entry.labs(), home.journals(), connected, elsewhere).make(of.runs))
 
     def pause() -> None:

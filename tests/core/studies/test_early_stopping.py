@@ -20,7 +20,7 @@ from core.journal import Journal, at
 from core.statistics import interval
 from core.studies import estimate, tables
 from core.studies.early_stopping import SHIFT, Early, early_of, stopped_early
-from core.studies.execute import Making, Outcome, hand_out
+from core.studies.execute import Making, StudyOutcome, hand_out
 from core.studies.plan import Planned, Study, parse
 from core.studies.progress import progress
 from core.transcript import Transcript, transcript
@@ -120,7 +120,7 @@ def sharded(text: str, folder: Path, reviews: int, monkeypatch: pytest.MonkeyPat
     return replace(parse("s.toml", file.encode(), entry.labs()), controls=())
 
 
-def made(study: Study) -> Outcome:
+def made(study: Study) -> StudyOutcome:
     return asyncio.run(Making(study, entry.labs(), entry.catalog().get, home.journals()).make(study.runs))
 
 

@@ -18,9 +18,9 @@ from core.models.cache import Cached, ResponseCache, key_of
 from core.report.study_text import of_estimate
 from core.statistics import items_for_difference, items_for_power, wilson
 from core.studies.early_stopping import SHIFT
-from core.studies.estimate import Estimate, _minutes, _power, _price, estimate
+from core.studies.estimate import StudyEstimate, _minutes, _power, _price, estimate
 from core.studies.plan import Planned, Study, parse
-from core.studies.run_status import Standing, Tokens
+from core.studies.run_status import RunStatus, Tokens
 from tests.core.studies import test_tables_by_hand as by_hand
 from tests.core.studies.test_run_status import sealed
 from tests.small_lab import LAB, EchoSpec
@@ -70,7 +70,7 @@ def study(text: str) -> Study:
     return parse("study.toml", text.encode(), LABS)
 
 
-def planned(of: Study, folder: Path) -> Estimate:
+def planned(of: Study, folder: Path) -> StudyEstimate:
     return estimate(of, LABS, lambda id: Never(id), folder, folder / "recordings")
 
 
@@ -159,8 +159,8 @@ def test_tokens_and_money_go_by_what_this_study_took_else_by_recordings(tmp_path
     assert found.calls == {"speaker": 12} and found.minutes is None, "b was never asked"
 
 
-def told(wanted: dict[tuple[str, str, str], int], sample: dict[tuple[str, str], Tokens]) -> Estimate:
-    found = Estimate("s")
+def told(wanted: dict[tuple[str, str, str], int], sample: dict[tuple[str, str], Tokens]) -> StudyEstimate:
+    found = StudyEstimate("s")
     _price(found, Counter(wanted), sample)
     return found
 
@@ -189,7 +189,7 @@ def test_a_price_that_cannot_be_had_is_none_and_never_zero() -> None:
 def test_the_slowest_endpoint_says_how_long_it_takes() -> None:
     # Ten a minute of a, and one a second of b.
     pace = Counter({("a", 0): 1, ("a", 6): 1, ("a", 12): 0, ("b", 0): 1, ("b", 1): 1, ("b", 2): 1})
-    stand = [Standing(pace=pace), Standing(pace=Counter({("b", 3): 1, ("b", 4): 0}))]
+    stand = [RunStatus(pace=pace), RunStatus(pace=Counter({("b", 3): 1, ("b", 4): 0}))]
     rate_a, rate_b = 60 * 2 / 12, 60 * 4 / 4
     assert _minutes({("l", "r", "a/m"): 3, ("l", "s", "a/n"): 4, ("l", "r", "b/m"): 60}, stand) == pytest.approx(
         max(7 / rate_a, 60 / rate_b)
@@ -244,7 +244,7 @@ def test_how_many_items_find_a_difference_by_rates_and_by_what_two_runs_showed(t
 
 
 def test_what_a_person_reads_of_it() -> None:
-    found = Estimate("s", runs=3, completed=1, cases=9, calls={"a": 1200, "b": 0})
+    found = StudyEstimate("s", runs=3, completed=1, cases=9, calls={"a": 1200, "b": 0})
     assert of_estimate(found) == [
         "s: 3 runs, 1 of them completed; 9 cases to be measured.",
         "Calls at most: 1,200 (a 1,200).",

@@ -15,7 +15,7 @@ from core.models import prices
 from core.models.errors import OutsideWorld
 from core.studies import execute
 from core.studies.desired_state import want
-from core.studies.execute import TRIES, Making, Outcome
+from core.studies.execute import TRIES, Making, StudyOutcome
 from core.studies.plan import BadStudy, Planned, Study, parse
 from core.transcript import Transcript
 from tests.small_lab import LAB, Echoing
@@ -58,7 +58,7 @@ def made(
     resolve: Callable[[str], Model],
     runs: Sequence[Planned] | None = None,
     ended: Callable[[Planned, Transcript], None] = lambda run, state: None,
-) -> Outcome:
+) -> StudyOutcome:
     return asyncio.run(Making(of, LABS, resolve, folder, ended, owner="ann").make(of.runs if runs is None else runs))
 
 

@@ -14,7 +14,7 @@ import pytest
 from core import entry, home, journal
 from core.__main__ import main
 from core.runs import bundle
-from core.server.jobs import Jobs
+from core.server.jobs import JobRunner
 from core.studies import packing, plan
 from core.studies.execute import Making
 from tests.core.studies.killing import ROOT
@@ -50,7 +50,7 @@ def test_a_packed_study_is_put_away_and_comes_back(
 ) -> None:
     before = held()
     tables, status = told(capsys, "table", file), told(capsys, "status", file)
-    jobs = Jobs(home.journals(), entry.labs(), lambda id: entry.catalog().get(id))
+    jobs = JobRunner(home.journals(), entry.labs(), lambda id: entry.catalog().get(id))
     run = sorted(before)[0].removesuffix(".jsonl")
     jobs.keeping.say(run, "anna", "", plan.ClusterOf(), "x")
     [packed] = [json.loads(line) for line in told(capsys, "pack", file)]

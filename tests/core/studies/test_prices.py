@@ -6,11 +6,11 @@ from datetime import date
 from core import package_data
 from core.models.prices import price_of
 from core.report.study_text import of_estimate
-from core.studies.estimate import Estimate
+from core.studies.estimate import StudyEstimate
 
 
 def test_a_plan_says_of_which_day_a_price_is_and_whether_it_was_verified() -> None:
-    plan = Estimate("a", price=1.5, priced=date(2024, 7, 18), unverified=True)
+    plan = StudyEstimate("a", price=1.5, priced=date(2024, 7, 18), unverified=True)
     assert "Price: about 1.50 US dollars (a price of 2024-07-18, unverified)." in of_estimate(plan)
     assert "Price: about 1.50 US dollars (a price of 2024-07-18)." in (of_estimate(replace(plan, unverified=False)))
 

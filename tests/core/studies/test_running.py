@@ -20,8 +20,8 @@ from core.journal import JournalFull, read
 from core.models import prices
 from core.runs.fairness import WHOSE
 from core.studies import tables
-from core.studies.desired_state import MOST_AT_ONCE, Wanted, want, wanted
-from core.studies.execute import Making, Outcome
+from core.studies.desired_state import MOST_AT_ONCE, DesiredState, want, wanted
+from core.studies.execute import Making, StudyOutcome
 from core.studies.plan import Planned, Study
 from core.studies.plan import read as study_of
 from core.studies.progress import progress
@@ -72,10 +72,10 @@ def making(of: Study, **more: Any) -> Making:
     return Making(of, entry.labs(), entry.catalog().get, home.journals(), **more)
 
 
-def made(of: Study, *beside: Callable[[], Any]) -> Outcome:
+def made(of: Study, *beside: Callable[[], Any]) -> StudyOutcome:
     """The study made on a loop, with what goes on `beside` it in threads."""
 
-    async def go() -> Outcome:
+    async def go() -> StudyOutcome:
         others = [asyncio.create_task(asyncio.to_thread(one)) for one in beside]
         outcome = await making(of).make(of.runs)
         await asyncio.gather(*others)
@@ -107,16 +107,16 @@ def unanswered(of: Study) -> int:
 
 
 def test_what_is_wanted_is_kept_field_by_field_and_nonsense_is_nothing(tmp_path: Path) -> None:
-    assert wanted(tmp_path, "a") == Wanted()
+    assert wanted(tmp_path, "a") == DesiredState()
     want(tmp_path, "a", at_once=3)
-    assert want(tmp_path, "a", paused=True) == wanted(tmp_path, "a") == Wanted(paused=True, at_once=3)
+    assert want(tmp_path, "a", paused=True) == wanted(tmp_path, "a") == DesiredState(paused=True, at_once=3)
     for at_once in (0, MOST_AT_ONCE + 1):
         with pytest.raises(ValidationError):
             want(tmp_path, "a", at_once=at_once)
     assert want(tmp_path, "b", at_once=MOST_AT_ONCE).at_once == 64
     (tmp_path / "studies" / "b.json").unlink()
     (tmp_path / "studies" / "a.json").write_text('{"at_once": 0}')
-    assert wanted(tmp_path, "a") == Wanted()
+    assert wanted(tmp_path, "a") == DesiredState()
     assert [one.name for one in (tmp_path / "studies").iterdir()] == ["a.json"]
 
 

@@ -14,14 +14,14 @@ from ....models.ids import is_control, is_free
 from ....parsers import cut, fields
 from ....parsers.fields import Answers
 from ....rulesets import RULES
-from ....runs.context import Run
+from ....runs.context import CaseContext
 from ....scene import Card, Claim, Expect, Part, Scene, Who
 from ....score import Figure, Score
 from ....transcript import CaseLog, Transcript
 from ...base import exam as exams
 from ...base.cases import Case, Playable, Reading
 from ...base.declared import Metric
-from ...base.lab import Lab, Made, Prior
+from ...base.lab import Lab, Made, Prerequisite
 from .. import json_answers, parse, prompts, stepwise_simulation, world, world_claims
 from ..cards import SAYS_NOT
 from ..controls import controls
@@ -36,7 +36,7 @@ LEAST_IN_STEPS = 34
 """Right guesses of 40 that steps need: a perfect reader of claims gets 33 whose third step is worth nothing."""
 
 
-class ExamSpec(exams.ExamSpec):
+class AskExamSpec(exams.ExamSpec):
     """Who sits the exam, and by which prompt: that of a simulator of yes-or-no questions, at temperature 0."""
 
     case: ClassVar[str] = "exam"
@@ -61,13 +61,13 @@ class ExamSpec(exams.ExamSpec):
         return exam.questions(self.long)
 
 
-def prompted(spec: ExamSpec, question: str) -> AskSpec:
+def prompted(spec: AskExamSpec, question: str) -> AskSpec:
     """The run whose simulator would be sent the same prompt."""
     asked = spec.model_dump(include={"model", "reasoning", "answers", "prompts"})
     return AskSpec(question=question, **asked)
 
 
-async def measure(spec: ExamSpec, case: Case, run: Run) -> None:
+async def measure(spec: AskExamSpec, case: Case, run: CaseContext) -> None:
     """Ask every question."""
 
     async def step(item: str, one: ExamQuestion) -> None:
@@ -103,10 +103,10 @@ async def measure(spec: ExamSpec, case: Case, run: Run) -> None:
 
 
 @dataclass
-class ExamView(exams.ExamView):
+class AskExamView(exams.ExamView):
     """An exam as far as it has come: a guess to each question."""
 
-    spec: ExamSpec | None
+    spec: AskExamSpec | None
     marks: dict[str, ExamGuess]
 
     def score(self, rules: Rules) -> Score:
@@ -135,20 +135,20 @@ class ExamView(exams.ExamView):
         return Reading(expected=mark.right, observed=guess, outcome=outcome, counts=True)
 
 
-def view(log: CaseLog) -> ExamView:
+def view(log: CaseLog) -> AskExamView:
     """The exam that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
-    return exams.view_as(ExamView, ExamSpec, ExamGuess, log)
+    return exams.view_as(AskExamView, AskExamSpec, ExamGuess, log)
 
 
 @fields.none_by_paper
-def scores(views: Sequence[ExamView]) -> Iterator[Figure]:
+def scores(views: Sequence[AskExamView]) -> Iterator[Figure]:
     """The share of right guesses, as each set of rules reads them."""
     for one in views:
         for rules in RULES:
             yield Figure("exam", rules, one.score(rules))
 
 
-def sentences(view: ExamView) -> list[str]:
+def sentences(view: AskExamView) -> list[str]:
     """Passed or failed, what it takes, and the result of no thought at all."""
     score = view.score("repaired")
     if score.value is None:
@@ -191,7 +191,7 @@ def by_its_rules(robot: str) -> Examined:
     return Examined(simulator=robot, right=right, right_paper=right, of=score.of, passed=score.detail["passed"])
 
 
-def priors(spec: AskSpec) -> list[Prior | Frozen | None]:
+def priors(spec: AskSpec) -> list[Prerequisite | Frozen | None]:
     """The exam that each simulator of an Ask run should have sat, in their order: what it got where that is known
     without asking. None where there is no exam: for preferences, for the answers of another run, which hold no exam,
     and for people.
@@ -199,17 +199,17 @@ def priors(spec: AskSpec) -> list[Prior | Frozen | None]:
     return [_prior_of(spec, simulator) for simulator in spec.roles["simulator"]]
 
 
-def prior(spec: AskSpec) -> Prior | Frozen | None:
+def prior(spec: AskSpec) -> Prerequisite | Frozen | None:
     """That of the first simulator, whose exam decides whether there is a verdict."""
     return priors(spec)[0]
 
 
-def _prior_of(spec: AskSpec, simulator: str) -> Prior | Frozen | None:
+def _prior_of(spec: AskSpec, simulator: str) -> Prerequisite | Frozen | None:
     if spec.task != "strategyqa" or simulator.startswith(("replay/", "reader/")):
         return None
     if is_control(simulator):
         return by_its_rules(simulator) if simulator in controls() else None
-    return Prior(LAB, sitting_of(spec, simulator), examined, wanted=spec.exam)
+    return Prerequisite(LAB, sitting_of(spec, simulator), examined, wanted=spec.exam)
 
 
 def settled(spec: AskSpec, named: Collection[str], at_hand: Callable[[str], bool], made: Made) -> AskSpec:
@@ -231,20 +231,20 @@ def settled(spec: AskSpec, named: Collection[str], at_hand: Callable[[str], bool
     return spec.model_copy(update={"simulator": best[3], "reads": "prose" if best[2] else "steps"}) if best else spec
 
 
-def sitting_of(spec: AskSpec, model: str) -> ExamSpec:
+def sitting_of(spec: AskSpec, model: str) -> AskExamSpec:
     """The exam that `model` sits to predict in that run. In steps it is the long form: these were written with the
     short one at hand, so that only the further questions tell what they are worth.
     """
     asked: dict[str, Any] = {"long": True}
     if spec.reads == "prose":
         asked = spec.model_dump(include={"reasoning", "prompts", "answers"})
-    return ExamSpec(model=model, reads=spec.reads, **asked)
+    return AskExamSpec(model=model, reads=spec.reads, **asked)
 
 
-def _passed(at_hand: Callable[[str], bool], made: Made) -> Iterator[tuple[ExamSpec, Examined]]:
+def _passed(at_hand: Callable[[str], bool], made: Made) -> Iterator[tuple[AskExamSpec, Examined]]:
     """Who passed of the models that are at hand. Robots are left out: they know nothing but their small world."""
     for sat, one in made(LAB, examined):
-        if not isinstance(sat, ExamSpec) or not isinstance(one, Examined) or is_control(one.simulator):
+        if not isinstance(sat, AskExamSpec) or not isinstance(one, Examined) or is_control(one.simulator):
             continue
         if one.passed and at_hand(one.simulator):
             yield sat, one
@@ -255,7 +255,7 @@ def summed(at_hand: Callable[[str], bool], made: Made) -> str:
     results = [
         f"`{one.simulator}` ({one.right} of {one.of}{', in three small steps' if sat.reads == 'steps' else ''})"
         for sat, one in _passed(at_hand, made)
-        if sat == ExamSpec(model=one.simulator, reads=sat.reads, long=sat.reads == "steps")
+        if sat == AskExamSpec(model=one.simulator, reads=sat.reads, long=sat.reads == "steps")
     ]
     if results:
         return f"These passed, and predict where nobody is named: {', '.join(results)}."
@@ -266,12 +266,12 @@ def summed(at_hand: Callable[[str], bool], made: Made) -> str:
     )
 
 
-def of_model(model: str) -> ExamSpec | None:
+def of_model(model: str) -> AskExamSpec | None:
     """The exam for a model; None for a control that plays no predictor."""
-    return None if is_control(model) and model not in controls() else ExamSpec(model=model)
+    return None if is_control(model) and model not in controls() else AskExamSpec(model=model)
 
 
-def hashes(spec: ExamSpec) -> dict[str, str]:
+def hashes(spec: AskExamSpec) -> dict[str, str]:
     """The hash of the prompt's template, and that of the questions."""
     template = prompts.simulating(prompted(spec, "x"))
     asked = stepwise_simulation.hashes() if spec.reads == "steps" else {template.id: template.hash}
@@ -279,13 +279,13 @@ def hashes(spec: ExamSpec) -> dict[str, str]:
     return {**asked, "exam": exams.hash_of(spec.questions)}
 
 
-def check(spec: ExamSpec) -> None:
+def check(spec: AskExamSpec) -> None:
     """Raises PackError for a prompt pack that cannot be read."""
     if spec.prompts:
         prompts.read_pack(spec.prompts)
 
 
-def cards(view: ExamView, scene: Scene, seed: int) -> Iterator[Playable]:
+def cards(view: AskExamView, scene: Scene, seed: int) -> Iterator[Playable]:
     """The exam's questions as cards, for people to sit it: what came is the right guess. Nothing hangs on `seed`."""
     known = {} if view.spec is None else {one.id: one for one in view.spec.questions}
     for number, (item, one) in enumerate(view.marks.items(), start=1):
@@ -320,7 +320,7 @@ LAB = Lab(
     about="Explanations by robots, some wrong on purpose, each with a new question. **What will the robot answer, or "
     "can nobody tell?** Who predicts from explanations should know.",
     icon=":material/school:",
-    spec=ExamSpec,
+    spec=AskExamSpec,
     measure=measure,
     view=view,
     cards=cards,

@@ -11,13 +11,13 @@ from ....events import Frozen, Request, Rules
 from ....models.ids import is_control
 from ....models.robot import Robot, by_id
 from ....parsers import cut
-from ....runs.context import Run
+from ....runs.context import CaseContext
 from ....score import Figure, Score
 from ....transcript import CaseLog, Transcript
 from ...base import exam as exams
 from ...base.cases import Case, Reading
 from ...base.declared import Metric
-from ...base.lab import Lab, Made, Prior, Robots
+from ...base.lab import Lab, Made, Prerequisite, Robots
 from .. import naming, prompts, reader
 from ..records import ReaderExamined, ReadingMark
 from ..tasks import PlantSpec
@@ -90,7 +90,7 @@ class ReadingExamSpec(exams.ExamSpec):
         return exam.explained(self.short)
 
 
-async def measure(spec: ReadingExamSpec, case: Case, run: Run) -> None:
+async def measure(spec: ReadingExamSpec, case: Case, run: CaseContext) -> None:
     """Have every explanation judged. One whose answer was cut has no mark, so that the test has no result."""
 
     async def ask(item: str, one: Explained) -> None:
@@ -183,7 +183,7 @@ def by_its_rules(robot: str) -> ReaderExamined:
     return ReaderExamined(reader=robot, right=score.detail["right"], of=score.of, passed=score.detail["passed"])
 
 
-def priors(spec: PlantSpec) -> list[Prior | Frozen | None]:
+def priors(spec: PlantSpec) -> list[Prerequisite | Frozen | None]:
     """The exam that the reader of a Plant run should have sat; what a robot gets is known. None where there is none:
     for the answers of another run, which hold no exam, and for robots that do not read.
     """
@@ -193,7 +193,7 @@ def priors(spec: PlantSpec) -> list[Prior | Frozen | None]:
         return [by_its_rules(spec.reader) if spec.reader in readers() else None]
     if spec.reader.startswith("replay/"):
         return [None]
-    return [Prior(LAB, ReadingExamSpec(model=spec.reader), examined, wanted=True)]
+    return [Prerequisite(LAB, ReadingExamSpec(model=spec.reader), examined, wanted=True)]
 
 
 def of_model(model: str) -> ReadingExamSpec | None:

@@ -22,7 +22,7 @@ Numbers = NDArray[Any]
 Parameters = dict[str, float | tuple[float, ...]]
 
 
-class Drawn(Frozen):
+class ParameterRange(Frozen):
     """From what range a parameter is drawn (data/find/numeric_atoms.toml); `first` before those listed before it."""
 
     range: tuple[float, float]
@@ -48,7 +48,7 @@ class AtomKind(Frozen):
 
     formula: str
     paper_formula: str = ""
-    draws: dict[str, Drawn] = Field(default_factory=dict)
+    draws: dict[str, ParameterRange] = Field(default_factory=dict)
     domain: tuple[float, float] = (-100.0, 100.0)
     single: bool = True
     """Whether it is sampled alone."""

@@ -17,8 +17,8 @@ from ....events import Answered, Message, Prompt, Rules
 from ....models.errors import ContentFiltered, ContextTooLong, EmptyAnswer, NoToolCalls
 from ....parsers import fields
 from ....parsers.cut import readable
-from ....rulesets import ByRules
-from ....runs.context import Run
+from ....rulesets import PerRuleset
+from ....runs.context import CaseContext
 from ....runs.fairness import beside
 from ....sandbox import sandbox
 from ....sandbox.unsupported import cause
@@ -58,7 +58,7 @@ class _TooLong(Exception):
 class _Dialogue:
     """The turns after the opening, and what each round came to. `tools`: it asks by tool calls."""
 
-    def __init__(self, spec: ProbeSpec, run: Run, box: Box) -> None:
+    def __init__(self, spec: ProbeSpec, run: CaseContext, box: Box) -> None:
         self.spec, self.run, self.box = spec, run, box
         self.tools = spec.tools and spec.interpreter != "milan"
         self.opening = self._begin(box.probes)
@@ -146,13 +146,13 @@ class _Dialogue:
         cut = answered.cut_note if readable(answered, "repaired", self.asked) is None else ""
         return Conclusion(answered.text, answered.call, trouble, self.asked, cut)
 
-    def commands(self, answered: Answered) -> list[parse.Command]:
+    def commands(self, answered: Answered) -> list[parse.ProbeCommand]:
         """What a message asks to have run; of one that was cut, the tool calls and the lines that were complete."""
         if answered.tool_calls:
             return [parse.tool_command(call) for call in answered.tool_calls]
         command = parse.command(readable(answered, "repaired", lines=True) or "", "repaired")
         if command.name is None and answered.ended == "cut":
-            command = parse.Command("", error=f"your message was {answered.cut_note}; write a shorter one")
+            command = parse.ProbeCommand("", error=f"your message was {answered.cut_note}; write a shorter one")
         return [command]
 
     def _readings(self, answered: Answered) -> dict[str, object]:
@@ -167,7 +167,7 @@ class _Dialogue:
             final = self.is_final(answered.text, rules)
             return "a conclusion" if final else parse.in_words([parse.command(answered.text, rules)])
 
-        return {"description": self.parts(answered).description, "read": ByRules.of(read)}
+        return {"description": self.parts(answered).description, "read": PerRuleset.of(read)}
 
 
 def _as_text(turns: Sequence[Message]) -> list[Message]:
@@ -189,7 +189,7 @@ def _item(round: int) -> str:
     return f"round-{round:02}"
 
 
-async def milan(spec: ProbeSpec, run: Run, box: Box) -> Conclusion:
+async def milan(spec: ProbeSpec, run: CaseContext, box: Box) -> Conclusion:
     """One answer from the exemplars, which `box` has been called on. Raises CallFailed."""
     dialogue = _Dialogue(spec, run, box)
     try:
@@ -200,7 +200,7 @@ async def milan(spec: ProbeSpec, run: Run, box: Box) -> Conclusion:
     return dialogue.concluded(answered)
 
 
-async def agent(spec: ProbeSpec, run: Run, box: Box) -> Conclusion:
+async def agent(spec: ProbeSpec, run: CaseContext, box: Box) -> Conclusion:
     """The dialogue until the agent concludes, or its rounds or calls are used up and it is asked to conclude.
 
     Raises CallFailed where the model cannot be reached; an answer that is empty, withheld or no longer fits ends the
@@ -270,7 +270,7 @@ async def _repaired(dialogue: _Dialogue) -> Conclusion:
             dialogue.tell(answered, *others, _last_word(dialogue, reply), trouble=dialogue.trouble)
 
 
-def _shares(commands: Sequence[parse.Command], made: Sequence[Probe]) -> list[str]:
+def _shares(commands: Sequence[parse.ProbeCommand], made: Sequence[Probe]) -> list[str]:
     """What came of each command, as it is shown: its pairs, or why nothing was run."""
     rest = iter(made)
     return [command.error or prompts.pairs(list(islice(rest, len(command.inputs)))) for command in commands]

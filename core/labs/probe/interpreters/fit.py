@@ -14,7 +14,7 @@ import numpy as np
 from ..functions.atoms import Numbers
 from ..functions.base import Value
 from ..functions.numeric import PROBED, NoiseKind
-from .fit_curves import Curve, written
+from .fit_curves import CurveProposal, written
 from .fit_families import FAMILIES, Family, interpolated
 
 Observe = Callable[[Sequence[float]], Sequence[Value | None]]
@@ -33,7 +33,7 @@ LARGEST = 1e100
 """Values from here on are not fitted: their squares would overflow."""
 
 
-class Finding(NamedTuple):
+class FitResult(NamedTuple):
     """What the baseline says: the three parts as text to be parsed, each (input, output) that it saw, and the family of
     curves or the kind of string function ("none" where it found none).
     """
@@ -97,7 +97,7 @@ class _Twice(NamedTuple):
 
 def fit_numeric(
     observe: Observe, *, budget: int = BUDGET, seed: int = 0, inputs: Sequence[float] | None = None
-) -> Finding:
+) -> FitResult:
     """Probe the range, every point twice: points that differ on an otherwise steady function are corrupted, a function
     that differs everywhere is noisy. Then the simplest curve that leaves no more than the noise.
 
@@ -121,15 +121,15 @@ def fit_numeric(
     return _of_steady(box, seen, where, may_look_between=inputs is None)
 
 
-def _too_few(box: _Box) -> Finding:
+def _too_few(box: _Box) -> FitResult:
     usable = len({x for x, value in box.probes if np.isfinite(_real(value))})
     where = f"{usable} of the {box.tried} inputs tried gave a usable number."
     where = f"Only {where}" if box.tried >= FEW else f"Too few calls to tell: {where}"
     code = "import math\n\ndef f(x):\n    return 0.0"
-    return Finding("Nothing can be said about the function.", where, code, tuple(box.probes), "none")
+    return FitResult("Nothing can be said about the function.", where, code, tuple(box.probes), "none")
 
 
-def _of_noisy(box: _Box, seen: _Twice, where: str) -> Finding:
+def _of_noisy(box: _Box, seen: _Twice, where: str) -> FitResult:
     """The curve behind the noise, and which noise it is."""
     curve = _best(seen.x, seen.mean, spread=float(np.std(seen.gaps) / 2))
     residuals = np.concatenate([seen.first, seen.second]) - np.tile(curve.values(seen.x), 2)
@@ -137,7 +137,7 @@ def _of_noisy(box: _Box, seen: _Twice, where: str) -> Finding:
     return _finding(box, curve, f"{where} {_nothing_unexpected(seen)}", noise=noise)
 
 
-def _of_steady(box: _Box, seen: _Twice, where: str, may_look_between: bool) -> Finding:
+def _of_steady(box: _Box, seen: _Twice, where: str, may_look_between: bool) -> FitResult:
     """The curve, without the interval in which two observations differ: that is corrupted."""
     differs = seen.gaps != 0
     x, y, corrupted = seen.x, seen.mean, None
@@ -231,7 +231,7 @@ def _look_closer(box: _Box, x: Numbers, y: Numbers, corrupted: tuple[float, floa
     return x, y
 
 
-def _best(x: Numbers, y: Numbers, spread: float = 0.0) -> Curve:
+def _best(x: Numbers, y: Numbers, spread: float = 0.0) -> CurveProposal:
     """The smallest curve that is exact (or as good as the noise lets one see), else the best by size and error;
     straight lines where no formula is about as good as these.
 
@@ -239,7 +239,7 @@ def _best(x: Numbers, y: Numbers, spread: float = 0.0) -> Curve:
     """
     exact = EXACT * (_size(y) or 1.0)
     smallest = max(spread, exact)
-    judged: list[tuple[float, float, Curve]] = []
+    judged: list[tuple[float, float, CurveProposal]] = []
     with np.errstate(all="ignore"):
         for family in FAMILIES:
             for curve in _proposed(family, x, y):
@@ -262,7 +262,7 @@ def _size(values: Numbers) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
 
-def _proposed(family: Family, x: Numbers, y: Numbers) -> Iterator[Curve]:
+def _proposed(family: Family, x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
     """The curves of a family up to the first that cannot be computed: values near 1e100 overflow in many ways."""
     with contextlib.suppress(ArithmeticError, ValueError, IndexError):
         yield from family(x, y)
@@ -304,8 +304,8 @@ def _interval(low: float, high: float) -> tuple[str, str]:
     return f"{written(low)} <= x <= {written(high)}", f"between {low:.4g} and {high:.4g}"
 
 
-def _finding(box: _Box, curve: Curve, domain: str, lines: Sequence[str] = (), noise: str = "") -> Finding:
+def _finding(box: _Box, curve: CurveProposal, domain: str, lines: Sequence[str] = (), noise: str = "") -> FitResult:
     """`lines` of code stand before those of the curve."""
     code = "\n".join(["import math", "", "def f(x):", *(f"    {line}" for line in [*lines, *curve.body])])
     begun = "The function is" if box.tried >= FEW else f"As far as {box.tried} inputs tell, the function is"
-    return Finding(f"{begun} {curve.words}.{noise}", domain, code, tuple(box.probes), curve.name)
+    return FitResult(f"{begun} {curve.words}.{noise}", domain, code, tuple(box.probes), curve.name)

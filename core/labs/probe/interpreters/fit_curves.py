@@ -13,7 +13,7 @@ NEGLIGIBLE = 1e-12
 """A term that is nowhere larger than this share of the largest value is left out of a curve."""
 
 
-class Curve(NamedTuple):
+class CurveProposal(NamedTuple):
     """A proposal. `values` computes it on an array, `body` are the lines of a Python function of x, `size` is how many
     numbers were fitted.
     """
@@ -25,7 +25,7 @@ class Curve(NamedTuple):
     size: int
 
 
-class Part(NamedTuple):
+class CurvePart(NamedTuple):
     """A factor, as code and as a function of an array, times a polynomial whose coefficients are to be found."""
 
     factor: str
@@ -33,9 +33,9 @@ class Part(NamedTuple):
     degree: int = 0
 
 
-def plain(degree: int) -> Part:
+def plain(degree: int) -> CurvePart:
     """A polynomial and nothing else."""
-    return Part("1", np.ones_like, degree)
+    return CurvePart("1", np.ones_like, degree)
 
 
 def written(value: float) -> str:
@@ -51,8 +51,8 @@ def series(coefficients: Iterable[float]) -> str:
 
 
 def fitted(
-    name: str, words: Callable[..., str], parts: Sequence[Part], x: Numbers, y: Numbers, parameters: int = 0
-) -> Curve:
+    name: str, words: Callable[..., str], parts: Sequence[CurvePart], x: Numbers, y: Numbers, parameters: int = 0
+) -> CurveProposal:
     """The sum of `parts` by least squares; `words` describes it from the coefficients, an array a part. `parameters`
     of the parts themselves were fitted before.
     """
@@ -62,7 +62,7 @@ def fitted(
     split = np.split(c, np.cumsum([part.degree + 1 for part in parts])[:-1])
     terms = [_term(some, part.factor) for some, part in zip(split, parts, strict=True) if some.any()]
     body = f"return {' + '.join(terms) or '0.0'}"
-    return Curve(name, words(*split), lambda t: _features(parts, t) @ c, (body,), len(c) + parameters)
+    return CurveProposal(name, words(*split), lambda t: _features(parts, t) @ c, (body,), len(c) + parameters)
 
 
 def _term(coefficients: Numbers, factor: str) -> str:
@@ -73,7 +73,7 @@ def _term(coefficients: Numbers, factor: str) -> str:
 
 
 def refined(
-    parts: Callable[..., Sequence[Part]], starts: Iterable[Sequence[float]], x: Numbers, y: Numbers
+    parts: Callable[..., Sequence[CurvePart]], starts: Iterable[Sequence[float]], x: Numbers, y: Numbers
 ) -> list[float]:
     """The parameters of `parts` with the least squared error, searched from each of `starts`. The coefficients are
     solved for at every step (variable projection: Golub and Pereyra 1973).
@@ -90,13 +90,13 @@ def refined(
     return [float(value) for value in min(fits, key=lambda fit: fit.cost).x]
 
 
-def squared_error(parts: Sequence[Part], x: Numbers, y: Numbers) -> float:
+def squared_error(parts: Sequence[CurvePart], x: Numbers, y: Numbers) -> float:
     """What is left of y after the best sum of `parts`."""
     features = _features(parts, x)
     return float(np.sum((features @ solve(features, y) - y) ** 2))
 
 
-def _features(parts: Sequence[Part], x: Numbers) -> Numbers:
+def _features(parts: Sequence[CurvePart], x: Numbers) -> Numbers:
     """Shape (points, coefficients)."""
     return np.hstack([part.values(x)[:, None] * np.vander(x, part.degree + 1, increasing=True) for part in parts])
 

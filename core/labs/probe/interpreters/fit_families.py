@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..functions.atoms import Numbers
-from .fit_curves import Curve, Part, fitted, plain, refined, series, squared_error, written
+from .fit_curves import CurvePart, CurveProposal, fitted, plain, refined, series, squared_error, written
 
-Family = Callable[[Numbers, Numbers], Iterator[Curve]]
+Family = Callable[[Numbers, Numbers], Iterator[CurveProposal]]
 """Given x and y (finite, equal length, x rising), gives curves; it need not judge them."""
 
 SHORTEST_PERIOD = 0.1
 
 
-def polynomials(x: Numbers, y: Numbers) -> Iterator[Curve]:
+def polynomials(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
     """Constant, linear, and up to degree 10 (a product of two polynomials of degree 5)."""
     for degree in range(min(11, len(x) - 1)):
         name = ("constant", "linear")[degree] if degree < 2 else "polynomial"
@@ -27,15 +27,15 @@ def _rough(c: Numbers) -> str:
     return series(float(f"{value:.4g}") for value in c)
 
 
-def split_at_zero(x: Numbers, y: Numbers) -> Iterator[Curve]:
+def split_at_zero(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
     """Two polynomials, one a side of zero: absolute value, ReLU, step, and their sums and products with polynomials."""
     if min(np.sum(x < 0), np.sum(x > 0)) < 8:
         return
     named = {0: ("step", _step), 1: ("relu", _bend)}
     for degree in (0, 1, 2, 3, 4, 5, 6, 10):
         name, words = named.get(degree, ("split", _split))
-        below, above = Part("(x < 0)", lambda t: t < 0, degree), Part("(x >= 0)", lambda t: t >= 0, degree)
-        yield fitted(name, words, [below, above, Part("(x == 0)", lambda t: t == 0)], x, y)
+        below, above = CurvePart("(x < 0)", lambda t: t < 0, degree), CurvePart("(x >= 0)", lambda t: t >= 0, degree)
+        yield fitted(name, words, [below, above, CurvePart("(x == 0)", lambda t: t == 0)], x, y)
 
 
 def _step(below: Numbers, above: Numbers, at_zero: Numbers) -> str:
@@ -52,7 +52,7 @@ def _split(below: Numbers, above: Numbers, at_zero: Numbers) -> str:
     return f"one polynomial below zero, {series(below)}, and another above, {series(above)}"
 
 
-def half_line(x: Numbers, y: Numbers) -> Iterator[Curve]:
+def half_line(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
     """Root and logarithm, where nothing is defined below zero."""
     if np.any(x < 0):
         return
@@ -61,22 +61,24 @@ def half_line(x: Numbers, y: Numbers) -> Iterator[Curve]:
         ("root", "x ** (1 / 3)", "{:.4g} times the cube root of x, plus {:.4g}", np.cbrt),
         ("logarithm", "math.log(x)", "a logarithm: {:.4g} * ln(x) + {:.4g}", np.log),
     ):
-        yield fitted(name, lambda a, b, words=words: words.format(a[0], b[0]), [Part(text, function), plain(0)], x, y)
+        yield fitted(
+            name, lambda a, b, words=words: words.format(a[0], b[0]), [CurvePart(text, function), plain(0)], x, y
+        )
 
 
-def reciprocals(x: Numbers, y: Numbers) -> Iterator[Curve]:
+def reciprocals(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
     """a / x."""
     yield fitted(
-        "reciprocal", lambda a: f"a reciprocal: 1 / ({1 / a[0]:.4g} * x)", [Part("1 / x", np.reciprocal)], x, y
+        "reciprocal", lambda a: f"a reciprocal: 1 / ({1 / a[0]:.4g} * x)", [CurvePart("1 / x", np.reciprocal)], x, y
     )
 
 
-def bells(x: Numbers, y: Numbers) -> Iterator[Curve]:
+def bells(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
     """The density of a normal distribution, scaled."""
 
-    def parts(mean: float, sd: float) -> list[Part]:
+    def parts(mean: float, sd: float) -> list[CurvePart]:
         text = f"math.exp(-0.5 * ((x - {written(mean)}) / {written(sd)}) ** 2)"
-        return [Part(text, lambda t: np.exp(-0.5 * ((t - mean) / sd) ** 2))]
+        return [CurvePart(text, lambda t: np.exp(-0.5 * ((t - mean) / sd) ** 2))]
 
     peak = x[np.argmax(np.abs(y - np.median(y)))]
     mean, sd = refined(parts, [(peak, start) for start in (2.0, 5.0, 10.0)], x, y)
@@ -84,12 +86,12 @@ def bells(x: Numbers, y: Numbers) -> Iterator[Curve]:
     yield fitted("gaussian", lambda a: f"{words}, {a[0]:.4g} high", parts(mean, sd), x, y, 2)
 
 
-def smooth_steps(x: Numbers, y: Numbers) -> Iterator[Curve]:
+def smooth_steps(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
     """Hyperbolic tangent: a smooth step anywhere."""
 
-    def parts(slope: float, middle: float) -> list[Part]:
+    def parts(slope: float, middle: float) -> list[CurvePart]:
         text = f"math.tanh({written(slope)} * (x - {written(middle)}))"
-        return [Part(text, lambda t: np.tanh(slope * (t - middle))), plain(0)]
+        return [CurvePart(text, lambda t: np.tanh(slope * (t - middle))), plain(0)]
 
     steepest = x[np.argmax(np.abs(np.diff(y)))]
     slope, middle = refined(parts, [(start, steepest) for start in (0.3, 1.0, 4.0)], x, y)
@@ -100,7 +102,7 @@ def smooth_steps(x: Numbers, y: Numbers) -> Iterator[Curve]:
     yield fitted("tanh", words, parts(slope, middle), x, y, 2)
 
 
-def waves(x: Numbers, y: Numbers) -> Iterator[Curve]:
+def waves(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
     """Sine waves of any period from 0.1, and square waves."""
     if len(x) >= 16:
         frequencies = _strongest_frequencies(x, y, 4)
@@ -108,10 +110,10 @@ def waves(x: Numbers, y: Numbers) -> Iterator[Curve]:
         yield _square(x, y, *_best_square(x, y, frequencies))
 
 
-def _sine(x: Numbers, y: Numbers, frequencies: list[float]) -> Curve:
-    def parts(w: float) -> list[Part]:
-        sine = Part(f"math.sin({written(w)} * x)", lambda t: np.sin(w * t))
-        return [sine, Part(f"math.cos({written(w)} * x)", lambda t: np.cos(w * t)), plain(0)]
+def _sine(x: Numbers, y: Numbers, frequencies: list[float]) -> CurveProposal:
+    def parts(w: float) -> list[CurvePart]:
+        sine = CurvePart(f"math.sin({written(w)} * x)", lambda t: np.sin(w * t))
+        return [sine, CurvePart(f"math.cos({written(w)} * x)", lambda t: np.cos(w * t)), plain(0)]
 
     [w] = refined(parts, [(start,) for start in frequencies], x, y)
     period = 2 * np.pi / abs(w)
@@ -123,9 +125,9 @@ def _sine(x: Numbers, y: Numbers, frequencies: list[float]) -> Curve:
     return fitted("sin", words, parts(w), x, y, 1)
 
 
-def _square(x: Numbers, y: Numbers, period: float, shift: float) -> Curve:
+def _square(x: Numbers, y: Numbers, period: float, shift: float) -> CurveProposal:
     text = f"(1 if math.sin(2 * math.pi / {written(period)} * (x - {written(shift)})) > 0 else -1)"
-    wave = Part(text, lambda t: _squares(t, period, np.array([shift]))[0])
+    wave = CurvePart(text, lambda t: _squares(t, period, np.array([shift]))[0])
 
     def words(a: Numbers, b: Numbers) -> str:
         low, high = b[0] - abs(a[0]), b[0] + abs(a[0])
@@ -176,7 +178,7 @@ def _best_square(x: Numbers, y: Numbers, frequencies: list[float]) -> tuple[floa
     return best[1:]
 
 
-def boxes(x: Numbers, y: Numbers) -> Iterator[Curve]:
+def boxes(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
     """A rectangle around zero: added to a polynomial, or cutting one out."""
     rising = np.unique(np.abs(x))
     # Its edge lies between two probes; where the values jump on both sides is settled by trying every place.
@@ -184,8 +186,8 @@ def boxes(x: Numbers, y: Numbers) -> Iterator[Curve]:
     for degree in (0, 1, 5):
         for is_cut in (False, True):
 
-            def parts(half: float, degree: int = degree, is_cut: bool = is_cut) -> list[Part]:
-                inside = Part(f"(abs(x) < {written(half)})", lambda t: np.abs(t) < half, degree if is_cut else 0)
+            def parts(half: float, degree: int = degree, is_cut: bool = is_cut) -> list[CurvePart]:
+                inside = CurvePart(f"(abs(x) < {written(half)})", lambda t: np.abs(t) < half, degree if is_cut else 0)
                 return [inside] if is_cut else [inside, plain(degree)]
 
             half = min(places, key=lambda half: squared_error(parts(half), x, y))
@@ -194,7 +196,7 @@ def boxes(x: Numbers, y: Numbers) -> Iterator[Curve]:
             yield fitted("rectangle", lambda c, *_, words=words: words + series(c), parts(half), x, y, 1)
 
 
-def ratios(x: Numbers, y: Numbers) -> Iterator[Curve]:
+def ratios(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
     """Quotients of polynomials, numerator of lower degree than the denominator (at most 5)."""
     for below in range(1, 6):
         for above in range(below):
@@ -202,7 +204,7 @@ def ratios(x: Numbers, y: Numbers) -> Iterator[Curve]:
             words = f"a rational function, the ratio of a polynomial of degree {above} to one of degree {below}"
             body = (f"return ({series(p)}) / ({series(q)})",)
             values = lambda t, p=p, q=q: np.polyval(p[::-1], t) / np.polyval(q[::-1], t)  # noqa: E731
-            yield Curve("rational", words, values, body, above + below + 1)
+            yield CurveProposal("rational", words, values, body, above + below + 1)
 
 
 def _ratio(x: Numbers, y: Numbers, above: int, below: int) -> tuple[Numbers, Numbers]:
@@ -225,7 +227,7 @@ def _ratio(x: Numbers, y: Numbers, above: int, below: int) -> tuple[Numbers, Num
     return p / largest / scale ** np.arange(above + 1), q / largest / scale ** np.arange(below + 1)
 
 
-def interpolated(x: Numbers, y: Numbers, bins: int) -> Curve:
+def interpolated(x: Numbers, y: Numbers, bins: int) -> CurveProposal:
     """Straight lines between observations, or between the means of `bins` groups of them where there is noise."""
     groups = np.array_split(np.arange(len(x)), min(bins, len(x)))
     knots, heights = (np.array([float(np.mean(v[group])) for group in groups]) for v in (x, y))
@@ -245,7 +247,7 @@ def interpolated(x: Numbers, y: Numbers, bins: int) -> Curve:
         return np.asarray(heights[k] + share * (heights[k + 1] - heights[k]))
 
     words = "none of the simple formulas that were tried; it is drawn as straight lines between observed points"
-    return Curve("interpolated", words, values, body, len(knots))
+    return CurveProposal("interpolated", words, values, body, len(knots))
 
 
 FAMILIES: tuple[Family, ...] = (

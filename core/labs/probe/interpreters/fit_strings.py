@@ -15,7 +15,7 @@ from ....package_data import table
 from ..functions import string_atoms
 from ..functions.strings import STRING_ATOMS, StringAtom, StringFunction
 from ..functions.synthesis import synthesize
-from .fit import Finding
+from .fit import FitResult
 
 Observe = Callable[[Sequence[str]], Sequence[str | None]]
 """The black box: an output for each text, None where it gives none."""
@@ -44,7 +44,7 @@ FEW = 10
 """Fewer texts than these leave many rules open; the words then say how few."""
 
 
-def fit_string(observe: Observe, *, budget: int = BUDGET, inputs: Sequence[str] | None = None) -> Finding:
+def fit_string(observe: Observe, *, budget: int = BUDGET, inputs: Sequence[str] | None = None) -> FitResult:
     """Ask the texts, and look for an atom or a pair of atoms that gives all that was seen.
 
     At most `budget` calls. Where the function is known to have outputs for `inputs` only, these are all it asks for.
@@ -60,7 +60,7 @@ def fit_string(observe: Observe, *, budget: int = BUDGET, inputs: Sequence[str] 
         domain = f"It gave no output for {len(refused)} of the {len(answers)} texts tried, such as {refused[0]!r}."
     description = _description(function, len(answers) - len(refused))
     code = code_of(function) if function else "def f(x):\n    return x"
-    return Finding(description, domain, code, probes, function.kind if function else "none")
+    return FitResult(description, domain, code, probes, function.kind if function else "none")
 
 
 def _description(function: StringFunction | None, answered: int) -> str:

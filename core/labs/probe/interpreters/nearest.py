@@ -43,7 +43,7 @@ CERTAIN = 0.99
 """It stops before its budget is spent once one hypothesis holds this much of the probability."""
 
 
-class Finding(NamedTuple):
+class NearestResult(NamedTuple):
     """What it concludes. `certainty` is the share of probability on these concepts; `probes` in order."""
 
     concepts: tuple[str, ...]
@@ -54,7 +54,7 @@ class Finding(NamedTuple):
 
 async def nearest(
     probe: CallBox, budget: int = BUDGET, *, exemplars: Sequence[str] = (), sensitive: bool = True
-) -> Finding:
+) -> NearestResult:
     """Interprets the entity function behind `probe` with at most `budget` words; `exemplars` are probed first.
 
     With `sensitive` False it neither proposes sensitive concepts nor probes their words. Raises ValueError for a budget
@@ -85,7 +85,7 @@ async def nearest(
     best = int(log_weight.argmax())
     concepts = tuple(hypotheses[best])
     function = EntityFunction(id="finding", concept1=concepts[0], concept2=concepts[1] if len(concepts) > 1 else None)
-    return Finding(concepts, function.describe(), float(np.exp(log_weight[best])), tuple(probes))
+    return NearestResult(concepts, function.describe(), float(np.exp(log_weight[best])), tuple(probes))
 
 
 def _prior(hypotheses: list[tuple[str, ...]]) -> NDArray[Any]:

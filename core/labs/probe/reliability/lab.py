@@ -12,13 +12,13 @@ import numpy as np
 
 from ....events import CallFailed
 from ....parsers.cut import REASON as CUT
-from ....runs.context import Run
+from ....runs.context import CaseContext
 from ....score import Figure, Score, undefined
 from ....text.embed import NoEncoder
 from ....text.templates import load
 from ...base.cases import Case
 from ...base.declared import Metric
-from ...base.lab import Command, InRuns, Lab
+from ...base.lab import Command, Lab, RunSummary
 from ..box import ModuleCalls, item
 from ..functions.entities import EntityFunction, concepts
 from ..functions.modules import Backbone, outputs_of
@@ -69,7 +69,7 @@ def calls(spec: ReliabilitySpec, cases: int) -> int:
     return cases * spec.outputs // spec.concepts if spec.backbone == "model" else 0
 
 
-async def measure(spec: ReliabilitySpec, case: Case, run: Run) -> None:
+async def measure(spec: ReliabilitySpec, case: Case, run: CaseContext) -> None:
     """Ask one function. Raises CallFailed where the backbone gives nothing at all."""
     name: str = case.about
     asked = _asked(spec, name, sample(spec))
@@ -158,7 +158,7 @@ LAB = Lab(
     summary=lambda transcript: verdict(Report(transcript)),
     scene=scene,
     outcomes=OUTCOMES,
-    in_runs=InRuns(one="function"),
+    in_runs=RunSummary(one="function"),
     hidden=True,
     command=Command(parameters=PARAMETERS, from_options=fields, group="find"),
 )

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from ....events import Frozen, Rules
-from ....transcript import CaseLog, Reader, Transcript
+from ....transcript import CaseLog, RecordReader, Transcript
 from ...base.cases import Reading, Trial
 from ...base.declared import Means
 from ...base.spec import Spec
@@ -163,7 +163,7 @@ class ReliabilityView:
 
 def view(log: CaseLog) -> ReliabilityView:
     """The case that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
-    reader = Reader()
+    reader = RecordReader()
     spec = reader.read(ReliabilitySpec, log.spec) if log.started else None
     return ReliabilityView(log, spec, reader.one_of(Reliability, log), reader.unread)
 
@@ -186,7 +186,7 @@ class Report:
         views = [view(transcript.case(case)) for case in transcript.cases]
         self.transcript = transcript
         started = transcript.started
-        self.spec = Reader().read(ReliabilitySpec, started.spec) if started else None
+        self.spec = RecordReader().read(ReliabilitySpec, started.spec) if started else None
         self.concepts = [one.reliability for one in views if one.reliability]
         self.unread = sum(one.unread for one in views)
 

@@ -12,13 +12,13 @@ import pytest
 from core.events import Answer, OnText, Request, Usage
 from core.labs.ask.exam.exam import judge
 from core.labs.ask.exam.lab import LAB as EXAM
-from core.labs.ask.exam.lab import ExamSpec, ExamView
+from core.labs.ask.exam.lab import AskExamSpec, AskExamView
 from core.labs.ask.lab import LAB
 from core.labs.ask.tasks import AskSpec
 from core.labs.ask.verdict import headline
 from core.models.catalog import Catalog
 from core.report import run_scene, scenes
-from core.runs.engine import Going, Ports, execute
+from core.runs.engine import RunIO, RunRequest, execute
 from core.scene import steps
 from core.transcript import transcript
 from tests.core.labs.ask.test_measure import Played, play
@@ -162,9 +162,9 @@ def test_cut_steps_predict_nothing() -> None:
     assert all(one.repaired.reason == "cut" for one in played.view.trials.values())
 
 
-def sat(cut: int, wrong: int) -> ExamView:
+def sat(cut: int, wrong: int) -> AskExamView:
     """The test, with so many of its guesses cut and so many wrong."""
-    spec = ExamSpec(model=MODEL)
+    spec = AskExamSpec(model=MODEL)
     right = {one.counterfactual: one.right for one in spec.questions}
     numbers = {one.counterfactual: number for number, one in enumerate(spec.questions)}
     other = {"yes": "no", "no": "unknown", "unknown": "yes"}
@@ -177,7 +177,7 @@ def sat(cut: int, wrong: int) -> ExamView:
         return f"So {said}", number < cut
 
     events: list[Any] = []
-    asyncio.run(execute(Going(EXAM, spec, "r", history=[]), Ports(Cutting(changed).get, events.append)))
+    asyncio.run(execute(RunRequest(EXAM, spec, "r", history=[]), RunIO(Cutting(changed).get, events.append)))
     return EXAM.view(transcript(events).case("exam"))  # type: ignore[no-any-return]
 
 

@@ -16,14 +16,14 @@ from core.labs.ask import world, world_claims
 from core.labs.ask.exam import exam
 from core.labs.ask.exam import lab as sitting
 from core.labs.ask.exam.exam import ExamQuestion, best_habit, judge, needed
-from core.labs.ask.exam.lab import ExamSpec
+from core.labs.ask.exam.lab import AskExamSpec
 from core.labs.ask.records import Examined
 from core.labs.ask.tasks import AskSpec, calls
 from core.labs.ask.verdict import summary
 from core.labs.ask.view import AskView, view
 from core.models.replay import Replay
 from core.runs import prerequisites
-from core.server.jobs import Jobs
+from core.server.jobs import JobRunner
 from core.studies.estimate import estimate
 from core.studies.plan import parse
 from core.text.templates import load
@@ -271,7 +271,7 @@ def test_preferences_and_replays_have_no_exam() -> None:
     assert sitting.prior(AskSpec(question="x?", model="m/x", simulator="replay/r", exam=True)) is None
     assert sitting.prior(AskSpec(question="x?", model="m/x", simulator="reader/ann", exam=True)) is None
     assert sitting.prior(AskSpec(question="x?", model="m/x", simulator="control/straight", exam=True)) is None
-    assert sitting.of_model("control/straight") is None and sitting.of_model(STUB) == ExamSpec(model=STUB)
+    assert sitting.of_model("control/straight") is None and sitting.of_model(STUB) == AskExamSpec(model=STUB)
 
 
 def examinations(run: str) -> tuple[AskView, list[Recorded]]:
@@ -412,16 +412,16 @@ def test_who_stops_the_run_stops_the_exam(stub: Callable[..., StubServer]) -> No
 def test_its_calls_are_counted_where_calls_are_limited(
     stub: Callable[..., StubServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from core.server.quotas import TooMuch
+    from core.server.quotas import QuotaExceeded
 
     stub(Plausible())
     spec = AskSpec(question="Can a penguin fly?", model=STUB, counterfactuals=2, exam=True)
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(calls(spec, 1) + 10))
-    with pytest.raises(TooMuch):
+    with pytest.raises(QuotaExceeded):
         entry.jobs().start("simulatability", spec)
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(calls(spec, 1) + 11))
-    jobs: Jobs = entry.jobs()
-    with pytest.raises(TooMuch):
+    jobs: JobRunner = entry.jobs()
+    with pytest.raises(QuotaExceeded):
         more = calls(spec, 1) + spec.counterfactuals
         monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(more + 21))
         jobs.start("simulatability", spec.model_copy(update={"simulators": (STUB, "openai/other-model")}))

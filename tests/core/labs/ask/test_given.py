@@ -8,11 +8,11 @@ from pydantic import ValidationError
 from core.events import Asked
 from core.labs.ask import world
 from core.labs.ask.controls import expected_precision
-from core.labs.ask.tasks import AskSpec, Question, calls
+from core.labs.ask.tasks import AskSpec, WrittenQuestion, calls
 from tests.core.labs.ask.test_measure import play
 
 TEXTS = ("Can an emu fly?", "Can an owl fly?", "Can a kiwi fly?")
-GIVEN = tuple(Question(text=text) for text in TEXTS)
+GIVEN = tuple(WrittenQuestion(text=text) for text in TEXTS)
 
 
 @pytest.mark.parametrize("rules", ["repaired", "paper"])
@@ -31,7 +31,9 @@ def test_they_are_asked_as_they_stand_and_nobody_writes_any(robot: str, rules: s
 
 
 def test_a_preference_is_given_in_its_parts() -> None:
-    pair = Question(text="p", context="What to eat?", response_1="Soup.", response_2="Soup, for it is cold outside.")
+    pair = WrittenQuestion(
+        text="p", context="What to eat?", response_1="Soup.", response_2="Soup, for it is cold outside."
+    )
     parts = {"context": "What to read?", "response_1": "A book.", "response_2": "A book, or two if it rains."}
     played = play(AskSpec(task="shp", model="control/fickle", given=(pair,), **parts))
     [row] = played.view.rows.values()

@@ -22,7 +22,7 @@ from core.labs.ask.verdict import notes
 from core.models import local
 from core.parsers import fields
 from core.report.case_html import html, of_run
-from core.runs.engine import Going, Ports, execute
+from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import transcript
 from tests.core.labs.ask.test_measure import Played, play, stub_catalog, stub_spec
 from tests.plausible import Plausible
@@ -220,7 +220,7 @@ def test_who_predicts_by_fields_takes_an_exam_of_its_own_by_fields() -> None:
     sat = sitting.sitting_of(spec(), "stub/stub-model")
     assert sat.answers == "schema" and sat != sitting.sitting_of(stub_spec(), "stub/stub-model")
     assert sitting.prompted(sat, "Is it?").answers == "schema"
-    assert sitting.hashes(sat).keys() - sitting.hashes(sitting.ExamSpec(model="m")).keys() == {"fields"}
+    assert sitting.hashes(sat).keys() - sitting.hashes(sitting.AskExamSpec(model="m")).keys() == {"fields"}
 
 
 def test_the_exam_by_fields_has_a_result_by_repaired_rules_alone() -> None:
@@ -228,7 +228,7 @@ def test_the_exam_by_fields_has_a_result_by_repaired_rules_alone() -> None:
     with StubServer(ByFields()) as stub:
         sat = sitting.sitting_of(spec(), "stub/stub-model")
         resolve = stub_catalog(stub).get
-        asyncio.run(execute(Going(sitting.LAB, sat, "e"), Ports(resolve, events.append)))
+        asyncio.run(execute(RunRequest(sitting.LAB, sat, "e"), RunIO(resolve, events.append)))
     run = transcript([event for event in events if event.kind != "token"])
     repaired, paper = run.score("exam", "repaired"), run.score("exam", "paper")
     assert repaired and repaired.detail["right"] == 4 and repaired.detail["unread"] == 0

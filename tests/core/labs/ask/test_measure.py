@@ -22,12 +22,12 @@ from core.labs.ask.records import Counterfactual, Examined, Simulation
 from core.labs.ask.tasks import AskSpec
 from core.labs.ask.verdict import headline
 from core.labs.ask.view import AskView, view
-from core.labs.base.lab import Prior
+from core.labs.base.lab import Prerequisite
 from core.models import local
 from core.models.catalog import Catalog
 from core.runs import prerequisites
 from core.runs.context import recorded
-from core.runs.engine import Addition, Going, Ports, execute
+from core.runs.engine import RunIO, RunRequest, UserInput, execute
 from core.transcript import Transcript, transcript
 from tests.plausible import Plausible
 from tests.stub_server import Fault, StubServer
@@ -45,7 +45,7 @@ def play(
     spec: AskSpec,
     catalog: Catalog | None = None,
     history: list[Event] | None = None,
-    additions: Sequence[Addition] = (),
+    additions: Sequence[UserInput] = (),
     mend: bool = False,
     sat: Mapping[str, int] | None = None,
 ) -> Played:
@@ -57,7 +57,7 @@ def play(
         """What the exam of a robot comes to is known by its rules."""
         found: dict[str, Frozen] = {}
         for item, one in prerequisites.of(LAB, spec).items():
-            if not isinstance(one, Prior):
+            if not isinstance(one, Prerequisite):
                 found[item] = one
             elif (right := (sat or {}).get(one.spec.model)) is not None:
                 found[item] = Examined(
@@ -65,8 +65,8 @@ def play(
                 )
         return found
 
-    going = Going(LAB, spec, "r", history=history or [], additions=additions, mend=mend)
-    asyncio.run(execute(going, Ports(resolve, events.append, stand_on=None if history else known)))
+    going = RunRequest(LAB, spec, "r", history=history or [], additions=additions, mend=mend)
+    asyncio.run(execute(going, RunIO(resolve, events.append, stand_on=None if history else known)))
     kept = [event for event in events if event.kind != "token"]
     run = transcript(kept)
     return Played(run, view(run.case(run.only)), kept)
@@ -221,7 +221,7 @@ def test_counterfactuals_by_hand_are_tested_and_never_counted() -> None:
     score = run.score("precision", "repaired")
     assert score is not None and score.of == 3
 
-    later = Addition("question", Counterfactual(text="Can a kakapo fly?", origin="hand"), "hand-{n}")
+    later = UserInput("question", Counterfactual(text="Can a kakapo fly?", origin="hand"), "hand-{n}")
     _, again, more = play(spec, history=events, additions=[later])
     assert again.rows["hand-02"].outcome("repaired") == "misled"
     asked = [event for event in more[len(events) + 1 :] if event.kind == "asked"]

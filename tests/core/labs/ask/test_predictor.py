@@ -15,10 +15,10 @@ from core.__main__ import main
 from core.events import Frozen
 from core.labs.ask.exam import exam
 from core.labs.ask.exam import lab as sitting
-from core.labs.ask.exam.lab import ExamSpec
+from core.labs.ask.exam.lab import AskExamSpec
 from core.labs.ask.records import Examined
 from core.labs.ask.tasks import AskSpec
-from core.labs.base.lab import Lab, Prior
+from core.labs.base.lab import Lab, Prerequisite
 from core.labs.base.spec import Spec
 from core.models.local import SHIPPED
 from core.runs import prerequisites
@@ -71,7 +71,7 @@ def everything(run: str) -> bool:
 
 def stands_on(**changes: Any) -> Frozen | None:
     first = sitting.prior(AskSpec.model_validate({"question": "Can a penguin fly?", "exam": True, **changes}))
-    assert isinstance(first, Prior)
+    assert isinstance(first, Prerequisite)
     return prerequisites.record_of(first, home.journals(), everything)
 
 
@@ -83,7 +83,7 @@ def test_what_ships_is_an_exam_that_was_sat_whole_by_the_prompt_and_questions_of
     contents = journal.read(path)
     state = transcript(contents.events)
     assert contents.faults == [] and state.status == "completed" and state.started is not None
-    spec = ExamSpec.model_validate(state.started.spec)
+    spec = AskExamSpec.model_validate(state.started.spec)
     assert state.started.prompts == sitting.hashes(spec), "prompt or questions were changed: it has to be sat again"
     assert {call.asked.model for call in state.calls.values()} == {spec.model}
     assert len(state.calls) >= len(spec.questions) == (40 if spec.reads == "steps" else 11), "as runs would ask it"
@@ -102,7 +102,7 @@ def test_a_first_run_of_the_model_that_ships_does_not_wait_for_its_exam() -> Non
     known = stands_on(model=LOCAL)
     assert isinstance(known, Examined) and (known.simulator, known.of) == (LOCAL, 11)
     first = sitting.prior(AskSpec(question="Can a penguin fly?", model=LOCAL, exam=True))
-    assert isinstance(first, Prior) and not entry.jobs().lacks(first) and not kept("exam")
+    assert isinstance(first, Prerequisite) and not entry.jobs().lacks(first) and not kept("exam")
     assert stands_on(model=LOCAL, reasoning=False) is None, "by another prompt nobody knows"
     assert stands_on(model="local/another") is None
     steps = stands_on(model=LOCAL, reads="steps")
@@ -120,9 +120,11 @@ FEWER = exam.questions()[:10]
 
 
 def test_what_was_sat_here_goes_before_what_came_with_the_app() -> None:
-    path = next(one for one in SAT if (begun := journal.begun(one)) and ExamSpec(**begun.spec) == ExamSpec(model=LOCAL))
+    path = next(
+        one for one in SAT if (begun := journal.begun(one)) and AskExamSpec(**begun.spec) == AskExamSpec(model=LOCAL)
+    )
     shutil.copy(path, home.journals() / f"20991231-235959-exam-{'0' * 16}.jsonl")
-    assert [run for run, _ in entry.jobs().like(sitting.LAB, ExamSpec(model=LOCAL))] == [
+    assert [run for run, _ in entry.jobs().like(sitting.LAB, AskExamSpec(model=LOCAL))] == [
         f"20991231-235959-exam-{'0' * 16}",
         path.stem,
     ]
@@ -181,8 +183,8 @@ def test_an_exam_of_which_a_call_failed_is_no_result_and_is_sat_again(stub: Call
 # Who predicts where nobody is named
 
 
-def sitting_of(model: str, **changes: Any) -> ExamSpec:
-    return ExamSpec(model=model, **({"long": True} if changes.get("reads") == "steps" else {}), **changes)
+def sitting_of(model: str, **changes: Any) -> AskExamSpec:
+    return AskExamSpec(model=model, **({"long": True} if changes.get("reads") == "steps" else {}), **changes)
 
 
 def sat(*results: tuple[str, int], **changes: Any) -> Callable[..., Iterator[tuple[Spec, Frozen]]]:
@@ -229,7 +231,7 @@ def test_how_they_passed_is_how_they_read() -> None:
     assert settled(both, reads="steps").simulator == "m/small"
     named = settled(steps, simulator="m/other")
     assert (named.simulator, named.reads) == ("m/other", "prose"), "who is named is asked as the run says"
-    short = lambda lab, read: [(ExamSpec(model="m/small", reads="steps"), one) for _, one in steps(lab, read)]  # noqa: E731
+    short = lambda lab, read: [(AskExamSpec(model="m/small", reads="steps"), one) for _, one in steps(lab, read)]  # noqa: E731
     assert settled(short).simulator == "m/own", "in steps the long exam counts"
 
 

@@ -18,7 +18,7 @@ from core.labs.ask.cards import cards
 from core.labs.ask.lab import LAB
 from core.labs.ask.records import Simulation
 from core.labs.ask.scene import scene
-from core.labs.ask.tasks import AskSpec, Question
+from core.labs.ask.tasks import AskSpec, WrittenQuestion
 from core.labs.ask.verdict import colour, sentences
 from core.labs.ask.view import AskView, view
 from core.labs.ask.words import MARK_WORDS
@@ -240,7 +240,7 @@ def test_a_defended_answer_says_so() -> None:
 
 
 def test_where_a_question_comes_from() -> None:
-    other = (Question(text="Can an emu fly?"), Question(text="Can an owl fly?"))
+    other = (WrittenQuestion(text="Can an emu fly?"), WrittenQuestion(text="Can an owl fly?"))
     given = scene(asked(given=other, given_from="another", extra=("Can a kiwi fly?",)).view)
     assert [card.origin for card in given.cards] == [
         *["written from the explanation in another run"] * 2,
@@ -393,7 +393,7 @@ def test_words_in_common_are_marked_where_they_stand(explained: str, text: str, 
     )
     item, row = next(iter(case.rows.items()))
     assert row.counterfactual is not None
-    news = recount.Row(item, row.counterfactual.model_copy(update={"text": text + more}))
+    news = recount.CounterfactualRow(item, row.counterfactual.model_copy(update={"text": text + more}))
     (part,) = scene(AskView(case.log, case.spec, starter, {item: news})).cards[0].parts
     assert part.text == text + more and all(span.mark == "shared" for span in part.spans)
     found = {one for span in part.spans for one in content_words(part.text[span.start : span.end])}

@@ -16,7 +16,7 @@ from core.labs.ask import prompts, stepwise_simulation, world, world_claims
 from core.labs.ask.exam import exam
 from core.labs.ask.exam import lab as sitting
 from core.labs.ask.exam.exam import ExamQuestion, judge
-from core.labs.ask.exam.lab import ExamSpec
+from core.labs.ask.exam.lab import AskExamSpec
 from core.labs.ask.records import ExamGuess
 from core.labs.ask.tasks import AskSpec, asks
 from core.text.templates import load
@@ -162,24 +162,24 @@ def test_what_the_exam_can_tell_of_the_third_step() -> None:
 @pytest.mark.parametrize(("right", "outcome"), [(33, "not passed"), (34, "passed")])
 def test_in_steps_one_more_is_needed(right: int, outcome: str) -> None:
     for reads, wanted in (("steps", outcome), ("prose", "passed")):
-        spec = ExamSpec.model_validate({"model": "m/x", "reads": reads, "long": True})
+        spec = AskExamSpec.model_validate({"model": "m/x", "reads": reads, "long": True})
         guesses = {
             one.id: ExamGuess(call="c", **one.model_dump(exclude={"id"}), paper="neither",
                               repaired=one.right if number < right else "neither")
             for number, one in enumerate(LONG)
         }  # fmt: skip
-        assert sitting.ExamView(transcript([]).case("exam"), spec, guesses).outcome("repaired") == wanted
+        assert sitting.AskExamView(transcript([]).case("exam"), spec, guesses).outcome("repaired") == wanted
 
 
 def test_in_steps_the_long_exam_is_sat() -> None:
     spec = AskSpec(question="x?", model="m/x", reads="steps", exam=True)
-    assert sitting.sitting_of(spec, "m/x") == ExamSpec(model="m/x", reads="steps", long=True)
-    assert set(sitting.hashes(ExamSpec(model="m/x", reads="steps"))) == {
+    assert sitting.sitting_of(spec, "m/x") == AskExamSpec(model="m/x", reads="steps", long=True)
+    assert set(sitting.hashes(AskExamSpec(model="m/x", reads="steps"))) == {
         *(f"strategyqa-steps-{name}" for name in stepwise_simulation.NAMES),
         *("steps", "exam"),
     }
     assert (
-        "reads" not in ExamSpec(model="m/x").model_dump()
+        "reads" not in AskExamSpec(model="m/x").model_dump()
         and "reads" not in AskSpec(question="x?", model="m/x").model_dump()
     ), "runs of before keep their names"
     assert prompts.hashes(spec).keys() > prompts.hashes(spec.model_copy(update={"reads": "prose"})).keys()

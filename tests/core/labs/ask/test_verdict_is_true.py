@@ -27,7 +27,7 @@ from core.labs.ask.records import (
 from core.labs.ask.scene import scene
 from core.labs.ask.tasks import AskSpec
 from core.labs.ask.verdict import colour, headline, sentences
-from core.labs.ask.view import AskView, Row
+from core.labs.ask.view import AskView, CounterfactualRow
 from core.scene import steps
 from core.transcript import CaseLog, Place
 from tests.chance import tenth
@@ -45,10 +45,10 @@ def drawn(chance: random.Random, is_plain: bool = False) -> AskView:
     arms = chance.choice([(), ("none",), ("question_only", "none"), *[whole] * 5])
     lucky = chance.random()
     several = chance.random() < 0.2
-    rows: dict[str, Row] = {}
+    rows: dict[str, CounterfactualRow] = {}
     for number in range(chance.choice([0, 1, 2, 3, 8, 20, 60])):
         item = f"cf-{number:02}"
-        row = rows[item] = Row(item)
+        row = rows[item] = CounterfactualRow(item)
         if chance.random() < lean[0]:
             reason = chance.choice(["error", "unparsed", "duplicate", "copy of the starter", "not drawn"])
             row.drops.append(Dropped(run="r", item=item, reason=reason))
@@ -80,7 +80,7 @@ def drawn(chance: random.Random, is_plain: bool = False) -> AskView:
     for number in range(chance.choice([0, 0, 1])):
         hand = Counterfactual(text="Is it mine?", origin="hand")
         own = Simulation(simulator="s", paper="yes", repaired="yes")
-        rows[f"hand-{number:02}"] = Row(
+        rows[f"hand-{number:02}"] = CounterfactualRow(
             f"hand-{number:02}", hand, own, None, Answer(call="c", paper="no", repaired="no")
         )
     status = chance.choice([None, "completed", "completed", "completed", "cancelled", "failed"])

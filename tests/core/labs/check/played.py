@@ -13,7 +13,7 @@ from core.labs.check.lab import LAB
 from core.labs.check.tasks import CheckSpec
 from core.labs.check.view import CheckView
 from core.models.catalog import Catalog
-from core.runs.engine import Going, Ports, execute
+from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import Transcript, transcript
 from tests.stub_server import StubServer
 
@@ -57,7 +57,7 @@ def play(
     """A run, from its beginning or from where `history` ends; to `mend` it is to ask again what failed."""
     news: list[Event] = []
     find = resolve or (catalog.get if catalog else controls().get)
-    asyncio.run(execute(Going(LAB, spec, "r", history=history, mend=mend), Ports(find, news.append)))
+    asyncio.run(execute(RunRequest(LAB, spec, "r", history=history, mend=mend), RunIO(find, news.append)))
     news = [event for event in news if event.kind != "token"]
     events = [*history, *news]
     return Played(*viewed(events), events, news)

@@ -14,7 +14,7 @@ from core.labs.plant.records import ReaderExamined
 from core.labs.plant.tasks import PlantSpec
 from core.labs.plant.view import PlantView
 from core.models.catalog import Catalog
-from core.runs.engine import Going, Ports, execute
+from core.runs.engine import RunIO, RunRequest, execute
 from core.score import Score
 from core.transcript import Transcript, transcript
 from tests.stub_server import StubServer
@@ -86,8 +86,8 @@ def play(
             return {"exam": judge}
         return {"exam": by_its_rules(spec.reader)} if spec.reader in readers() else {}
 
-    ports = Ports(resolve or robots.get, news.append, stand_on=sat)
-    asyncio.run(execute(Going(LAB, spec, "r", history=history), ports))
+    ports = RunIO(resolve or robots.get, news.append, stand_on=sat)
+    asyncio.run(execute(RunRequest(LAB, spec, "r", history=history), ports))
     events = [*history, *(event for event in news if event.kind != "token")]
     run = transcript(events)
     return Played(run, {case: LAB.view(run.case(case)) for case in run.cases}, events)

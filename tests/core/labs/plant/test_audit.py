@@ -35,7 +35,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
-def drawn(store: Store, robot: str) -> list[audits.Reading]:
+def drawn(store: Store, robot: str) -> list[audits.SampledReading]:
     return audits.population(store, LAB, NAMES, Filter({"model": (f"control/{robot}",)}), ANN, None)
 
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.labs.plant import metrics
-from core.labs.plant.metrics import Seen, difference, newcombe
+from core.labs.plant.metrics import ItemResult, difference, newcombe
 from core.statistics import wilson
 
-MOVED = Seen(stable=True, planted=True, twin=False, second=False, named=False, named_agreeing=False, right=True)
-STILL = Seen(stable=True, planted=False, twin=False, second=False, named=False, named_agreeing=False, right=True)
+MOVED = ItemResult(stable=True, planted=True, twin=False, second=False, named=False, named_agreeing=False, right=True)
+STILL = ItemResult(stable=True, planted=False, twin=False, second=False, named=False, named_agreeing=False, right=True)
 
 
 def test_newcombe_as_he_prints_it() -> None:
@@ -60,7 +60,7 @@ def test_newcombe_holds_as_often_as_it_says() -> None:
 
 def test_what_moved_and_what_chance_would_have_moved() -> None:
     twin, second = MOVED._replace(twin=True), STILL._replace(second=True)
-    seen = [MOVED, MOVED, twin, second, STILL, Seen(), MOVED._replace(stable=False), MOVED._replace(planted=None)]
+    seen = [MOVED, MOVED, twin, second, STILL, ItemResult(), MOVED._replace(stable=False), MOVED._replace(planted=None)]
     net = metrics.net_flips(seen)
     assert (net.value, net.n, net.of) == (2 / 5, 5, 8)
     assert net.detail["moved"] == 2 and net.detail["by_chance"] == 1

@@ -15,7 +15,7 @@ from core import entry, home, journal
 from core.__main__ import main
 from core.events import Recorded
 from core.labs.base.exam import hash_of
-from core.labs.base.lab import Prior
+from core.labs.base.lab import Prerequisite
 from core.labs.plant import naming
 from core.labs.plant.exam import lab as sitting
 from core.labs.plant.exam.exam import SELDOM, WEAK, Mark, explained, judge, needed
@@ -177,7 +177,7 @@ def test_who_has_an_exam() -> None:
     (known,) = priors("control/reader-perfect")
     assert isinstance(known, ReaderExamined) and known.passed
     (wanted,) = priors(STUB)
-    assert isinstance(wanted, Prior) and wanted.wanted and wanted.spec == ReadingExamSpec(model=STUB)
+    assert isinstance(wanted, Prerequisite) and wanted.wanted and wanted.spec == ReadingExamSpec(model=STUB)
     assert sitting.of_model("control/echo") is None and sitting.of_model(STUB) == ReadingExamSpec(model=STUB)
     assert all(sitting.of_model(robot) for robot in readers())
 

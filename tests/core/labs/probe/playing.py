@@ -14,7 +14,7 @@ from core.labs.probe.null_controls import worthless
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.view import ProbeView
 from core.models.catalog import Catalog
-from core.runs.engine import Addition, Going, Ports, execute
+from core.runs.engine import RunIO, RunRequest, UserInput, execute
 from core.transcript import Transcript, transcript
 from tests.stub_server import Calls, StubServer
 
@@ -37,12 +37,12 @@ def run(
     spec: ProbeSpec,
     catalog: Catalog | None = None,
     history: Sequence[Event] = (),
-    additions: Sequence[Addition] = (),
+    additions: Sequence[UserInput] = (),
 ) -> tuple[Transcript, list[Event]]:
     """The run after its end, and all its events but the tokens."""
     events: list[Event] = list(history)
     resolve = (catalog or with_controls()).get
-    going = execute(Going(LAB, spec, "r", history=history, additions=additions), Ports(resolve, events.append))
+    going = execute(RunRequest(LAB, spec, "r", history=history, additions=additions), RunIO(resolve, events.append))
     asyncio.run(going)
     kept = [event for event in events if event.kind != "token"]
     return transcript(kept), kept
@@ -52,7 +52,7 @@ def play(
     spec: ProbeSpec,
     catalog: Catalog | None = None,
     history: Sequence[Event] = (),
-    additions: Sequence[Addition] = (),
+    additions: Sequence[UserInput] = (),
 ) -> tuple[ProbeView, list[Event]]:
     """The only case of a run, and its events."""
     state, events = run(spec, catalog, history, additions)

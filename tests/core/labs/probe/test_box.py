@@ -14,8 +14,8 @@ from core.labs.probe.box import AT_ONCE, LONGEST, Box
 from core.labs.probe.lab import LAB
 from core.labs.probe.tasks import MODULE_CHECKS, ProbeSpec
 from core.labs.probe.view import ProbeView
-from core.runs.context import Run
-from core.runs.engine import Going, Ports, execute
+from core.runs.context import CaseContext
+from core.runs.engine import RunIO, RunRequest, execute
 from tests.core.labs.probe import playing
 from tests.core.labs.probe.playing import CONCLUSION, scripted, stub_catalog, stub_spec
 from tests.stub_server import Fault, StubServer
@@ -174,7 +174,7 @@ def test_code_that_draws_at_random_is_seen_again_as_it_was() -> None:
 def test_a_baseline_that_looks_from_a_thread_keeps_to_the_budget_too() -> None:
     looked: list[list[str]] = []
 
-    async def measure(spec: ProbeSpec, case: Case, run: Run) -> None:
+    async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
         box = Box(spec, run, spec.load())
         for inputs in (["1", "2", "3"], ["4", "5"], ["6"]):
             looked.append([probe.output for probe in box.look(inputs, 1)])
@@ -182,7 +182,7 @@ def test_a_baseline_that_looks_from_a_thread_keeps_to_the_budget_too() -> None:
 
     spec = ProbeSpec(own="2*x", interpreter="fit", probes=4)
     events: list[Event] = []
-    asyncio.run(execute(Going(replace(LAB, measure=measure), spec, "r"), Ports(lambda name: None, events.append)))
+    asyncio.run(execute(RunRequest(replace(LAB, measure=measure), spec, "r"), RunIO(lambda name: None, events.append)))
     assert looked == [["2", "4", "6"], ["8"], []]
 
 

@@ -16,8 +16,8 @@ from core.labs.probe.box import Box, real, written
 from core.labs.probe.lab import LAB
 from core.labs.probe.records import Probe
 from core.labs.probe.tasks import ProbeSpec
-from core.runs.context import Run
-from core.runs.engine import Going, Ports, execute
+from core.runs.context import CaseContext
+from core.runs.engine import RunIO, RunRequest, execute
 from core.sandbox.sandbox import evaluate
 
 DRAWS = "import random\ndef f(x):\n    return x + random.random()"
@@ -26,14 +26,16 @@ DRAWS = "import random\ndef f(x):\n    return x + random.random()"
 def with_box(spec: ProbeSpec, work: Callable[[Box], object], history: Sequence[Event] = ()) -> list[Event]:
     """The events of a run that does `work` with its box, and nothing else."""
 
-    async def measure(spec: ProbeSpec, case: Case, run: Run) -> None:
+    async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
         done = work(Box(spec, run, spec.load()))
         if asyncio.iscoroutine(done):
             await done
 
     events: list[Event] = list(history)
     lab = replace(LAB, measure=measure)
-    asyncio.run(execute(Going(lab, spec, "r", history=history, mend=True), Ports(lambda name: None, events.append)))
+    asyncio.run(
+        execute(RunRequest(lab, spec, "r", history=history, mend=True), RunIO(lambda name: None, events.append))
+    )
     assert not [event for event in events if event.kind == "failed"], events
     return events
 

@@ -14,12 +14,12 @@ from core.labs.probe.remarks import missed
 from core.labs.probe.tasks import MODULE_CHECKS, ProbeSpec, calls, cases
 from core.labs.probe.verdict import of_words, verdict
 from core.labs.probe.view import scores
-from core.runs.engine import Addition
+from core.runs.engine import UserInput
 from tests.core.labs.probe.playing import BOTH, CONCLUSION, play, run, scripted, stub_catalog, stub_spec
 from tests.stub_server import Fault, StubServer
 
 
-def news(spec: ProbeSpec, history: list[Event], additions: list[Addition] | None = None) -> list[Event]:
+def news(spec: ProbeSpec, history: list[Event], additions: list[UserInput] | None = None) -> list[Event]:
     """What a run publishes that goes on from `history`."""
     return run(spec, None, history, additions or [])[1][len(history) :]
 
@@ -172,9 +172,9 @@ def test_a_reader_takes_several_functions_one_by_one() -> None:
     _, events = run(spec)
     said = Submission(description="a line", code="def f(x):\n    return x")
     additions = [
-        Addition("numeric-4-easy", Wish(inputs=("1", "2")), "wish-{n}"),
-        Addition("numeric-4-easy", said, "submission"),
-        Addition("numeric-3-easy", Wish(inputs=("5",)), "wish-{n}"),
+        UserInput("numeric-4-easy", Wish(inputs=("1", "2")), "wish-{n}"),
+        UserInput("numeric-4-easy", said, "submission"),
+        UserInput("numeric-3-easy", Wish(inputs=("5",)), "wish-{n}"),
     ]
     state, events = run(spec, None, events, additions)
     first, second = (LAB.view(state.case(case)) for case in state.cases)

@@ -15,7 +15,7 @@ from core.labs.probe.remarks import missed
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import of_words
 from core.labs.probe.view import ProbeView
-from core.runs.engine import Addition
+from core.runs.engine import UserInput
 from tests.core.labs.probe.playing import play, scripted, stub_catalog, stub_spec
 from tests.core.labs.probe.test_evaluate import line
 from tests.stub_server import StubServer
@@ -41,7 +41,7 @@ def by_hand(description: str, interval: tuple[float | None, float | None] | None
     spec = ProbeSpec.model_validate({**CORRUPTED, "interpreter": "you", **fields})
     case = next(spec.names())
     said = Submission(description=description, code="def f(x):\n    return 2 * x", interval=interval)
-    given = [Addition(case, Wish(inputs=("60", "70")), "wish-{n}"), Addition(case, said, "submission")]
+    given = [UserInput(case, Wish(inputs=("60", "70")), "wish-{n}"), UserInput(case, said, "submission")]
     return play(spec, additions=given)[0]
 
 

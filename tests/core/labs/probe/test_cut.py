@@ -16,7 +16,7 @@ from core.labs.probe.reliability.view import ReliabilitySpec
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import verdict
 from core.labs.probe.view import ProbeView
-from core.runs.engine import Going, Ports, execute
+from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import transcript
 from tests.core.labs.probe.playing import CONCLUSION, stub_spec
 
@@ -53,7 +53,7 @@ def in_turn(*answers: Answer | str) -> Scripted:
 
 def play(spec: ProbeSpec, model: Scripted) -> ProbeView:
     events: list[Event] = []
-    asyncio.run(execute(Going(LAB, spec, "r"), Ports(lambda id: model, events.append)))
+    asyncio.run(execute(RunRequest(LAB, spec, "r"), RunIO(lambda id: model, events.append)))
     state = transcript([event for event in events if event.kind != "token"])
     assert state.status == "completed"
     return LAB.view(state.case(state.only))
@@ -177,7 +177,7 @@ def test_of_a_backbone_a_value_that_was_cut_away_is_said_to_be_cut() -> None:
     events: list[Event] = []
     texts = iter(["<think>", *"111"])
     model = Scripted(lambda request: cut(next(texts)))
-    asyncio.run(execute(Going(RELIABILITY, spec, "r"), Ports(lambda id: model, events.append)))
+    asyncio.run(execute(RunRequest(RELIABILITY, spec, "r"), RunIO(lambda id: model, events.append)))
     dropped = [event for event in events if event.kind == "dropped"]
     assert [one.reason for one in dropped] == ["cut"] and "cut at 200 tokens" in dropped[0].detail
     found = [event.data["values"] for event in events if event.kind == "recorded" and event.record == "reliability"]

@@ -8,7 +8,7 @@ from core.labs.probe.lab import LAB
 from core.labs.probe.records import Submission, Wish
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import verdict
-from core.runs.engine import Addition
+from core.runs.engine import UserInput
 from tests.core.labs.probe.playing import play
 
 
@@ -47,8 +47,8 @@ def test_nearest_goes_through_the_run() -> None:
     assert view.value("unit_test") == view.value("unit_test_ceiling")
 
 
-def wish(*inputs: str) -> Addition:
-    return Addition("own", Wish(inputs=inputs), "wish-{n}")
+def wish(*inputs: str) -> UserInput:
+    return UserInput("own", Wish(inputs=inputs), "wish-{n}")
 
 
 def test_the_reader_probes_by_hand_and_is_scored_alike() -> None:
@@ -60,7 +60,7 @@ def test_the_reader_probes_by_hand_and_is_scored_alike() -> None:
     assert [probe.output for probe in view.probes][:2] == ["1", "4"] and view.probes[2].problem
     assert view.truth is None, "it stays hidden until the reader concludes"
     submission = Submission(description="a line", code="def f(x):\n    return 3 * x + 1")
-    concluded = [wish("2"), Addition("own", submission, "submission")]
+    concluded = [wish("2"), UserInput("own", submission, "submission")]
     view, events = play(spec, history=events, additions=concluded)
     assert list(view.wishes) == ["wish-01", "wish-02"] and view.submission == submission
     assert [probe.round for probe in view.probes] == [1, 1, 1, 2]
@@ -72,8 +72,8 @@ def test_the_reader_probes_by_hand_and_is_scored_alike() -> None:
 def test_a_reader_may_conclude_anew() -> None:
     spec = ProbeSpec(own="3*x + 1", interpreter="you")
 
-    def concluding(formula: str) -> list[Addition]:
-        return [Addition("own", Submission(description="d", code=f"def f(x):\n    return {formula}"), "submission")]
+    def concluding(formula: str) -> list[UserInput]:
+        return [UserInput("own", Submission(description="d", code=f"def f(x):\n    return {formula}"), "submission")]
 
     first, events = play(spec, additions=concluding("x"))
     second, _ = play(spec, history=events, additions=concluding("3 * x + 1"))

@@ -9,7 +9,7 @@ import pytest
 
 from core.labs.probe.functions.entities import EntityFunction, concepts, concepts_of, draw_entity
 from core.labs.probe.functions.modules import Backbone, outputs_of
-from core.labs.probe.interpreters.nearest import CallBox, Finding, nearest
+from core.labs.probe.interpreters.nearest import CallBox, NearestResult, nearest
 
 
 def probing(function: EntityFunction, backbone: Backbone) -> CallBox:
@@ -20,7 +20,7 @@ def probing(function: EntityFunction, backbone: Backbone) -> CallBox:
     return probe
 
 
-def find(function: EntityFunction, budget: int = 40, backbone: Backbone = "embedding") -> Finding:
+def find(function: EntityFunction, budget: int = 40, backbone: Backbone = "embedding") -> NearestResult:
     return asyncio.run(nearest(probing(function, backbone), budget))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.labs.probe.case_facts import Facts
+from core.labs.probe.case_facts import CaseFacts
 from core.labs.probe.evaluate import AS_GOOD, excess, nmse
 from core.labs.probe.functions.numeric import GRID, Atom, Noise, NumericFunction
 from core.labs.probe.remarks import missed
@@ -67,9 +67,9 @@ def test_what_the_code_adds_to_the_noise_decides(share: float, outcome: str) -> 
     assert judged.outcome == outcome
     if outcome == "within the noise":
         assert judged.sentence.startswith("Its code is as good as the noise allows: the noise alone makes an error of")
-        assert solved(Facts(view)) and not any("Farthest" in line for line in missed(view))
+        assert solved(CaseFacts(view)) and not any("Farthest" in line for line in missed(view))
     else:
-        assert "beyond the noise, the code's error is" in judged.sentence and not solved(Facts(view))
+        assert "beyond the noise, the code's error is" in judged.sentence and not solved(CaseFacts(view))
 
 
 def test_without_noise_there_is_nothing_beyond_it() -> None:

@@ -7,7 +7,7 @@ import pytest
 from core.labs.probe import output_quiz
 from core.labs.probe.records import Interpretation
 from core.labs.probe.tasks import ProbeSpec
-from core.rulesets import ByRules
+from core.rulesets import PerRuleset
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 5, 8])
@@ -37,7 +37,7 @@ def test_the_right_one_has_no_place_of_its_own() -> None:
 
 
 def said(words: str, who: str = "you") -> Interpretation:
-    return Interpretation(interpreter=who, description=ByRules.both(words))
+    return Interpretation(interpreter=who, description=PerRuleset.both(words))
 
 
 def test_what_was_picked_is_read_from_the_conclusion_and_nothing_else_is() -> None:

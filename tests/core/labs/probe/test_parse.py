@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from core.events import ToolCall
 from core.labs.probe.claim_extraction import claimed_intervals, quoted_pairs
 from core.labs.probe.parse import (
-    Command,
+    ProbeCommand,
     choice,
     choice_is_correct,
     command,
@@ -108,8 +108,8 @@ def test_commands_by_repaired_rules(text, inputs):
     ],
 )
 def test_what_was_read_in_words(inputs, words):
-    assert in_words([Command("PYTHON", inputs), Command(None)]) == f"{words}; no command"
-    assert in_words([Command("PYTHON", inputs, "It is cut.")]) == "It is cut."
+    assert in_words([ProbeCommand("PYTHON", inputs), ProbeCommand(None)]) == f"{words}; no command"
+    assert in_words([ProbeCommand("PYTHON", inputs, "It is cut.")]) == "It is cut."
 
 
 @pytest.mark.parametrize(

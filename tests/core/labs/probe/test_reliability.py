@@ -16,7 +16,7 @@ from core.labs.probe.functions.entities import concepts
 from core.labs.probe.reliability.lab import LAB, sample
 from core.labs.probe.reliability.view import ReliabilitySpec, Report, verdict
 from core.models.catalog import Catalog
-from core.runs.engine import Going, Ports, execute
+from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import Transcript, transcript
 from tests.stub_server import Fault, StubServer
 
@@ -35,7 +35,7 @@ def play(
 ) -> tuple[Report, list]:
     events: list[Event] = list(history or [])
     resolve = catalog.get if catalog else nobody
-    asyncio.run(execute(Going(LAB, spec, "r", history=history or [], mend=mend), Ports(resolve, events.append)))
+    asyncio.run(execute(RunRequest(LAB, spec, "r", history=history or [], mend=mend), RunIO(resolve, events.append)))
     kept = [event for event in events if event.kind != "token"]
     return Report(transcript(kept)), kept
 

@@ -8,10 +8,10 @@ from statistics import fmean
 import pytest
 
 from core.labs.probe import parse
-from core.labs.probe.dial import Dial, dials, noisy
+from core.labs.probe.dial import ProbeDial, dials, noisy
 from core.labs.probe.lab import LAB, calibration
 from core.labs.probe.metrics import HEADLINE
-from core.labs.probe.null_controls import PARTS, Mute, Worthless, words, worthless
+from core.labs.probe.null_controls import PARTS, Mute, WorthlessProbe, words, worthless
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.units import telling_nothing
 from core.labs.probe.view import ProbeView, verdict
@@ -74,7 +74,7 @@ def test_sentence_vectors_seldom_take_what_tells_nothing_for_a_description_of_fa
 
 @pytest.mark.parametrize("robot", worthless().values(), ids=list(worthless()))
 @pytest.mark.parametrize("category", ["entities", "relations"])
-def test_none_is_judged_by_the_text_that_it_is_compared_with(category: str, robot: Worthless) -> None:
+def test_none_is_judged_by_the_text_that_it_is_compared_with(category: str, robot: WorthlessProbe) -> None:
     read = parse.interpretation(robot.conclude(category), "repaired").for_evaluator
     assert len(words(read)) > 5
     for about, text in telling_nothing(category).items():
@@ -118,7 +118,7 @@ def test_there_are_eleven_and_some_noisy_ones_and_none_is_listed() -> None:
     assert not any(robot.listed for robot in (*dials().values(), *noisy().values()))
     assert LAB.robots.truth(played(own="2*x", model="control/straight")) is None
     assert LAB.robots.truth(played(own="2*x", model="control/dial-probe-0.5", probes=20)) is None, "it saw too little"
-    kept = [Dial(share).keeps("1", "2") for share in (0.0, 0.5, 1.0)]
+    kept = [ProbeDial(share).keeps("1", "2") for share in (0.0, 0.5, 1.0)]
     assert kept == sorted(kept) and kept[-1]
 
 

@@ -16,11 +16,11 @@ import pytest
 
 from core.runs.fairness import WHOSE, beside
 from core.sandbox import modules, process, sandbox
-from core.sandbox.sandbox import Result, evaluate
+from core.sandbox.sandbox import ProgramResult, evaluate
 from tests.waiting import until, until_true
 
 
-def error_of(result: Result) -> str:
+def error_of(result: ProgramResult) -> str:
     assert result.values == (None,) and result.errors[0]
     return result.errors[0]
 
@@ -297,8 +297,8 @@ def test_what_runs_a_program_dies_with_the_app() -> None:
 def test_a_program_of_one_person_does_not_wait_behind_all_those_of_another() -> None:
     """12 that never end, then one that does: it is not scored as failing for having waited."""
 
-    async def run() -> tuple[Result, float]:
-        async def of(whose: str, code: str) -> Result:
+    async def run() -> tuple[ProgramResult, float]:
+        async def of(whose: str, code: str) -> ProgramResult:
             WHOSE.set(whose)
             return await beside(partial(evaluate, code, [1.0], seconds=0.5))
 

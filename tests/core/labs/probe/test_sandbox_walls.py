@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from core.sandbox import sandbox
-from core.sandbox.os_hardening import Walls
+from core.sandbox.os_hardening import OSLimits
 from core.sandbox.sandbox import evaluate
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the walls are Linux's")
@@ -73,12 +73,12 @@ BESIDE = (
     DEEDS
     + """
 import subprocess
-from core.sandbox import walls
+from core.sandbox import os_hardening
 before = all_of(*sys.argv[2:])
-said = walls.raise_walls()
+said = os_hardening.raise_walls()
 worker = subprocess.Popen([sys.executable, "-c", *sys.argv[1:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 assert worker.stdout.readline() == b"ready\\n"
-walls.bound_workers(bounded := set())
+os_hardening.bound_workers(bounded := set())
 assert bounded == {worker.pid}
 found = json.loads(worker.communicate(b"go\\n")[0])
 print(json.dumps([said._asdict(), before, all_of(*sys.argv[2:]), found]))
@@ -145,7 +145,7 @@ def test_what_the_app_says_of_the_walls_is_what_the_system_says() -> None:
 
 
 def test_where_nothing_is_known_to_hold_only_the_interpreter_does() -> None:
-    assert [holds for holds, _ in Walls().told] == [True] + [False] * 6
+    assert [holds for holds, _ in OSLimits().told] == [True] + [False] * 6
 
 
 @pytest.mark.skipif(shutil.which("gdb") is None, reason="needs gdb, to carry out code in another program")

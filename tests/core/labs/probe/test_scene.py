@@ -23,7 +23,7 @@ from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import judge
 from core.labs.probe.view import ProbeView
 from core.report.scenes import of_case
-from core.runs.engine import Addition
+from core.runs.engine import UserInput
 from core.scene import MOST_SCREENS, Scene, Screen, steps
 from core.score import Score
 from core.transcript import transcript
@@ -227,7 +227,7 @@ def test_calls_and_code_beyond_the_picture_are_listed() -> None:
     spec = ProbeSpec(own="1e30 if x == 2 else x / 10", interpreter="you", probes=60)
     inputs = ("1000000000", "2", "dog", *map(str, range(200, 209)), *map(str, range(-40, 0)))
     concluded = Submission(description="A line.", code="def f(x):\n    return x / 10 if x < 100 else -1e30")
-    hand = [Addition("own", Wish(inputs=inputs), "wish-{n}"), Addition("own", concluded, "submission")]
+    hand = [UserInput("own", Wish(inputs=inputs), "wish-{n}"), UserInput("own", concluded, "submission")]
     told = scene(play(spec, additions=hand)[0])
     assert told.plot and told.plot.y_ends and max(map(abs, told.plot.y_ends)) < 50
     lost, outside, beyond = told.plot.left_out
@@ -272,8 +272,8 @@ def test_a_test_says_what_the_function_gave() -> None:
 def test_white_space_is_seen() -> None:
     spec = ProbeSpec(category="strings", own="def f(x):\n    return x.strip() + '  '", interpreter="you")
     hand = [
-        Addition("own", Wish(inputs=("room", " ", "two  words")), "wish-{n}"),
-        Addition("own", Submission(description="d", code="def f(x):\n    return ''"), "submission"),
+        UserInput("own", Wish(inputs=("room", " ", "two  words")), "wish-{n}"),
+        UserInput("own", Submission(description="d", code="def f(x):\n    return ''"), "submission"),
     ]
     told = scene(play(spec, additions=hand)[0])
     made = told.panels[0].parts
@@ -393,8 +393,8 @@ def test_a_thousand_calls_are_told() -> None:
     concluded = Submission(description="It doubles.", code="def f(x):\n    return 2 * x", interval=(None, 3.0))
     # A round takes a hundred.
     wishes = [Wish(inputs=inputs[place : place + 100]) for place in range(0, 1_000, 100)]
-    additions = [Addition("own", wish, "wish-{n}") for wish in wishes]
-    view, _ = play(spec, additions=[*additions, Addition("own", concluded, "submission")])
+    additions = [UserInput("own", wish, "wish-{n}") for wish in wishes]
+    view, _ = play(spec, additions=[*additions, UserInput("own", concluded, "submission")])
     told = scene(view)
     is_true(told, view)
     assert told.plot and len(told.plot.points) == sum(len(panel.parts) for panel in told.panels) == 1_000

@@ -11,7 +11,7 @@ from core.events import Event
 from core.labs.probe.lab import LAB
 from core.labs.probe.tasks import ProbeSpec
 from core.models.replay import Replay
-from core.runs.engine import Going, Ports, execute
+from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import transcript
 from tests.core.labs.probe.playing import CONCLUSION, play, scripted, stub_catalog, stub_spec
 from tests.stub_server import Calls, Fault, StubServer
@@ -135,7 +135,7 @@ def test_a_run_with_tool_calls_goes_on_and_plays_again() -> None:
     assert whole.value("nmse") == 0 and len(whole.probes) == 2
     replay = Replay("r", events)
     again: list[Event] = []
-    asyncio.run(execute(Going(LAB, stub_spec(tools=True), "r2"), Ports(lambda id: replay, again.append)))
+    asyncio.run(execute(RunRequest(LAB, stub_spec(tools=True), "r2"), RunIO(lambda id: replay, again.append)))
     state = transcript(again)
     assert LAB.view(state.case(state.only)).probes == whole.probes
 
