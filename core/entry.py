@@ -140,7 +140,7 @@ def reread(run_id: str, visit: RunAccess) -> str:
 
 
 def verify(path: Path) -> Verified:
-    """Whether the figures of a journal's run are what its raw answers give. Raises FileNotFoundError, NewerSchemaError."""
+    """Whether a run's figures are what its raw answers give. Raises FileNotFoundError, NewerSchemaError."""
     return verifying.verify(path, labs(), Replay)
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import LCSseq
 
 from ..text.patterns import anycase
+from ..text.reply import STRUCK
 from .remarks import ASIDE, COURTESY, begins_remarks
 
 LEAST = 0.3
@@ -189,7 +190,6 @@ _BRACKET = re.compile(r"(?<=[.!?\"”] )\([^()\n]{1,200}\)\Z")
 
 # Marks of an edit
 
-_STRUCK = re.compile(r"~~[^~\n]{1,2000}~~|<(del|s|strike)>[^<>]{0,2000}</\1>", re.IGNORECASE)
 _PUT_IN = re.compile(r"</?(?:ins|u|b|i|strong|em|mark|span)\b[^<>\n]{0,100}>", re.IGNORECASE)
 _MARKED = re.compile(
     r"(?<![*\w])(\*{1,3})(?=[^\s*])([^*\n]{0,2000}?[^\s*])\1(?![*\w])|(?<!\w)(_{1,3})(?=[^\s_])([^_\n]{0,2000}?[^\s_])\3(?!\w)"
@@ -205,6 +205,8 @@ _BRACKETED = re.compile(
     r"\[((?!redact|remov|mask|hidden|blank|omit|delet|word|adjective|noun|verb|name)[a-z][^\[\]\n]{0,80})\](?!\()"
 )
 """A new wording in brackets; what stands for a mask comes more than once, or says so."""
+_MASK = re.compile(r"\\?\[(redacted|masked|removed|hidden|omitted|deleted)(?::[^\[\]\n]{1,200}?)?\\?\]", re.IGNORECASE)
+"""A mask with a backslash before its brackets, or with the word that it hides, as in [REDACTED: cold]."""
 _BLOCK = re.compile(r"[ \t]*</?(?:p|div|blockquote|section|article|body|html)\b[^<>\n]{0,200}>[ \t]*", re.IGNORECASE)
 
 
@@ -212,13 +214,13 @@ def marked(text: str, original: str) -> str | None:
     """The edit in `text`, with its marks, where what is struck out and what is not new are the original word for word:
     then it is the edit however much was changed. The last line or paragraph counts.
     """
-    if "~~" in original or "<" in original or not _STRUCK.search(text):
+    if "~~" in original or "<" in original or not STRUCK.search(text):
         return None
     words = [token.word for token in _tokens(original)]
     for part in [text, *reversed([*text.split("\n\n"), *text.splitlines()][-_MOST_LINES:])]:
         old = re.sub(r"<ins\b[^<>\n]{0,100}>[^<>]{0,2000}</ins>", "", _BOLD.sub("", part), flags=re.IGNORECASE)
         old = re.sub(r"~~|</?(?:del|s|strike)>", "", old, flags=re.IGNORECASE)
-        if [token.word for token in _tokens(old)] == words and _STRUCK.search(part):
+        if [token.word for token in _tokens(old)] == words and STRUCK.search(part):
             return part
     return None
 
@@ -235,9 +237,11 @@ def without_marks(text: str, original: str) -> str:
     if not ARROW.search(original):
         text = _REPLACED.sub(r"\2", text)
     text = _OLD.sub(lambda old: "" if old[1] in original and old[0].strip() not in original else old[0], text)
+    if "[" not in original:
+        text = _MASK.sub(r"[\1]", text)
     if "~~" not in original and "<" not in original:
         text = re.sub(r"\*\*(~~[^~\n]{1,2000}~~)\*\*", r"\1", text)
-        text = re.sub(rf"(?:{_STRUCK.pattern})[ \t]?(?:(?:→|[-=]>)[ \t])?", "", text, flags=re.IGNORECASE)
+        text = re.sub(rf"(?:{STRUCK.pattern})[ \t]?(?:(?:→|[-=]>)[ \t])?", "", text, flags=re.IGNORECASE)
         text = _PUT_IN.sub("", text)
         if _BLOCK.search(text):
             text = re.sub(r"\n{3,}", "\n\n", _BLOCK.sub("\n", text))

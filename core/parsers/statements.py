@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from ..text.patterns import anycase
-from ..text.reply import answered, concluded, json_in, own_turn, spoken, table_rows, without_markup
+from ..text.reply import STRUCK, answered, concluded, json_in, own_turn, spoken, table_rows, without_markup
 
 FINAL, FIRM, LOOSE = 3, 2, 1
 
@@ -118,7 +118,7 @@ def reply(text: str) -> str:
     The answer of a JSON reply is a line "Answer: ..", that of a box, of tags or of the only ticked line or row a line
     "Final answer: ..", and the row of a table has its heading before each cell.
     """
-    own = own_turn(answered(spoken(text)))
+    own = STRUCK.sub("", own_turn(answered(spoken(text))))
     if len(own) > BEGINNING + END:
         own = f"{own[:BEGINNING]}\n{own[-END:]}"
     parsed = json_in(own)

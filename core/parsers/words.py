@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..text.patterns import anycase
-from ..text.reply import answered, cells_of, concluded, json_in, spoken
+from ..text.reply import STRUCK, answered, cells_of, concluded, json_in, spoken
 from .cannot_tell import names_nothing
 from .remarks import COURTESY, asks_back
 
@@ -70,6 +70,8 @@ _CHOSEN = anycase(
 _ARE_WORDS = anycase(
     r"\s(?:are|is) (?:the |some of the |among the )?(?:\w+ ){0,2}(?:words?|terms?|phrases?|adjectives)\b.*$"
 )
+_STRUCK_ITEM = anycase(r"(?m)^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]*~~[^~\n]{1,200}~~[ \t]*(?:\([^\n]{0,300})?$\n?")
+"""An item that is struck out, with the note beside it."""
 _ARE = anycase(r"\b(?:words?|terms?|phrases?)\b[^.:\n]{0,200}?\b(?:is|are|include|would be)\b\s*:?\s*(.+)$")
 
 
@@ -80,7 +82,7 @@ def word_list(text: str) -> list[str] | None:
     for a refusal and for a question back.
     """
     indent = re.match(r"\s*", text)[0].rpartition("\n")[2]  # type: ignore[index]
-    text = indent + concluded(answered(spoken(text)), label="")
+    text = indent + STRUCK.sub("", _STRUCK_ITEM.sub("", concluded(answered(spoken(text)), label="")))
     parsed = json_in(text)
     if parsed is not None and (text.startswith(("[]", "{}")) or _strings(parsed)):
         return _tidy(_strings(parsed))

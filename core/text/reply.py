@@ -176,6 +176,10 @@ def without_markup(text: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
+STRUCK = re.compile(r"~~[^~\n]{1,2000}~~|<(del|s|strike)>[^<>]{0,2000}</\1>", re.IGNORECASE)
+"""What the model struck out, which is not its answer."""
+
+
 def as_written(piece: str, text: str) -> str:
     """`piece` of `text` without markup, with the quotes that it has in `text`, where it stands there in one piece."""
     at = text.translate(_PLAIN).find(piece)

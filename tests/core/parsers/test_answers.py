@@ -45,6 +45,27 @@ def test_the_level_reached_on_the_half_that_was_held_back() -> None:
     assert right[True] >= REACHED and right.total() == 84
 
 
+def test_the_level_reached_on_unseen_answers() -> None:
+    """98 when they were scored first; the kinds that were mended since are those of the tests below."""
+    assert sum(is_right(one, "repaired") for one in answers(DATA / "answers_unseen.jsonl")) >= 103
+
+
+def test_what_is_struck_out_is_not_the_answer() -> None:
+    assert KINDS["sentiment"]({"text": "~~Positive~~ Negative."}, "repaired") == "negative"
+    assert KINDS["simulation"]({"text": "It would ~~say yes~~ say no."}, "repaired") == "no"
+    choices = ("garden", "terrace")
+    assert KINDS["choice"]({"text": "~~garden~~ **terrace**", "choices": choices}, "repaired") == "terrace"
+    assert word_list("- wobbles\n- ~~table~~ (just the product)\n- ~~nice~~ **pretty**") == ["wobbles", "pretty"]
+
+
+@pytest.mark.parametrize("mask", ["[REDACTED: {}]", "\\[REDACTED\\]", "[redacted]"])
+def test_a_mask_may_name_the_word_that_it_hides(mask: str) -> None:
+    text = (
+        f"The soup was {mask.format('delicious')}, and the waiter was {mask.format('friendly')}. We stayed until ten."
+    )
+    assert (paragraph(text, ORIGINAL) or "").lower() == MASKED.lower()
+
+
 ORIGINAL = "The soup was delicious, and the waiter was friendly. We stayed until ten."
 MASKED = "The soup was [REDACTED], and the waiter was [REDACTED]. We stayed until ten."
 EDITED = "The soup was dreadful, and the waiter was rude. We stayed until ten."
