@@ -24,7 +24,7 @@ from typing import NamedTuple, TypeVar
 from ..datasets.items import BROKEN, Loaded
 from ..events import CallFailed, Event, Failed, Finished, Fork, Frozen, OutOfReach, Recorded, Started
 from ..journal import JournalFull, JournalInUse
-from ..labs.base.cases import Begun, Case, CaseResult, Trial, View
+from ..labs.base.cases import Begun, Case, Result, Trial, View
 from ..labs.base.lab import Lab
 from ..labs.base.spec import MOST_CASES, BadInput, Spec
 from ..policy import child_environment
@@ -264,8 +264,8 @@ class _Cases:
     def _conclude(self, run: CaseContext, view: View) -> None:
         """Write down what the view makes of the case."""
         for record, item, trial in result_of(self.lab, view, str(getattr(self.spec, "model", ""))):
-            if isinstance(record, CaseResult):
-                record = _as_before(record, run.latest(CaseResult, item), "title", "verdict")
+            if isinstance(record, Result):
+                record = _as_before(record, run.latest(Result, item), "title", "verdict")
             run.record(record, item, trial=trial)
 
 
@@ -284,13 +284,13 @@ def _all_failed(view: View) -> bool:
     return bool(lost) and (lost == {""} or all(trial in lost - ends for trial in view.trials))
 
 
-def result_of(lab: Lab, view: View, model: str) -> Iterator[tuple[Trial | CaseResult, str, str]]:
+def result_of(lab: Lab, view: View, model: str) -> Iterator[tuple[Trial | Result, str, str]]:
     """The trials of a case and its result, each with the item it is recorded by, and its trial if it is one."""
     trials = view.trials
     for id, trial in trials.items():
         yield trial, id, id
     sentences = lab.verdict(view)
-    result = CaseResult(
+    result = Result(
         title=view.title,
         model=model,
         explanation=view.explanation,

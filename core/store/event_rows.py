@@ -27,14 +27,14 @@ from ..events import (
     Shared,
     Started,
 )
-from ..labs.base.cases import Begun, CaseResult, Reading, Trial
+from ..labs.base.cases import Begun, Reading, Result, Trial
 from ..rulesets import RULES
 from ..transcript import name_of
 from .schema import StoreTable
 
 Row = dict[str, Any]
 
-BEGUN, RESULT, TRIAL = name_of(Begun), name_of(CaseResult), name_of(Trial)
+BEGUN, RESULT, TRIAL = name_of(Begun), name_of(Result), name_of(Trial)
 
 _BIGINT = 2**63
 

@@ -13,12 +13,12 @@ from pydantic_core import to_json
 
 from core.entry import LABS
 from core.events import Frozen
-from core.labs.base.cases import CaseResult, Trial
+from core.labs.base.cases import Result, Trial
 from core.rulesets import FlatRecord, HasRulesets, PerRuleset, columns_of
 
 RECORDS: dict[str, type[Frozen]] = {
     f"{lab.name}.{record.__name__}": record for lab in LABS for record in (*lab.records, *lab.asides)
-} | {"every.Trial": Trial, "every.Result": CaseResult}
+} | {"every.Trial": Trial, "every.Result": Result}
 
 DATA = Path(__file__).parents[1] / "data"
 

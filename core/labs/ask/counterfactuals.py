@@ -15,7 +15,7 @@ from ...models.ids import is_control
 from ...parsers import cut, fields
 from ...runs.context import CaseContext
 from ...text.embed import NoEncoder, encoder, likeness
-from ..base.cases import CaseResult
+from ..base.cases import Result
 from . import json_answers, parse, prompts
 from .parse_answers.parts import is_yes_or_no
 from .parse_answers.values import GUESSES
@@ -90,7 +90,7 @@ async def _drop_rewordings(spec: AskSpec, run: CaseContext, tested: Mapping[str,
     can tell.
     """
     texts = {item: one.counterfactual.text for item, one in sorted(tested.items()) if one.counterfactual.repaired}
-    if run.recorded(CaseResult) or len(texts) < 2 or all(is_control(one) for one in spec.generators):
+    if run.recorded(Result) or len(texts) < 2 or all(is_control(one) for one in spec.generators):
         return
     try:
         vectors = await asyncio.to_thread(lambda: encoder().encode(list(texts.values())))

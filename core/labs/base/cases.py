@@ -87,7 +87,7 @@ class Begun(Frozen):
     of: int
 
 
-class CaseResult(FlatRecord):
+class Result(FlatRecord):
     """What came of a case. `outcome` is one word of the lab's, by each set of rules; `verdict` a sentence."""
 
     title: str
