@@ -21,13 +21,12 @@ def table(packs: Sequence[Pack], labs: Mapping[str, Lab], folders: Sequence[Path
 
     by_folder: dict[Path, dict[str, Planned]] = {}
     for run in dict.fromkeys(run for pack in packs for run in pack.runs):
-        folder = next((one for one in folders if journal.found(run, one)), None)
         path = journal.found(run, *folders)
         begun = journal.begun(path) if path else None
-        if folder is None or begun is None or begun.lab not in labs:
+        if path is None or begun is None or begun.lab not in labs:
             continue
         lab = labs[begun.lab]
-        by_folder.setdefault(folder, {})[run] = Planned(run, lab, lab.spec.model_validate(begun.spec))
+        by_folder.setdefault(path.parent, {})[run] = Planned(run, lab, lab.spec.model_validate(begun.spec))
     asked = [(lab, one) for lab in labs.values() for one in lab.studies.tables if one.of_people]
     kinds = tuple(TableOf(kind=one.kind) for _, one in asked)
     frames = [

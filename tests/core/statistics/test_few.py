@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import binom
 
 from core.statistics import (
+    anytime,
     beta_pairs,
-    interval,
     items_for_power,
     items_for_width,
     mcnemar,
@@ -40,7 +40,7 @@ def test_more_pairs_than_there_are_cannot_part():
             beta_pairs(*counts)
 
 
-watched = cache(interval)
+watched = cache(anytime)
 
 
 def test_a_watched_interval_holds_at_every_look_and_an_ordinary_one_does_not():
@@ -58,7 +58,7 @@ def test_a_watched_interval_holds_at_every_look_and_an_ordinary_one_does_not():
 def test_a_watched_interval_holds_for_shares_too():
     values = np.random.default_rng(2).beta(0.3, 0.6, size=(80, 60)).cumsum(axis=1)
     missed = [
-        any(not (i := interval(total, n)).low <= 1 / 3 <= i.high for n, total in enumerate(run, 1)) for run in values
+        any(not (i := anytime(total, n)).low <= 1 / 3 <= i.high for n, total in enumerate(run, 1)) for run in values
     ]
     assert np.mean(missed) <= 0.05
 
@@ -66,15 +66,15 @@ def test_a_watched_interval_holds_for_shares_too():
 def test_a_watched_interval_has_a_closed_form_at_the_ends_and_is_wider():
     """All n true: (n + 1) p^n < 0.05 rules p out."""
     for n in (1, 10, 200):
-        got = interval(n, n)
+        got = anytime(n, n)
         assert (got.low, got.high) == (pytest.approx((0.05 / (n + 1)) ** (1 / n)), 1.0)
-        assert interval(0, n)[1:3] == pytest.approx((0, 1 - got.low))
+        assert anytime(0, n)[1:3] == pytest.approx((0, 1 - got.low))
     low, high = wilson(0.3, 100)
-    assert interval(30, 100).low < low < high < interval(30, 100).high < interval(30, 100, 0.99).high
-    assert interval(0, 0)[:4] == (None, 0, 1, 0)
+    assert anytime(30, 100).low < low < high < anytime(30, 100).high < anytime(30, 100, 0.99).high
+    assert anytime(0, 0)[:4] == (None, 0, 1, 0)
     for total, n, level in ((2, 1, 0.95), (-1, 1, 0.95), (1, 2, 1.0), (1, 2, 1.5), (1, 2, 0.0)):
         with pytest.raises(ValueError, match="no share to be bounded"):
-            interval(total, n, level)
+            anytime(total, n, level)
 
 
 @pytest.mark.parametrize(("width", "share", "n"), [(0.2, 0.5, 93), (0.1, 0.5, 381), (0.02, 0.5, 9600)])

@@ -17,7 +17,7 @@ from core import entry, home
 from core.datasets import on_data
 from core.events import Dropped, Event, Finished, Recorded, Scored, Started
 from core.journal import Journal, at
-from core.statistics import interval
+from core.statistics import anytime
 from core.studies import estimate, tables
 from core.studies.early_stopping import SHIFT, Early, early_of, stopped_early
 from core.studies.execute import Making, StudyOutcome, hand_out
@@ -56,11 +56,11 @@ def test_items_count_once_the_next_has_ended_each_by_the_mean_of_its_cases() -> 
     found = state(*told([("a/x", 1.0), ("a/y", 0.0), ("b/x", 1.0), ("c/x", None), ("c/y", 1.0)]))
     assert not early(found)
     # The last item may still have more.
-    assert early.cases == ["a/x", "a/y", "b/x"] and early.interval == interval(1.5, 2)
+    assert early.cases == ["a/x", "a/y", "b/x"] and early.interval == anytime(1.5, 2)
     for event in (begun("d/x", 6), scored("d/x", 0.0)):
         found.apply(event)
-    assert not early(found) and early.interval == interval(2.5, 3) and early.cases[-2:] == ["c/x", "c/y"]
-    assert not early(found) and early.interval == interval(2.5, 3), "nothing is counted twice"
+    assert not early(found) and early.interval == anytime(2.5, 3) and early.cases[-2:] == ["c/x", "c/y"]
+    assert not early(found) and early.interval == anytime(2.5, 3), "nothing is counted twice"
 
 
 def test_what_goes_on_is_waited_for_and_what_was_lost_or_undefined_is_passed_over() -> None:
@@ -73,12 +73,12 @@ def test_what_goes_on_is_waited_for_and_what_was_lost_or_undefined_is_passed_ove
     assert early.cases == [], "an item of it was lost, and it goes on"
     found.apply(Dropped(run="r", case="a/x", item="", reason="error"))
     early(found)
-    assert early.cases == ["a/x", "b/x"] and early.interval == interval(1.0, 1)
+    assert early.cases == ["a/x", "b/x"] and early.interval == anytime(1.0, 1)
 
 
 def test_it_is_enough_at_the_width_and_what_comes_later_is_passed_over() -> None:
     found = state(*told((f"q{n}/x", 1.0) for n in range(9)))
-    _, low, high, *_ = interval(5, 5)
+    _, low, high, *_ = anytime(5, 5)
     assert low is not None and high is not None
     early = Early(LAB, "repaired", high - low)
     assert early(found) and early.is_narrow and early.interval.n == 5 and len(early.cases) == 5
@@ -128,7 +128,7 @@ def test_the_shards_of_a_cell_are_pooled(tmp_path: Path, monkeypatch: pytest.Mon
     study = sharded("stop_width = 0.4", tmp_path, 24, monkeypatch)
     ids = [run.id for run in study.runs]
     assert len(ids) == 6 and [len(cell) for cell in study.cells] == [6]
-    n = next(n for n in range(1, 24) if (one := interval(n, n)).high - one.low <= 0.4)
+    n = next(n for n in range(1, 24) if (one := anytime(n, n)).high - one.low <= 0.4)
     assert 8 < n < 15, "alone no shard is enough, and not all are needed"
     outcome = made(study)
     # The four items of a shard begin together, so that the one in which it is narrow enough is completed.
@@ -136,7 +136,7 @@ def test_the_shards_of_a_cell_are_pooled(tmp_path: Path, monkeypatch: pytest.Mon
     assert outcome.completed == ids[:whole] and outcome.early == ids[whole:] and not outcome.failed
     assert not any(at(home.journals(), id).exists() for id in ids[whole:]), "what is not needed is not begun"
     early = stopped_early(study, home.journals())
-    assert list(early) == ids[whole:] and {one.interval for one in early.values()} == {interval(4 * whole, 4 * whole)}
+    assert list(early) == ids[whole:] and {one.interval for one in early.values()} == {anytime(4 * whole, 4 * whole)}
     assert not any(one.cases for one in early.values())
     frame = tables.measured(study, entry.labs(), home.journals())
     [cell] = [row for row in tables.rows(study, entry.labs(), frame) if row["table"] == "Check: Faithfulness"]
@@ -186,7 +186,7 @@ def test_shards_are_made_one_after_another_and_cells_beside_each_other() -> None
 @pytest.mark.parametrize(("width", "share"), [(0.2, 0.9), (0.3, 0.5), (0.3, 0.9), (0.4, 0.8), (0.5, 0.1)])
 def test_stopping_so_moves_the_mean_as_far_as_is_said_where_it_is_set(width: float, share: float) -> None:
     chance = random.Random(f"{width}|{share}")
-    narrow = cache(lambda hits, n: (one := interval(hits, n)).high - one.low <= width)
+    narrow = cache(lambda hits, n: (one := anytime(hits, n)).high - one.low <= width)
     means = []
     for _ in range(600):
         hits = n = 0
