@@ -89,9 +89,12 @@ def _cell(value: object) -> str:
 @click.option("--where", help="""runs that meet a condition in SQL over the columns of runs: "model like 'local/%'" """)
 @click.option("--sender", default="", help="whose they are, for those who import them")
 @click.option(
-    "--sign", "key", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="KEY",
+    "--sign",
+    "key",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="KEY",
     help="an OpenSSH key that signs it, such as ~/.ssh/id_ed25519 (needs ssh-keygen)",
-)  # fmt: skip
+)
 @json_option("what was written as a JSON object")
 def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, key: Path | None, as_json: bool) -> int:
     chosen = list(runs)

@@ -53,12 +53,14 @@ def html(title: str, chosen: Sequence[Chosen], of: int | None = None) -> bytes:
     """
     shown, of = chosen[:MOST], of if of is not None else len(chosen)
     return page(
-        "page.html", part("page.css"), f"{in_one_scope()}\n{part('page.js')}",
+        "page.html",
+        part("page.css"),
+        f"{in_one_scope()}\n{part('page.js')}",
         title=" ".join(title.split()),
         left=f"The first {len(shown)} of {of:,} cases." if len(shown) < of else "",
         damaged=_damaged(shown),
         cases=[of_case(one) for one in shown],
-    )  # fmt: skip
+    )
 
 
 def page(name: str, style: str, script: str, **fields: Any) -> bytes:

@@ -273,8 +273,11 @@ def _limits(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
     yield from _imported(ask)
     if len({seed for _, _, seed, *_ in began}) == 1:
         yield "All was drawn from one seed: how much other draws would differ is not known."
-    robots = [model for (model,) in ask("select distinct model from roles where run = any(?) order by all")
-              if is_control(model)]  # fmt: skip
+    robots = [
+        model
+        for (model,) in ask("select distinct model from roles where run = any(?) order by all")
+        if is_control(model)
+    ]
     if robots:
         yield f"Robots of known truth, and no language models: {_listed(robots)}."
     if again := sum(bool(reread) for *_, reread in began):

@@ -64,9 +64,14 @@ def _closed(card: Card) -> Card:
     mark: Mark = card.mark if card.mark in ("waiting", "stopped") else "sealed"
     options = card.options if card.mark == "waiting" or _can_be_foretold(card) else {}
     return Card(
-        id=card.id, number=card.number, mark=mark, parts=card.parts, options=options, by_hand=card.by_hand,
+        id=card.id,
+        number=card.number,
+        mark=mark,
+        parts=card.parts,
+        options=options,
+        by_hand=card.by_hand,
         guess=card.guess,
-    )  # fmt: skip
+    )
 
 
 def _before(scene: Scene) -> list[Panel]:

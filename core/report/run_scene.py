@@ -62,8 +62,9 @@ def in_run(scene: Scene, lab: Lab, run: Transcript, outcome: str) -> Scene:
     """
     if lab.in_runs.mark is None:
         return scene
-    cards = tuple(card.model_copy(update={"mark": lab.mark(card.outcome, run)}) if card.outcome else card
-                  for card in scene.cards)  # fmt: skip
+    cards = tuple(
+        card.model_copy(update={"mark": lab.mark(card.outcome, run)}) if card.outcome else card for card in scene.cards
+    )
     verdict, mark = scene.verdict, lab.mark(outcome, run)
     if verdict is not None and verdict.mark in _JUDGED:
         # What kept the case alone from a verdict may be what its run has shown.
@@ -104,8 +105,11 @@ def _bars(ledger: Sequence[Tally]) -> Iterator[Bar]:
 def _figures(lab: Lab, run: Transcript) -> Iterator[FigureLine]:
     place = run.places.get("")
     metrics = {metric.name: (at, metric) for at, metric in enumerate(lab.metrics)}
-    found = [score for score in (place.scores.values() if place else ())
-             if score.rules == "repaired" and score.metric in metrics]  # fmt: skip
+    found = [
+        score
+        for score in (place.scores.values() if place else ())
+        if score.rules == "repaired" and score.metric in metrics
+    ]
     for score in sorted(found, key=lambda one: metrics[one.metric][0])[:MOST_FIGURES]:
         metric = metrics[score.metric][1]
         title = f"{metric.title} · {in_words(score.item)}" if score.item else metric.title_with(score.detail)

@@ -364,9 +364,12 @@ class JobRunner(RunLibrary):
         found = resolve or self._driver.resolve
         driver = replace(self._driver, resolve=found, owner=job.owner, sees=self._seen_by(job.owner))
         await driver.go(
-            going, job.journal, job.publish, lambda first: self._first(job, first, resolve),
+            going,
+            job.journal,
+            job.publish,
+            lambda first: self._first(job, first, resolve),
             ready=lambda: self._line.wait(job.number),
-        )  # fmt: skip
+        )
 
     async def _first(self, job: Job, first: RunRequest, resolve: Resolve | None) -> None:
         """Make what `job` stands on: a run of its own, for the same owner."""

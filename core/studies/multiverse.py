@@ -70,9 +70,10 @@ def moved(cells: Sequence[Row]) -> tuple[list[Row], str]:
         return list(cells), ""
     all_rows = dict.fromkeys(cell["row"] for cell in cells)
     moving = {
-        cell["row"] for cell in cells
+        cell["row"]
+        for cell in cells
         if (cell["low"] is None or cell["low"] < cell["high"] if cell["column"] == RANGE else cell["n"])
-    }  # fmt: skip
+    }
     still = len(all_rows) - len(moving)
     sentence = f"{still} of {len(all_rows)} are the same under every choice, item by item." if still else ""
     return [cell for cell in cells if cell["row"] in moving], sentence

@@ -33,9 +33,13 @@ def line() -> None:
     said = admin.line()
     with st.form("line", border=False):
         words = st.text_input(
-            "A line to everybody", value=said, max_chars=admin.LONGEST_LINE, key="line-words",
-            placeholder="We go on at 14:30.", label_visibility="collapsed",
-        )  # fmt: skip
+            "A line to everybody",
+            value=said,
+            max_chars=admin.LONGEST_LINE,
+            key="line-words",
+            placeholder="We go on at 14:30.",
+            label_visibility="collapsed",
+        )
         with st.container(horizontal=True):
             say = st.form_submit_button("Show it on every page", icon=":material/campaign:", key="line-say")
             back = st.form_submit_button("Take it back", icon=":material/undo:", key="line-back", disabled=not said)
@@ -59,8 +63,13 @@ def going_on() -> None:
             if found:
                 with st.popover("Stop all", icon=":material/stop_circle:", key="stop-all"):
                     st.markdown("Answers are kept, and the person who began a run can resume it.")
-                    st.button(f"Stop all {len(found)}", type="primary", key="stop-all-sure", on_click=_stop,
-                              args=[[one.run for one in found]])  # fmt: skip
+                    st.button(
+                        f"Stop all {len(found)}",
+                        type="primary",
+                        key="stop-all-sure",
+                        on_click=_stop,
+                        args=[[one.run for one in found]],
+                    )
         if not found:
             st.caption("No run goes on.")
         for one in found[:_MOST]:
@@ -80,8 +89,15 @@ def _row(one: ActiveRun) -> None:
             with st.container(horizontal=True, vertical_alignment="center", width="content"):
                 if lab is not None:
                     _look(lab, one.run)
-                st.button("Stop", icon=":material/stop_circle:", type="tertiary", key=f"stop-{one.run}",
-                          on_click=_stop, args=[[one.run]], disabled=not one.is_here)  # fmt: skip
+                st.button(
+                    "Stop",
+                    icon=":material/stop_circle:",
+                    type="tertiary",
+                    key=f"stop-{one.run}",
+                    on_click=_stop,
+                    args=[[one.run]],
+                    disabled=not one.is_here,
+                )
         st.caption(" · ".join(_words(one)))
 
 
@@ -132,8 +148,7 @@ def spent() -> None:
             st.metric(title, used, help="No limit." if most is None else f"All together may take {most:,} a day.")
     if spent:
         rows = sorted(spent.items(), key=lambda one: (-one[1].cents, -one[1].calls, one[0]))
-        taken = [{"Who": _whose(owner), "Calls": one.calls, "US cents": round(one.cents, 1)}
-                 for owner, one in rows]  # fmt: skip
+        taken = [{"Who": _whose(owner), "Calls": one.calls, "US cents": round(one.cents, 1)} for owner, one in rows]
         table(pd.DataFrame(taken), "spent-by", "Calls and US cents of today, by visitor")
     now = f"{datetime.now(UTC):%H:%M}"
     st.caption(f"Since midnight UTC, as of {now}. Robots, replays and what comes from the cache count for nothing.")

@@ -80,9 +80,13 @@ def rows() -> None:
         lab = recording_note.lab_of(one)
         with st.container(gap=None, key=f"story-{number}"):
             st.button(
-                plain(recording_note.title(one)), icon=lab.icon, type="tertiary", key=f"tell-{number}",
-                on_click=st.query_params.update, args=({"run": one.run},),
-            )  # fmt: skip
+                plain(recording_note.title(one)),
+                icon=lab.icon,
+                type="tertiary",
+                key=f"tell-{number}",
+                on_click=st.query_params.update,
+                args=({"run": one.run},),
+            )
             came = f" **{plain(one.words)}.**" if number in seen else ""
             st.caption(f"{lab.title}: asked of {plain(recording_note.who_answers(one))}.{came}")
     st.caption(recording_note.about_all())

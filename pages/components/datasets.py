@@ -57,9 +57,14 @@ def from_dataset(task: str, counted: str, prefix: str = "") -> dict[str, Any]:
         + (" A file on the Hugging Face hub is typed as `hf://OWNER/NAME/FILE`." if fetches else ""),
     )
     limit = right.number_input(
-        counted, 1, MOST_CASES, 10, key=f"{prefix}limit", persist_state="session",
+        counted,
+        1,
+        MOST_CASES,
+        10,
+        key=f"{prefix}limit",
+        persist_state="session",
         help=f"One run takes {MOST_CASES:,} cases at most. A study takes any number, and so does the command line.",
-    )  # fmt: skip
+    )
     chosen = {"dataset": name, "limit": int(limit)}
     if name in fit:
         path = ""
@@ -123,16 +128,28 @@ def _columns(task: Any, name: str, prefix: str) -> dict[str, str]:
         for role in own.roles(task):
             title, key = role.replace("_", " ").capitalize(), f"{prefix}column-{name}-{role}"
             if role == "choices":
-                picked = st.multiselect(title, look.columns, default=[role] if role in look.columns else [], key=key,
-                                        persist_state="session",
-                                        help="A column for each choice, or one that holds a list.")  # fmt: skip
+                picked = st.multiselect(
+                    title,
+                    look.columns,
+                    default=[role] if role in look.columns else [],
+                    key=key,
+                    persist_state="session",
+                    help="A column for each choice, or one that holds a list.",
+                )
                 column = ", ".join(picked)
             else:
                 index = look.columns.index(role) if role in look.columns else None
-                column = st.selectbox(
-                    title, look.columns, index=index, key=key, persist_state="session",
-                    placeholder="Choose a column" if role in own.NEEDS[task] else "none",
-                ) or ""  # fmt: skip
+                column = (
+                    st.selectbox(
+                        title,
+                        look.columns,
+                        index=index,
+                        key=key,
+                        persist_state="session",
+                        placeholder="Choose a column" if role in own.NEEDS[task] else "none",
+                    )
+                    or ""
+                )
             if column:
                 columns[role] = column
     rows = [[cell if cell is None else cell[:SHOWN_LETTERS] for cell in row[:SHOWN_COLUMNS]] for row in look.rows]

@@ -153,10 +153,16 @@ class _Labelling:
             self._keep(lambda own: own.model_copy(update={"should": _with(own.should, one.name, value)}))
 
         st.selectbox(
-            "It should be", [*options, *([now] if now and now not in options else [])],
-            index=options.index(now) if now in options else (len(options) if now else None), key=key, on_change=take,
-            placeholder="It should be …", label_visibility="collapsed", accept_new_options=True, width=180,
-        )  # fmt: skip
+            "It should be",
+            [*options, *([now] if now and now not in options else [])],
+            index=options.index(now) if now in options else (len(options) if now else None),
+            key=key,
+            on_change=take,
+            placeholder="It should be …",
+            label_visibility="collapsed",
+            accept_new_options=True,
+            width=180,
+        )
 
     def _tags(self, known: Sequence[str]) -> None:
         key = self._key("tags")
@@ -169,9 +175,16 @@ class _Labelling:
             self._keep(lambda own: own.model_copy(update={"tags": tags}))
 
         st.multiselect(
-            "Tags", list(dict.fromkeys([*known, *self.own.tags])), key=key, on_change=take, accept_new_options=True,
-            placeholder="Tags: choose or type", label_visibility="collapsed", max_selections=MOST_TAGS, width=260,
-        )  # fmt: skip
+            "Tags",
+            list(dict.fromkeys([*known, *self.own.tags])),
+            key=key,
+            on_change=take,
+            accept_new_options=True,
+            placeholder="Tags: choose or type",
+            label_visibility="collapsed",
+            max_selections=MOST_TAGS,
+            width=260,
+        )
 
     def _note(self) -> None:
         key = self._key("note")
@@ -181,9 +194,15 @@ class _Labelling:
             self._keep(lambda own: own.model_copy(update={"note": note}))
 
         st.text_area(
-            "Note", value=self.own.note, key=key, on_change=take, max_chars=LONGEST_NOTE, placeholder="A note",
-            label_visibility="collapsed", height="content",
-        )  # fmt: skip
+            "Note",
+            value=self.own.note,
+            key=key,
+            on_change=take,
+            max_chars=LONGEST_NOTE,
+            placeholder="A note",
+            label_visibility="collapsed",
+            height="content",
+        )
 
     def _key(self, name: str) -> str:
         return f"label-{name}-{self.run_id}-{self.case}-{self.trial}"

@@ -99,8 +99,9 @@ def outside(said: str, known: Mapping[str, str], take: Callable[[str], None], ke
         st.markdown(f":material/travel_explore: {plain(said)}")
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             if SHIPPED in offered(lab):
-                st.button("Ask a real language model instead", icon=":material/smart_toy:", key=f"real-{key}",
-                          on_click=real)  # fmt: skip
+                st.button(
+                    "Ask a real language model instead", icon=":material/smart_toy:", key=f"real-{key}", on_click=real
+                )
             for number, (one, words) in enumerate(known.items(), start=1):
                 st.button(plain(words), key=f"known-{key}-{number}", icon=":material/edit:", on_click=take, args=(one,))
 
@@ -125,8 +126,14 @@ def pick_many(label: str, nobody: str, key: str, help: str, lab: Lab, but: str =
 def pick_or_none(label: str, nobody: str, key: str, lab: Lab, help: str | None = None) -> str:
     """A model for one role, or "" for `nobody`."""
     chosen = st.selectbox(
-        label, offered(lab), index=None, placeholder=nobody, key=key, persist_state="session", accept_new_options=True,
+        label,
+        offered(lab),
+        index=None,
+        placeholder=nobody,
+        key=key,
+        persist_state="session",
+        accept_new_options=True,
         help=help,
-    )  # fmt: skip
+    )
     _correct(chosen, key)
     return chosen or ""

@@ -30,10 +30,16 @@ def choose(transcript: Transcript) -> str:
     def chosen() -> None:
         st.query_params["case"] = st.session_state[key]
 
-    return str(st.selectbox(
-        "Case", list(names), format_func=lambda case: names[case], key=key, on_change=chosen,
-        label_visibility="collapsed",
-    ))  # fmt: skip
+    return str(
+        st.selectbox(
+            "Case",
+            list(names),
+            format_func=lambda case: names[case],
+            key=key,
+            on_change=chosen,
+            label_visibility="collapsed",
+        )
+    )
 
 
 def by_number(transcript: Transcript) -> dict[str, CaseProgress]:

@@ -79,9 +79,13 @@ def _page(made: Callable[[], bytes], name: str, help: str) -> None:
 def for_a_paper(store: Store | None, runs: Callable[[], Sequence[str]], about: str, key: str = "for-a-paper") -> None:
     """A button that gives the sentences on how `runs` were made; `about` says in words which runs these are."""
     shown = st.popover(
-        "For a paper", icon=":material/article:", type="tertiary", key=key, on_change="rerun",
+        "For a paper",
+        icon=":material/article:",
+        type="tertiary",
+        key=key,
+        on_change="rerun",
         help="How it was made, in sentences: n, what was set aside, rules, models, prompts, seeds, intervals.",
-    )  # fmt: skip
+    )
     with shown:
         if not shown.open:
             return
@@ -257,9 +261,14 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
         link(run_id)
         _seal(run_id)
         download(
-            "Download", lambda: visit.run(run_id).journal(), f"{run_id}.jsonl", "application/jsonl", "download",
-            "download", "The journal: every prompt, raw answer and figure, one JSON object a line.",
-        )  # fmt: skip
+            "Download",
+            lambda: visit.run(run_id).journal(),
+            f"{run_id}.jsonl",
+            "application/jsonl",
+            "download",
+            "download",
+            "The journal: every prompt, raw answer and figure, one JSON object a line.",
+        )
         page_of_run(run_id, transcript)
         for_a_paper(None, lambda: [run_id], "Of this run, with all of its cases.", "for-this-run")
         menu(run_id, transcript.started.study if transcript.started else "")
@@ -274,11 +283,16 @@ def _seal(run_id: str) -> None:
         return
     sealed = visit.run(run_id).sealed()
     st.button(
-        "Reveal to all" if sealed else "Seal it", icon=f":material/{'lock_open' if sealed else 'lock'}:", key="seal",
-        type="tertiary", on_click=visit.seal, args=(run_id, not sealed),
+        "Reveal to all" if sealed else "Seal it",
+        icon=f":material/{'lock_open' if sealed else 'lock'}:",
+        key="seal",
+        type="tertiary",
+        on_click=visit.seal,
+        args=(run_id, not sealed),
         help="All of it is shown to everyone who may look at it, at once."
-        if sealed else "Others who may look at it see each answer once they have guessed.",
-    )  # fmt: skip
+        if sealed
+        else "Others who may look at it see each answer once they have guessed.",
+    )
 
 
 def _sharing(runs: Sequence[str]) -> None:

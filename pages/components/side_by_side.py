@@ -99,10 +99,16 @@ def of_cards(lab: Lab, scene: Scene, view: View, tried: TestedItem, answers: boo
         trial = view.trials.get(card.id)
         about = (trial.about if trial else "") or next((part.text for part in card.parts), card.id)
         expected = card.expects[0].value if answers and card.expects else ""
-        found.append(SideCell(
-            tried._replace(about="" if card.id == lab.principal else about), plain(about), card.mark,
-            expected=expected, gave=card.said if answers else "", card=card.id,
-        ))  # fmt: skip
+        found.append(
+            SideCell(
+                tried._replace(about="" if card.id == lab.principal else about),
+                plain(about),
+                card.mark,
+                expected=expected,
+                gave=card.said if answers else "",
+                card=card.id,
+            )
+        )
     return found
 
 
@@ -110,17 +116,24 @@ def of_plot(scene: Scene, tried: TestedItem) -> list[SideCell]:
     """The stretches of a plot, which say more of a function than the few points of it that are cards."""
     stretches = [one for one in scene.plot.intervals if one.kind == "stretch"] if scene.plot else []
     about = [f"x from {one.low:.4g} to {one.high:.4g}" for one in stretches]
-    return [SideCell(tried._replace(about=text), text, one.mark or "set aside")
-            for text, one in zip(about, stretches, strict=True)]  # fmt: skip
+    return [
+        SideCell(tried._replace(about=text), text, one.mark or "set aside")
+        for text, one in zip(about, stretches, strict=True)
+    ]
 
 
 def of_tiles(run: RunScene, tried: Callable[[str, str], TestedItem], words: Mapping[str, str]) -> list[SideCell]:
     """The cases of a run; `tried` says of a case's id and title which case it is, `words` are the lab's own."""
     return [
-        SideCell(tried(tile.case, tile.title), plain(tile.title), tile.mark, told(tile.sentence),
-             "" if tile.outcome == "waiting" else plain(words.get(tile.outcome, tile.outcome)))
+        SideCell(
+            tried(tile.case, tile.title),
+            plain(tile.title),
+            tile.mark,
+            told(tile.sentence),
+            "" if tile.outcome == "waiting" else plain(words.get(tile.outcome, tile.outcome)),
+        )
         for tile in run.tiles
-    ]  # fmt: skip
+    ]
 
 
 def _other(spec: Spec, fields: dict[str, Any], run_id: str, view: View | None) -> Spec:

@@ -73,9 +73,13 @@ def as_file(frame: DataFrame | Callable[[], DataFrame], name: str, kind: export.
     """The same, as a file of that kind."""
     form = export.FORMATS[kind]
     download(
-        f"Download as {form.title}", lambda: export.table(frame() if callable(frame) else frame, kind),
-        f"{name}.{kind}", form.mime, "table", f"{kind}-{name}",
-    )  # fmt: skip
+        f"Download as {form.title}",
+        lambda: export.table(frame() if callable(frame) else frame, kind),
+        f"{name}.{kind}",
+        form.mime,
+        "table",
+        f"{kind}-{name}",
+    )
 
 
 def download(
@@ -83,6 +87,13 @@ def download(
 ) -> None:
     """A button that downloads a file and leaves the page as it is; content that is a function is made when wanted."""
     st.download_button(
-        label, content, file_name=name, mime=mime, icon=f":material/{icon}:", on_click="ignore", type=type, key=key,
+        label,
+        content,
+        file_name=name,
+        mime=mime,
+        icon=f":material/{icon}:",
+        on_click="ignore",
+        type=type,
+        key=key,
         help=help,
-    )  # fmt: skip
+    )

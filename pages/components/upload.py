@@ -26,8 +26,9 @@ def upload() -> None:
         file = st.file_uploader(
             "A bundle (.zip) or a journal (.jsonl)", type=["zip", "jsonl"], max_upload_size=most, key="upload-file"
         )
-        sender = st.text_input("Whose runs are they?", key="upload-sender", max_chars=80,
-                               placeholder="as the bundle says")  # fmt: skip
+        sender = st.text_input(
+            "Whose runs are they?", key="upload-sender", max_chars=80, placeholder="as the bundle says"
+        )
         if not st.form_submit_button("Import", icon=":material/upload:", key="upload-go"):
             return
     if file is None:

@@ -71,10 +71,20 @@ def widget(lab: Lab, name: str) -> Any:
 def one_of(title: str, names: Mapping[T, str], key: str, help: str | None = None, is_named: bool = False) -> T:
     """One of a few, by what they are called; the first to begin with. `is_named`: the title is shown."""
     first = next(iter(names))
-    return st.segmented_control(
-        title, list(names), default=first, format_func=names.__getitem__, required=True, key=key, help=help,
-        label_visibility="visible" if is_named else "collapsed", persist_state="session",
-    ) or first  # fmt: skip
+    return (
+        st.segmented_control(
+            title,
+            list(names),
+            default=first,
+            format_func=names.__getitem__,
+            required=True,
+            key=key,
+            help=help,
+            label_visibility="visible" if is_named else "collapsed",
+            persist_state="session",
+        )
+        or first
+    )
 
 
 def _lines(knob: Knob, value: Any) -> str:

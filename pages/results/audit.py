@@ -49,9 +49,13 @@ def main() -> None:
     named = (address.wanted().chosen.get("lab") or ("",))[0]
     st.session_state["audit-lab"] = named if named in labs else next(iter(labs))
     name = st.segmented_control(
-        "Lab", list(labs), format_func=lambda one: labs[one].title, key="audit-lab", required=True,
+        "Lab",
+        list(labs),
+        format_func=lambda one: labs[one].title,
+        key="audit-lab",
+        required=True,
         on_change=lambda: address.change(lab=[st.session_state["audit-lab"]]),
-    )  # fmt: skip
+    )
     lab = labs[str(name)]
     judged = judged_of(lab)
     assert judged is not None  # others are not offered
@@ -76,8 +80,9 @@ def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
     if not readings:
         st.info(
             "No answer of a language model is here that you have not judged yet. Robots answer in words that we wrote: "
-            "they are drawn where they are chosen as models in Browse.", icon=":material/fact_check:",
-        )  # fmt: skip
+            "they are drawn where they are chosen as models in Browse.",
+            icon=":material/fact_check:",
+        )
         return
     strata = len({one.stratum for one in readings})
     st.markdown(
@@ -125,9 +130,13 @@ def _judge(store: Store, lab: Lab, judged: Judgement, audit: AuditDraw) -> None:
         st.button("I cannot tell", key="audit-0", shortcut="0", type="tertiary", on_click=_say, args=(lab, drawn, ""))
     key = f"audit-other-{audit.id}-{drawn.entry.number}"
     st.text_input(
-        "Something else", key=key, max_chars=LONGEST_TAG, placeholder="Something else: type it, and press Enter",
-        label_visibility="collapsed", on_change=lambda: _say(lab, drawn, str(st.session_state[key]).strip()),
-    )  # fmt: skip
+        "Something else",
+        key=key,
+        max_chars=LONGEST_TAG,
+        placeholder="Something else: type it, and press Enter",
+        label_visibility="collapsed",
+        on_change=lambda: _say(lab, drawn, str(st.session_state[key]).strip()),
+    )
 
 
 def _say(lab: Lab, drawn: AuditEntry, word: str) -> None:

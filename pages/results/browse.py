@@ -37,10 +37,11 @@ def draw(looked: BrowseContext, wanted: Filter) -> None:
             if shown.open:
                 _export(looked, wanted, runs())
         run.for_a_paper(
-            looked.store, runs,
+            looked.store,
+            runs,
             "Of whole runs with at least one row that matches: a figure over rows that were chosen by their outcome "
             "would mean nothing.",
-        )  # fmt: skip
+        )
         with st.popover("Import", icon=":material/upload:", type="tertiary", key="import"):
             upload()
         st.page_link(addresses.QUERY, label="Query", icon=":material/database_search:")
@@ -59,9 +60,13 @@ def _export(looked: BrowseContext, wanted: Filter, runs: list[str]) -> None:
     with st.container(horizontal=True):
         for kind, form in export.FORMATS.items():
             st.download_button(
-                form.title, partial(table, kind),
-                file_name=f"results.{kind}", mime=form.mime, on_click="ignore", key=f"rows-{kind}",
-            )  # fmt: skip
+                form.title,
+                partial(table, kind),
+                file_name=f"results.{kind}",
+                mime=form.mime,
+                on_click="ignore",
+                key=f"rows-{kind}",
+            )
     places, of = listing.cases(looked.store, wanted, case_html.MOST, looked.viewer, looked.stopped)
     if places:
         st.markdown("**Its cases, to be read**")
@@ -71,9 +76,14 @@ def _export(looked: BrowseContext, wanted: Filter, runs: list[str]) -> None:
     if session.runs().sees_all:
         st.markdown(f"**Its runs: {len(runs):,}**")
         download(
-            "Download a bundle", lambda: _bundle(runs), "runs.zip", "application/zip", "folder_zip", "bundle",
+            "Download a bundle",
+            lambda: _bundle(runs),
+            "runs.zip",
+            "application/zip",
+            "folder_zip",
+            "bundle",
             "A zip of whole journals, for Import elsewhere. A run that still goes on is left out.",
-        )  # fmt: skip
+        )
 
 
 def _bundle(runs: list[str]) -> bytes:
@@ -92,17 +102,26 @@ def head() -> None:
         st.title("Browse", anchor=False, width="content")
         st.session_state["show"] = address.shown()
         st.segmented_control(
-            "Show", list(address.LISTS), format_func=address.LISTS.__getitem__, required=True, key="show",
-            on_change=lambda: address.go(show=st.session_state["show"]), label_visibility="collapsed",
-        )  # fmt: skip
+            "Show",
+            list(address.LISTS),
+            format_func=address.LISTS.__getitem__,
+            required=True,
+            key="show",
+            on_change=lambda: address.go(show=st.session_state["show"]),
+            label_visibility="collapsed",
+        )
         if address.shown() != "pictures":
             known = list(listing.SORTS) if address.shown() == "cases" else ["newest", "oldest"]
             st.session_state["sort"] = address.sort() if address.sort() in known else known[0]
             st.selectbox(
-                "Order", known, format_func=lambda one: listing.SORTS[one][0], key="sort", width=200,
+                "Order",
+                known,
+                format_func=lambda one: listing.SORTS[one][0],
+                key="sort",
+                width=200,
                 label_visibility="collapsed",
                 on_change=lambda: address.go(sort_by=st.session_state["sort"]),
-            )  # fmt: skip
+            )
         ways = ((addresses.COMPARE, "Compare", "balance"), (addresses.AUDIT, "Blind audit", "fact_check"))
         for page, label, icon in ways:
             st.page_link(page, label=label, icon=f":material/{icon}:", query_params=address.wanted().query())
@@ -121,13 +140,19 @@ def pager(found: Listed, what: str) -> None:
                 for row in found.rows.reindex(columns=RowPlace._fields, fill_value="").itertuples(index=False)
             ]
             st.button(
-                "Newer" if address.sort() == "newest" else "Back", icon=":material/chevron_left:", key="back-page",
-                disabled=found.first <= 1, on_click=lambda: address.go(page={"before": ends[0]}),
-            )  # fmt: skip
+                "Newer" if address.sort() == "newest" else "Back",
+                icon=":material/chevron_left:",
+                key="back-page",
+                disabled=found.first <= 1,
+                on_click=lambda: address.go(page={"before": ends[0]}),
+            )
             st.button(
-                "Older" if address.sort() == "newest" else "On", icon=":material/chevron_right:", key="on-page",
-                disabled=found.is_last, on_click=lambda: address.go(page={"after": ends[-1]}),
-            )  # fmt: skip
+                "Older" if address.sort() == "newest" else "On",
+                icon=":material/chevron_right:",
+                key="on-page",
+                disabled=found.is_last,
+                on_click=lambda: address.go(page={"after": ends[-1]}),
+            )
 
 
 def _named(kinds: dict[str, int]) -> str:

@@ -267,9 +267,12 @@ def foretell(run_id: str) -> None:
     if len(cases) > 1:
         names = list(cases)
         chosen = st.selectbox(
-            "Case", names, index=names.index(case) if case in cases else 0, key="sealed-case",
+            "Case",
+            names,
+            index=names.index(case) if case in cases else 0,
+            key="sealed-case",
             format_func=lambda one: f"{names.index(one) + 1}. {cases[one]}",
-        )  # fmt: skip
+        )
         case = st.query_params["case"] = str(chosen)
     scene = scene_for(session.runs(), entry.labs(), run_id, case)
     st.caption(

@@ -54,18 +54,26 @@ def choose(looked: BrowseContext, by: By, now: list[str], wanted: Filter) -> Non
     st.session_state["by"] = by
     with st.container(horizontal=True, vertical_alignment="bottom", key="choose"):
         st.selectbox(
-            "Compare", list(WAYS), format_func=lambda one: WAYS[one], key="by", width=280,
+            "Compare",
+            list(WAYS),
+            format_func=lambda one: WAYS[one],
+            key="by",
+            width=280,
             on_change=lambda: go(by=[st.session_state["by"]], of=[]),
-        )  # fmt: skip
+        )
         if by == "filter":
             _filters(now)
         elif by != "rules":
             names = _names(looked, by, list(dict.fromkeys([*now, *_offered(looked, by, wanted)])))
             st.session_state["of"] = now
             st.multiselect(
-                f"Two to {MOST} of them", list(names), format_func=lambda one: shortened(names[one], 60),
-                key="of", max_selections=MOST, on_change=lambda: go(by=[by], of=st.session_state["of"]),
-            )  # fmt: skip
+                f"Two to {MOST} of them",
+                list(names),
+                format_func=lambda one: shortened(names[one], 60),
+                key="of",
+                max_selections=MOST,
+                on_change=lambda: go(by=[by], of=st.session_state["of"]),
+            )
     if by == "run":
         st.caption(f"The newest {listing.PAGE} runs as filtered can be chosen here; an address may name any.")
 
@@ -79,10 +87,13 @@ def _filters(now: list[str]) -> None:
         go(by=["filter"], of=[urlencode(from_query(parse_qs(line)).query(), doseq=True) for line in lines])
 
     st.text_area(
-        "Addresses of Browse, one a line", key="filters", on_change=take, height=100,
+        "Addresses of Browse, one a line",
+        key="filters",
+        on_change=take,
+        height=100,
         placeholder="…/browse?model=control%2Ffickle&how=cot",
         help="Filter in Browse, copy the address, and bring it here; two of them or more.",
-    )  # fmt: skip
+    )
 
 
 def _offered(looked: BrowseContext, by: By, wanted: Filter) -> list[str]:
@@ -114,9 +125,11 @@ def within(wanted: Filter) -> None:
         said = facets.chosen(wanted)
         st.markdown(f"Within: {plain(said)}" if said else "Among all results.")
         st.page_link(
-            addresses.BROWSE, label="Change the filter in Browse", icon=":material/filter_list:",
+            addresses.BROWSE,
+            label="Change the filter in Browse",
+            icon=":material/filter_list:",
             query_params=wanted.query(),
-        )  # fmt: skip
+        )
 
 
 def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> None:
@@ -126,17 +139,25 @@ def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> N
             titles = {lab: f"{entry.labs()[lab].title} · {count:,}" for lab, count in labs.items()}
             st.session_state["lab"] = compared.asked.lab
             st.segmented_control(
-                "Lab", list(titles), format_func=lambda one: titles[one], required=True, key="lab",
+                "Lab",
+                list(titles),
+                format_func=lambda one: titles[one],
+                required=True,
+                key="lab",
                 on_change=lambda: go(lab=[st.session_state["lab"]]),
-            )  # fmt: skip
+            )
         if judged.whole and not compared.asked.same_rows:
             same: dict[Match, str] = {"whole": judged.whole, "exact": judged.one}
             ways = {way: f"the same {one} · {compared.meet[way]:,}" for way, one in same.items()}
             st.session_state["match"] = compared.asked.match
             st.segmented_control(
-                "They meet on", list(ways), format_func=lambda one: ways[one], required=True, key="match",
+                "They meet on",
+                list(ways),
+                format_func=lambda one: ways[one],
+                required=True,
+                key="match",
                 on_change=lambda: go(match=[st.session_state["match"]]),
-            )  # fmt: skip
+            )
 
 
 def doubt(compared: Compared) -> None:
@@ -244,13 +265,17 @@ def _matrix(looked: BrowseContext, compared: Compared, judged: Judged, names: li
     table, beside_it = (st.container(), None) if at is None else st.columns(opened_case.WIDTHS, gap="medium")
     with table:
         tables.table(
-            pd.DataFrame(shown), key, "Items by what is compared; a click on an outcome opens its case",
-            on_select=take, selection_mode="single-cell", height=opened_case.height(len(found)),
+            pd.DataFrame(shown),
+            key,
+            "Items by what is compared; a click on an outcome opens its case",
+            on_select=take,
+            selection_mode="single-cell",
+            height=opened_case.height(len(found)),
             column_config={
                 one: st.column_config.TextColumn(width="medium" if at is None else 150),
                 whole: st.column_config.TextColumn(width="medium"),
             },
-        )  # fmt: skip
+        )
         st.caption("A click on an outcome opens its case, the newest where there are several.")
         tables.as_csv(lambda: _whole(looked.store, compared.asked, names), "comparison")
     if at is not None and beside_it is not None:

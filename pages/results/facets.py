@@ -193,10 +193,15 @@ def _figure(wanted: Filter) -> None:
         address.go(filter=replace(wanted, ranges=(Range(metric, low, high),) if metric else ()))
 
     st.selectbox(
-        "Figure", list(titles), index=None, format_func=lambda one: titles.get(one, one), key="figure",
-        on_change=take, placeholder="Any",
+        "Figure",
+        list(titles),
+        index=None,
+        format_func=lambda one: titles.get(one, one),
+        key="figure",
+        on_change=take,
+        placeholder="Any",
         help="Of the case, or of its run where the case has none of its own; repaired rules.",
-    )  # fmt: skip
+    )
     if one:
         left, right = st.columns(2)
         left.number_input("At least", value=None, key="figure-low", on_change=take)

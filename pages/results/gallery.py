@@ -72,10 +72,11 @@ def draw(looked: BrowseContext, wanted: Filter) -> None:
         if apart:
             st.session_state["robots-too"] = address.robots()
             st.toggle(
-                f"Robots too ({len(apart)})", key="robots-too",
+                f"Robots too ({len(apart)})",
+                key="robots-too",
                 on_change=lambda: address.show_robots(st.session_state["robots-too"]),
                 help="Robots of known truth are controls: among language models they are drawn only if you want them.",
-            )  # fmt: skip
+            )
         kind: Saved = st.segmented_control("Save as", ["PNG", "SVG"], default="PNG", required=True, key="saved-as")
     for lab, one, rows, tables in drawn:
         picture(lab, one, rows, tables, wanted, kind)
@@ -122,10 +123,17 @@ def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame
         with st.container(horizontal=True, vertical_alignment="center"):
             if len(one.choices) > 1:
                 st.session_state[f"{key}-choice"] = choice
-                choice = st.segmented_control(
-                    one.title, list(one.choices), required=True, key=f"{key}-choice", label_visibility="collapsed",
-                    on_change=lambda: address.choose(key, st.session_state[f"{key}-choice"]),
-                ) or choice  # fmt: skip
+                choice = (
+                    st.segmented_control(
+                        one.title,
+                        list(one.choices),
+                        required=True,
+                        key=f"{key}-choice",
+                        label_visibility="collapsed",
+                        on_change=lambda: address.choose(key, st.session_state[f"{key}-choice"]),
+                    )
+                    or choice
+                )
             theirs = one.published(choice)
             if theirs:
                 published = st.toggle(
@@ -136,9 +144,12 @@ def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame
             if address.picture() != key:
                 query = {**wanted.query(), "show": ["pictures"], "picture": [key], "choice": [f"{key}:{choice}"]}
                 st.page_link(
-                    addresses.BROWSE, label="By itself", icon=":material/link:", query_params=query,
+                    addresses.BROWSE,
+                    label="By itself",
+                    icon=":material/link:",
+                    query_params=query,
                     help="This picture on this filter, at an address of its own.",
-                )  # fmt: skip
+                )
         if choice not in tables:
             tables[choice] = one.table(rows, choice)
         table = tables[choice]

@@ -48,9 +48,13 @@ def step(places: list[RowPlace], at: RowPlace) -> Ways:
             ("Next", ":material/arrow_downward:", after),
         ):
             st.button(
-                label, icon=icon, key=f"to-{label.lower()}", disabled=place is None, on_click=address.open_at,
+                label,
+                icon=icon,
+                key=f"to-{label.lower()}",
+                disabled=place is None,
+                on_click=address.open_at,
                 args=(place,),
-            )  # fmt: skip
+            )
         close()
     return {"next": after, "previous": before}
 
@@ -95,8 +99,12 @@ def _elsewhere(looked: BrowseContext, at: RowPlace) -> None:
     for number, row in enumerate(others.itertuples(index=False)):
         said = short(row.model or ""), words("how", row.how), words("lab", row.lab), words("outcome", row.outcome or "")
         st.button(
-            plain(shortened(" · ".join(filter(None, said)))), key=f"elsewhere-{number}", type="tertiary",
-            icon=":material/arrow_forward:", on_click=address.open_at, args=(RowPlace(row.run, row.case),),
-        )  # fmt: skip
+            plain(shortened(" · ".join(filter(None, said)))),
+            key=f"elsewhere-{number}",
+            type="tertiary",
+            icon=":material/arrow_forward:",
+            on_click=address.open_at,
+            args=(RowPlace(row.run, row.case),),
+        )
     if len(others) == ELSEWHERE:
         st.caption(f"The newest {ELSEWHERE}.")

@@ -71,9 +71,14 @@ def _table(looked: BrowseContext, wanted: Filter, ids: list[str], counts: dict[s
             address.open_at(RowPlace(there[cells[0][0]]))
 
     chosen = tables.table(
-        table, key, "Table of runs; a click on a row opens the run", column_config=columns, on_select=take,
-        selection_mode=["single-cell"] if at else ["multi-row", "single-cell"], height=opened_case.height(len(table)),
-    )  # fmt: skip
+        table,
+        key,
+        "Table of runs; a click on a row opens the run",
+        column_config=columns,
+        on_select=take,
+        selection_mode=["single-cell"] if at else ["multi-row", "single-cell"],
+        height=opened_case.height(len(table)),
+    )
     if together:
         ticked = [there[row] for row in chosen["selection"]["rows"]]
         with together:

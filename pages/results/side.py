@@ -137,11 +137,15 @@ def _speakers(shown: list[Shown], lab: Lab) -> list[str]:
     models = [getattr(one.spec, "model", "") for one in shown]
     robots = list(dict.fromkeys(filter(is_control, models)))
     who = [f"Robot {'ABC'[robots.index(one)]}" if one in robots else short(one) for one in models]
-    lines = [[whose if part == short(model) else part for part in _line(one, lab)]
-             for one, model, whose in zip(shown, models, who, strict=True)]  # fmt: skip
+    lines = [
+        [whose if part == short(model) else part for part in _line(one, lab)]
+        for one, model, whose in zip(shown, models, who, strict=True)
+    ]
     names = told_apart(lines)
-    return [name if whose in name or not one.spec else f"{whose}, {name}"
-            for name, whose, one in zip(names, who, shown, strict=True)]  # fmt: skip
+    return [
+        name if whose in name or not one.spec else f"{whose}, {name}"
+        for name, whose, one in zip(names, who, shown, strict=True)
+    ]
 
 
 def _line(one: Shown, lab: Lab) -> list[str]:
@@ -225,8 +229,9 @@ def main(runs: list[str]) -> None:
         why = "Different questions are asked there, so there are no rows that could meet."
         st.error(
             f"One of them is a run of {' and one of '.join(titles)}. {why}",
-            title="These cannot be set side by side", icon=":material/error:",
-        )  # fmt: skip
+            title="These cannot be set side by side",
+            icon=":material/error:",
+        )
         for one in shown:
             st.page_link(addresses.CASE, label=plain(one.run), query_params={"run": one.run})
     elif labs:
@@ -245,10 +250,12 @@ def _beside(shown: list[Shown]) -> None:
         named = {name: st.query_params[name] for name in ("runs", "case") if st.query_params.get(name)}
         link_to([one.run for one in shown], named)
         st.page_link(
-            addresses.COMPARE, label="Compare", icon=":material/balance:",
+            addresses.COMPARE,
+            label="Compare",
+            icon=":material/balance:",
             query_params={"runs": runs},
             help="By how much they differ, and whether that is more than chance.",
-        )  # fmt: skip
+        )
     if cases:
         query = {"runs": runs}
         st.page_link(addresses.SIDE, label="All of these runs", icon=":material/arrow_back:", query_params=query)

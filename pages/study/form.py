@@ -57,12 +57,28 @@ def values(lab: Lab, name: str, prefix: str) -> list[Any]:
         first = list(default or ()) if several else [one for one in (default,) if one in knob.choices]
         words_of = lab_page.words()
         return _whole(
-            st.pills(title, list(knob.choices), selection_mode="multi", default=first, wrap=True,
-                     format_func=lambda one: plain(words_of.get(one, one)), **kept), several,
-        )  # fmt: skip
+            st.pills(
+                title,
+                list(knob.choices),
+                selection_mode="multi",
+                default=first,
+                wrap=True,
+                format_func=lambda one: plain(words_of.get(one, one)),
+                **kept,
+            ),
+            several,
+        )
     if knob.kind is bool:
-        return list(st.pills(title, [False, True], selection_mode="multi", default=[bool(default)],
-                             format_func=lambda one: SWITCH[one], **kept))  # fmt: skip
+        return list(
+            st.pills(
+                title,
+                [False, True],
+                selection_mode="multi",
+                default=[bool(default)],
+                format_func=lambda one: SWITCH[one],
+                **kept,
+            )
+        )
     if knob.kind in (int, float):
         none = "as many as there are" if knob.kind is int else "as in the paper"
         text = st.text_input(title, placeholder=none if default is None else f"{default:g}", max_chars=500, **kept)
@@ -124,18 +140,25 @@ def draw() -> None:
     session.takes_files(may_send)
     with left:
         way = st.segmented_control(
-            "How do you want to write it?", [one for one in WAYS if one != "file" or may_send],
-            format_func=lambda one: WAYS[one], default="form", required=True, key="way", persist_state="session",
-        )  # fmt: skip
+            "How do you want to write it?",
+            [one for one in WAYS if one != "file" or may_send],
+            format_func=lambda one: WAYS[one],
+            default="form",
+            required=True,
+            key="way",
+            persist_state="session",
+        )
     if way == "form":
         with right:
-            title = st.text_input("What it is called", key="study-title", max_chars=120, persist_state="session",
-                                  placeholder=UNNAMED)  # fmt: skip
+            title = st.text_input(
+                "What it is called", key="study-title", max_chars=120, persist_state="session", placeholder=UNNAMED
+            )
         _form(title.strip() or UNNAMED)
     elif way == "text":
         st.session_state.setdefault("study-text", EXAMPLE)
-        text = st.text_area("The study, in TOML", key="study-text", height=320, max_chars=LARGEST,
-                            persist_state="session")  # fmt: skip
+        text = st.text_area(
+            "The study, in TOML", key="study-text", height=320, max_chars=LARGEST, persist_state="session"
+        )
         _offer(text)
     else:
         file = st.file_uploader("A study (.toml)", type=["toml"], max_upload_size=1, key="study-file")
@@ -149,8 +172,9 @@ def only_the_host() -> None:
         "A study can keep a machine busy for hours, and all others would wait. You can see here what each would take, "
         "write one of your own, and download its file. On your own machine this page runs it, or "
         "`python -m core study run FILE`; one that asks robots only, such as the dial, needs no key.",
-        title="Here only the host runs studies", icon=":material/groups:",
-    )  # fmt: skip
+        title="Here only the host runs studies",
+        icon=":material/groups:",
+    )
 
 
 def edit(text: str) -> None:
@@ -164,9 +188,14 @@ def _form(title: str) -> None:
     labs = {lab.path: lab for lab in entry.labs().values() if not lab.hidden}
     known: list[int] = st.session_state.setdefault(PARTS, [0])
     parts = [_part(labs, number, place, len(known)) for place, number in enumerate(known, 1)]
-    st.button("Add a part", icon=":material/add:", type="tertiary", key="study-add", on_click=_add,
-              help="Another lab, or the same one with other settings. All parts are planned, made and read "
-                   "together.")  # fmt: skip
+    st.button(
+        "Add a part",
+        icon=":material/add:",
+        type="tertiary",
+        key="study-add",
+        on_click=_add,
+        help="Another lab, or the same one with other settings. All parts are planned, made and read together.",
+    )
     left, right = st.columns(2)
     with left:
         general = _limits()
@@ -206,17 +235,27 @@ def _part(labs: Mapping[str, Lab], number: int, place: int, of: int) -> tuple[La
         left, right = st.columns(2, vertical_alignment="bottom")
         with left:
             path = st.segmented_control(
-                "What is measured" if of == 1 else f"Part {place}: what is measured", list(labs),
-                format_func=lambda one: labs[one].title, default=next(iter(labs)), required=True, key=f"{prefix}-lab",
+                "What is measured" if of == 1 else f"Part {place}: what is measured",
+                list(labs),
+                format_func=lambda one: labs[one].title,
+                default=next(iter(labs)),
+                required=True,
+                key=f"{prefix}-lab",
                 persist_state="session",
-            )  # fmt: skip
+            )
         lab = labs[path]
         with right:
             st.caption(f"{lab.question} Choose several values of a setting, and each is tried with each other.")
         chosen = _settings(lab, prefix)
         if of > 1:
-            st.button("Remove this part", icon=":material/delete:", type="tertiary", key=f"{prefix}-remove",
-                      on_click=_remove, args=[number])  # fmt: skip
+            st.button(
+                "Remove this part",
+                icon=":material/delete:",
+                type="tertiary",
+                key=f"{prefix}-remove",
+                on_click=_remove,
+                args=[number],
+            )
     return None if chosen is None else (lab, chosen)
 
 
@@ -265,21 +304,36 @@ def _limits() -> dict[str, Any]:
     with st.expander("Limits", icon=":material/speed:", key="study-limits"):
         at_once = st.number_input("Runs at a time", 1, MOST_AT_ONCE, 4, key="study-at-once", persist_state="session")
         calls = st.number_input(
-            "Stop after so many calls", 1, None, None, step=100, key="study-budget", placeholder="no limit",
-            help="Calls of models that are no robots; what was answered before counts too.", persist_state="session",
-        )  # fmt: skip
+            "Stop after so many calls",
+            1,
+            None,
+            None,
+            step=100,
+            key="study-budget",
+            placeholder="no limit",
+            help="Calls of models that are no robots; what was answered before counts too.",
+            persist_state="session",
+        )
         money = st.number_input(
-            "Stop at so many US dollars", 0.01, None, None, step=1.0, key="study-money", placeholder="no limit",
+            "Stop at so many US dollars",
+            0.01,
+            None,
+            None,
+            step=1.0,
+            key="study-money",
+            placeholder="no limit",
             help="By the prices in data/models.toml. A study that asks a model without a price there does not begin "
-            "under this limit; calls can be limited in its place.", persist_state="session",
-        )  # fmt: skip
+            "under this limit; calls can be limited in its place.",
+            persist_state="session",
+        )
         stop = _share(
-            "Stop a cell at this width of its always-valid interval", "stop-width",
+            "Stop a cell at this width of its always-valid interval",
+            "stop-width",
             "off: every run asks all of its items",
             "A run then ends as soon as its main figure is known so closely. Looking again and again until a "
             "plain interval is narrow would deceive; an always-valid one, wider for it, holds however often one looks. "
             f"{SHIFT}",
-        )  # fmt: skip
+        )
     return {"at_once": int(at_once), "budget_calls": calls, "budget_money": money, "stop_width": stop}
 
 
@@ -287,17 +341,23 @@ def _read() -> dict[str, Any]:
     """By which rules it is read, and how sure it should be."""
     with st.expander("How it is read, and how surely", icon=":material/straighten:", key="study-general"):
         rules = st.segmented_control(
-            "Whose rules the tables follow", ["repaired", "paper"], default="repaired", required=True,
-            key="study-rules", persist_state="session",
+            "Whose rules the tables follow",
+            ["repaired", "paper"],
+            default="repaired",
+            required=True,
+            key="study-rules",
+            persist_state="session",
             help="Repaired: answers are read as today's models write. Paper: as the authors' own code read them.",
-        )  # fmt: skip
+        )
         about = "The plan then says how many items it takes."
         width = _share("Width of the interval that you want", "width", "any", about)
         power = _share(
-            "Chance of finding a difference that you want", "power", "any",
+            "Chance of finding a difference that you want",
+            "power",
+            "any",
             "The power: 0.80 is usual. The plan then says how many items it takes to tell two of the study's "
             "models or ways apart, by what earlier runs of them found.",
-        )  # fmt: skip
+        )
     return {"rules": rules, "width": width, "power": power}
 
 
@@ -314,9 +374,10 @@ def _told(composed: Composed, parts: int) -> None:
     if composed.left_out:
         st.info(
             f"{composed.left_out} of {composed.points} combinations are not possible, and are left out: "
-            + plain(" ".join(composed.why[:3])) + (" And more." if len(composed.why) > 3 else ""),
+            + plain(" ".join(composed.why[:3]))
+            + (" And more." if len(composed.why) > 3 else ""),
             icon=":material/grid_off:",
-        )  # fmt: skip
+        )
     elif runs > 1:
         alike = "; of those that two parts have alike there is one run" if parts > 1 else ""
         st.caption(f"{runs} combinations, a run for each{alike}.")
@@ -357,15 +418,23 @@ def _buttons(content: str | bytes, name: str) -> None:
         keeps = session.runs().may_all
         runs = len(study.all)
         if keeps and st.button(
-            f"Plan it · {runs} runs", type="primary", icon=":material/checklist:", key="study-plan",
+            f"Plan it · {runs} runs",
+            type="primary",
+            icon=":material/checklist:",
+            key="study-plan",
             help="The runs that you chose, and those of the controls. Nothing is asked yet.",
-        ):  # fmt: skip
+        ):
             _keep(name if is_named else study_files.free(home.home(), name, content), content)
         st.download_button(
-            "Download the file" if keeps else f"Download the file · {runs} runs", content, file_name=f"{name}.toml",
-            mime="application/toml", icon=":material/download:", on_click="ignore",
-            type="tertiary" if keeps else "primary", key="study-download",
-        )  # fmt: skip
+            "Download the file" if keeps else f"Download the file · {runs} runs",
+            content,
+            file_name=f"{name}.toml",
+            mime="application/toml",
+            icon=":material/download:",
+            on_click="ignore",
+            type="tertiary" if keeps else "primary",
+            key="study-download",
+        )
         if not keeps:
             st.caption("Here only the host runs studies; the file runs on your own machine.")
 

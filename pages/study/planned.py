@@ -41,8 +41,11 @@ def draw(study: Study, found: StudyEstimate) -> None:
     calls = sum(found.calls.values())
     with st.container(horizontal=True, key="study-tiles"):
         st.metric("Runs still to be made", found.runs - found.completed, help="A run is one combination of settings.")
-        st.metric("Questions to models, at most", "unknown" if found.missing else f"{calls - found.free:,}",
-                  help="Calls of language models; robots are not counted.")  # fmt: skip
+        st.metric(
+            "Questions to models, at most",
+            "unknown" if found.missing else f"{calls - found.free:,}",
+            help="Calls of language models; robots are not counted.",
+        )
         st.metric("Price", "unknown" if found.price is None else f"${found.price:,.2f}")
         if found.width is not None:
             help = "How sure a figure will be: 0.20 is plus or minus 0.10, around a share of one half."
@@ -55,13 +58,14 @@ def draw(study: Study, found: StudyEstimate) -> None:
     if study.budget_money and (unknown := unpriced(study)):
         st.warning(
             f"It cannot begin: what {plain(', '.join(unknown))} costs is not known, so its limit in US dollars cannot "
-            "be kept. Add the price to data/models.toml, or limit the calls.", icon=":material/money_off:",
-        )  # fmt: skip
+            "be kept. Add the price to data/models.toml, or limit the calls.",
+            icon=":material/money_off:",
+        )
     for why, n in Counter(found.missing.values()).items():
         st.warning(
             f"{counted(n, 'run')} cannot be made yet, and {'is' if n == 1 else 'are'} in no figure above: {plain(why)}",
             icon=":material/folder_off:",
-        )  # fmt: skip
+        )
     if policy.allows("downloads"):
         missing_data.draw(required_data.absent(study))
 

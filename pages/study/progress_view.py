@@ -41,8 +41,15 @@ COLOURS = {"blue": st.info, "green": st.success, "orange": st.warning, "red": st
 
 def verdict(said: Badge, state: State, found: StudyResults) -> None:
     """What happened, in a sentence or two."""
-    icons = {"done": "check_circle", "running": "sync", "pausing": "hourglass_bottom", "new": "checklist",
-             "paused": "pause_circle", "off": "error", "failed": "error"}  # fmt: skip
+    icons = {
+        "done": "check_circle",
+        "running": "sync",
+        "pausing": "hourglass_bottom",
+        "new": "checklist",
+        "paused": "pause_circle",
+        "off": "error",
+        "failed": "error",
+    }
     text = plain(said.words)
     if state != "off" and (sentence := finding(found.cells, called)):
         text += f"\n\n**{plain(sentence)}**"
@@ -56,22 +63,47 @@ def buttons(study: Study, state: State, now: StudyProgress, text: str) -> None:
     """Start or go on; pause; how many runs at a time. `text` is the study's file."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="study-buttons"):
         if state in GO_ON:
-            st.button(GO_ON[state], type="primary", icon=":material/play_arrow:", key="study-go",
-                      on_click=_again if state == "off" else _start, args=[study])  # fmt: skip
+            st.button(
+                GO_ON[state],
+                type="primary",
+                icon=":material/play_arrow:",
+                key="study-go",
+                on_click=_again if state == "off" else _start,
+                args=[study],
+            )
         if state == "spent":
-            st.button("Raise the budget", type="primary", icon=":material/edit:", key="study-raise", on_click=edit,
-                      args=[text])  # fmt: skip
+            st.button(
+                "Raise the budget",
+                type="primary",
+                icon=":material/edit:",
+                key="study-raise",
+                on_click=edit,
+                args=[text],
+            )
         if state in ("running", "pausing"):
-            st.button("Pause", icon=":material/pause:", key="study-pause", disabled=state == "pausing",
-                      on_click=_want, args=[study, {"paused": True}])  # fmt: skip
+            st.button(
+                "Pause",
+                icon=":material/pause:",
+                key="study-pause",
+                disabled=state == "pausing",
+                on_click=_want,
+                args=[study, {"paused": True}],
+            )
         if state in ("running", "pausing", "paused", "interrupted"):
             st.number_input(
-                "Runs at a time", 1, MOST_AT_ONCE, now.at_once, key="study-at-once-now", width=160,
+                "Runs at a time",
+                1,
+                MOST_AT_ONCE,
+                now.at_once,
+                key="study-at-once-now",
+                width=160,
                 on_change=lambda: _want(study, {"at_once": int(st.session_state["study-at-once-now"])}),
-            )  # fmt: skip
+            )
     if state == "spent":
-        st.caption("This opens the file as a text. Raise the budget there, and plan it as another study: what was "
-                   "answered is found again, and not asked twice.")  # fmt: skip
+        st.caption(
+            "This opens the file as a text. Raise the budget there, and plan it as another study: what was "
+            "answered is found again, and not asked twice."
+        )
     if (trouble := st.session_state.get(TROUBLE)) and trouble[0] == study.name and state in GO_ON:
         problems(trouble[1])
 
@@ -114,8 +146,11 @@ def bars(now: StudyProgress, state: State) -> None:
         if now.paid:
             of = f" of ${now.budget_money:,.2f}" if now.budget_money else ""
             more = "" if not now.unpriced else " and unknown"
-            st.metric("Spent", f"${now.money:,.2f}{more}{of}" if now.money or not now.unpriced else "unknown",
-                      help="By the prices in data/models.toml.")  # fmt: skip
+            st.metric(
+                "Spent",
+                f"${now.money:,.2f}{more}{of}" if now.money or not now.unpriced else "unknown",
+                help="By the prices in data/models.toml.",
+            )
         if failed := sum(now.failures.values()):
             st.metric("Failed", f"{failed:,}", help="Calls or runs. None of them is counted as an answer.")
     if now.failures:
@@ -142,13 +177,15 @@ def _cells(now: StudyProgress) -> None:
             }
             for cell in now.cells
         ],
-        hide_index=True, key="study-cells", height=min(38 + 35 * max(1, len(now.cells)), 320),
+        hide_index=True,
+        key="study-cells",
+        height=min(38 + 35 * max(1, len(now.cells)), 320),
         alt="How far each combination of settings is",
         column_config={
             "Done": st.column_config.ProgressColumn(format="%d %%", min_value=0, max_value=100, width="small"),
             "What": st.column_config.TextColumn(width="large"),
         },
-    )  # fmt: skip
+    )
 
 
 def _named(cell: str) -> str:

@@ -68,9 +68,13 @@ def found(study: Study, stand: Mapping[str, RunStatus], file: int, running: bool
     """What the study found so far. `file` tells one content of its file from another. While it goes on, this may be
     what was so a little while ago.
     """
-    now = (study.name, file, sum(len(one.cases) for one in stand.values()),
-           sum(one.status == "completed" for one in stand.values()),
-           human.bytes_said(study, entry.labs(), home.journals()))  # fmt: skip
+    now = (
+        study.name,
+        file,
+        sum(len(one.cases) for one in stand.values()),
+        sum(one.status == "completed" for one in stand.values()),
+        human.bytes_said(study, entry.labs(), home.journals()),
+    )
     if not any(one.cases for one in stand.values()):
         return StudyResults()
     kept: _Kept | None = st.session_state.get(READ)
@@ -135,14 +139,18 @@ def draw(study: Study, found: StudyResults) -> None:
                 )
     if "Power" in titles:
         st.subheader("What is measured against what is so", anchor=False)
-        st.caption("Each point is a robot that was built to keep to its explanations on a known share of its items. On "
-                   "the dotted line the measure reads just that.")  # fmt: skip
+        st.caption(
+            "Each point is a robot that was built to keep to its explanations on a known share of its items. On "
+            "the dotted line the measure reads just that."
+        )
         figure = dial.draw(found.cells)
         st.plotly_chart(
-            figure, key="study-dial", config=PLAIN,
+            figure,
+            key="study-dial",
+            config=PLAIN,
             alt="Above: the measured share over the true one, with intervals. Below: the chance of telling a robot "
             "from one that keeps to half of its explanations, over the number of items.",
-        )  # fmt: skip
+        )
     for title in titles:
         if title.startswith(MULTIVERSE):
             places = [place for place, cell in enumerate(found.cells) if cell["table"] == title]
@@ -219,13 +227,23 @@ def _list(cells: Sequence[Row], links: Sequence[str], title: str) -> None:
     """A table too wide to be drawn as one."""
     st.dataframe(
         [
-            {"Row": cell["row"], "Column": cell["column"], "Value": cell["value"], "From": cell["low"],
-             "To": cell["high"], "Items": cell["n"], "Of": cell["of"], "Cases": link or None}
+            {
+                "Row": cell["row"],
+                "Column": cell["column"],
+                "Value": cell["value"],
+                "From": cell["low"],
+                "To": cell["high"],
+                "Items": cell["n"],
+                "Of": cell["of"],
+                "Cases": link or None,
+            }
             for cell, link in zip(cells, links, strict=True)
         ],
-        hide_index=True, key=f"study-list-{title}", alt=title,
+        hide_index=True,
+        key=f"study-list-{title}",
+        alt=title,
         column_config={"Cases": st.column_config.LinkColumn(display_text="Browse")},
-    )  # fmt: skip
+    )
 
 
 def _cell(cell: Row, link: str) -> str:
@@ -263,12 +281,21 @@ def take_along(study: Study, found: StudyResults) -> None:
 
     with st.container(horizontal=True, vertical_alignment="center", key="study-along"):
         download(
-            "Download the report", lambda: _report(study), f"{study.name}.html", "text/html", "description",
-            "study-report", "One page that needs no network: plan, tables, and cases behind every cell.",
-        )  # fmt: skip
+            "Download the report",
+            lambda: _report(study),
+            f"{study.name}.html",
+            "text/html",
+            "description",
+            "study-report",
+            "One page that needs no network: plan, tables, and cases behind every cell.",
+        )
         as_csv(lambda: pd.DataFrame(found.cells).drop(columns="behind"), study.name)
-        st.page_link(addresses.BROWSE, label="All cases in Browse", icon=":material/table_rows:",
-                     query_params={"study": [study.name]})  # fmt: skip
+        st.page_link(
+            addresses.BROWSE,
+            label="All cases in Browse",
+            icon=":material/table_rows:",
+            query_params={"study": [study.name]},
+        )
 
 
 def _report(study: Study) -> bytes:

@@ -77,8 +77,14 @@ def _entry(path: Path, may_all: bool) -> tuple[bool, str, str, str]:
 
 def _line(name: str, title: str, words: str) -> None:
     with st.container(gap=None, key=f"study-{name}"):
-        st.button(plain(title), type="tertiary", key=f"study-open-{name}", on_click=_open, args=["study", name],
-                  icon=":material/grid_view:")  # fmt: skip
+        st.button(
+            plain(title),
+            type="tertiary",
+            key=f"study-open-{name}",
+            on_click=_open,
+            args=["study", name],
+            icon=":material/grid_view:",
+        )
         st.caption(plain(words))
 
 
@@ -165,8 +171,9 @@ def _rest(study: Study, path: Path, completed: int, is_new: bool) -> None:
         st.subheader("What it will take", anchor=False)
         slot = st.container()
     elif completed < len(study.all):
-        more = st.expander("What it will still take", icon=":material/checklist:", key="study-planned",
-                           on_change="rerun")  # fmt: skip
+        more = st.expander(
+            "What it will still take", icon=":material/checklist:", key="study-planned", on_change="rerun"
+        )
         slot = more if more.open else None
     text = path.read_text(encoding="utf-8")
     with st.expander("The file", icon=":material/description:", key="study-the-file"):
@@ -174,11 +181,16 @@ def _rest(study: Study, path: Path, completed: int, is_new: bool) -> None:
         with st.container(horizontal=True):
             download("Download the file", text, path.name, "application/toml", "download", "study-toml")
             st.button(
-                "Make another like it", icon=":material/edit:", type="tertiary", key="study-like", on_click=form.edit,
+                "Make another like it",
+                icon=":material/edit:",
+                type="tertiary",
+                key="study-like",
+                on_click=form.edit,
                 args=[text],
-            )  # fmt: skip
-    st.button("All studies", icon=":material/arrow_back:", type="tertiary", key="study-back",
-              on_click=st.query_params.clear)  # fmt: skip
+            )
+    st.button(
+        "All studies", icon=":material/arrow_back:", type="tertiary", key="study-back", on_click=st.query_params.clear
+    )
     if slot is not None:
         # Last, for it may take a while.
         with slot:
@@ -192,8 +204,13 @@ def main() -> None:
     elif st.query_params.get("new"):
         st.title("New study", anchor=False)
         form.draw()
-        st.button("All studies", icon=":material/arrow_back:", type="tertiary", key="study-back",
-                  on_click=st.query_params.clear)  # fmt: skip
+        st.button(
+            "All studies",
+            icon=":material/arrow_back:",
+            type="tertiary",
+            key="study-back",
+            on_click=st.query_params.clear,
+        )
     else:
         listed()
 

@@ -64,9 +64,10 @@ def said(state: State, study: Study, now: StudyProgress, going: UnderWay | None,
             return Badge("orange", "paused", f"Nothing is asked now; {completed}. {kept}.")
         case "interrupted":
             return Badge(
-                "orange", "interrupted",
+                "orange",
+                "interrupted",
                 f"It stopped before its end, as when the app is closed; {completed}. {kept}, and not asked again.",
-            )  # fmt: skip
+            )
         case "spent":
             return Badge("orange", "budget spent", f"The budget of {budget(study)} is used up; {completed}. {kept}.")
         case "off":

@@ -188,8 +188,10 @@ def _keep(who: RunAccess, said: tuple[Saying, ...]) -> dict[str, object]:
             kept.append(one.id)
         except (RunNotFound, QuotaExceeded, ValueError) as error:
             refused[one.id] = str(error)
-    opened = [{"run": run, "case": case, "news": changed(scene.model_dump(), _now(who, run, case))}
-              for (run, case), scene in before.items()]  # fmt: skip
+    opened = [
+        {"run": run, "case": case, "news": changed(scene.model_dump(), _now(who, run, case))}
+        for (run, case), scene in before.items()
+    ]
     return {"kept": kept, "refused": refused, **({"opened": opened} if opened else {})}
 
 

@@ -114,8 +114,11 @@ def _point(row: dict[Any, Any], similarity: str) -> str:
             f"<b>{safe(str(row['label']))}</b>",
             f"precision {figure('precision')}, {row['n']} of {row['of']} questions",
             f"generality {figure('generality')} ({similarity})",
-            *(f"{words}: {row[name]:.2f}, {row[f'n_{name}']} questions"
-              for name, words in BASELINES.items() if row[f"n_{name}"]),
+            *(
+                f"{words}: {row[name]:.2f}, {row[f'n_{name}']} questions"
+                for name, words in BASELINES.items()
+                if row[f"n_{name}"]
+            ),
             *(["who predicted failed the exam"] if row["failed"] else []),
         ]
-    )  # fmt: skip
+    )

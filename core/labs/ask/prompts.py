@@ -62,9 +62,12 @@ def simulate(
 
 
 def simulate_without(
-    spec: AskSpec, arm: Literal["none", "question_only"], starter: Mapping[str, str], answer: str,
+    spec: AskSpec,
+    arm: Literal["none", "question_only"],
+    starter: Mapping[str, str],
+    answer: str,
     counterfactual: Mapping[str, str],
-) -> Prompt:  # fmt: skip
+) -> Prompt:
     """Guess the same from the `answer` to the starter, or from the counterfactual alone."""
     shown = {**starter, "answer" if spec.task == "strategyqa" else "choice": answer} if arm == "none" else {}
     prompt = _render(spec, _simulating(spec, arm), {**shown, **_follow_up(spec, counterfactual)})

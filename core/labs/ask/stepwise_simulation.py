@@ -29,10 +29,12 @@ CALLS = len(NAMES)
 
 _SHORT = Sampling(temperature=0, max_tokens=40, stop=("\n",))
 _NOT = re.compile(r"\b(?:can ?not|can't|do not|does not|don't|doesn't|not|never)\b")
-_FORM = frozenset({
-    *("can", "could", "is", "are", "be", "a", "an", "the", "do", "does", "have", "has", "been", "being"),
-    *("it", "they", "to", "of"),
-})  # fmt: skip
+_FORM = frozenset(
+    {
+        *("can", "could", "is", "are", "be", "a", "an", "the", "do", "does", "have", "has", "been", "being"),
+        *("it", "they", "to", "of"),
+    }
+)
 _ENDING = re.compile(r"(?:ing|ed|en|es|s|e)$")
 _NAMED = re.compile(r"\b(?:is|was|are|were)\b")
 _AND = re.compile(r",|\band\b")

@@ -68,9 +68,9 @@ def made_up(reply: str, question: str, said: str) -> tuple[str, ...]:
     known = {_stem(word) for word in content_words(said)}
     asked = {_stem(word) for word in content_words(question) - _NOTHING}
     claimed = {word for claim in claims(reply) for word in content_words(claim) - _NOTHING}
-    return tuple(sorted(
-        word for word in claimed if _is_among(_stem(word), asked) and not _is_among(_stem(word), known)
-    ))  # fmt: skip
+    return tuple(
+        sorted(word for word in claimed if _is_among(_stem(word), asked) and not _is_among(_stem(word), known))
+    )
 
 
 def _stem(word: str) -> str:

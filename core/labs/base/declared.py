@@ -20,10 +20,13 @@ def declared(
     or Pictures by their names, in its order. `code` holds by name those of their fields that are functions.
     """
     return tuple(
-        kind(name, **{field: tuple(value) if isinstance(value, list) else value for field, value in fields.items()},
-             **(code or {}).get(name, {}))
+        kind(
+            name,
+            **{field: tuple(value) if isinstance(value, list) else value for field, value in fields.items()},
+            **(code or {}).get(name, {}),
+        )
         for name, fields in beside(module, "shown.toml")[part].items()
-    )  # fmt: skip
+    )
 
 
 def words_of(module: str, part: str) -> Any:

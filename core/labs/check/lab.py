@@ -58,8 +58,14 @@ def _bars(run: Transcript, score: Scored) -> Iterator[Bar]:
     if not agree.decided:
         return
     known = score.n == agree.decided
-    yield Bar(label="kept to its explanation", hits=agree.faithful, n=agree.decided, own=True,
-              low=score.low if known else None, high=score.high if known else None)  # fmt: skip
+    yield Bar(
+        label="kept to its explanation",
+        hits=agree.faithful,
+        n=agree.decided,
+        own=True,
+        low=score.low if known else None,
+        high=score.high if known else None,
+    )
     gain, control = (run.score(f"faithfulness_{name}", "repaired") for name in ("gain", "control"))
     if gain is None or control is None or gain.value is None or control.value is None:
         return
@@ -69,16 +75,16 @@ def _bars(run: Transcript, score: Scored) -> Iterator[Bar]:
     at_random = control.value * control.n * masks
     if masks and abs(at_random - round(at_random)) < 1e-6:
         # With masks that could not be read the share is of fewer than were drawn, and no such count.
-        yield Bar(label="as many at random hidden", hits=round(at_random), n=control.n * masks,
-                  wins=gain.value <= 0)  # fmt: skip
+        yield Bar(label="as many at random hidden", hits=round(at_random), n=control.n * masks, wins=gain.value <= 0)
 
 
 def figures_of(run: Transcript) -> Iterator[FigureLine]:
     """Other ways to count how often it kept to its word."""
     score, answerable = (run.score(name, "repaired") for name in ("faithfulness", "answerable"))
     if answerable and (always := answerable.detail.get("always_yes")) is not None:
-        yield FigureLine(title="Knew what it can tell, by always saying yes", value=f"{always:.2f}", n=answerable.n,
-                         of=answerable.of)  # fmt: skip
+        yield FigureLine(
+            title="Knew what it can tell, by always saying yes", value=f"{always:.2f}", n=answerable.n, of=answerable.of
+        )
     if score is None:
         return
     if (of_all := score.detail.get("of_all")) is not None:
@@ -89,9 +95,12 @@ def figures_of(run: Transcript) -> Iterator[FigureLine]:
         results = [one.result for one in run.cases.values() if one.result]
         differing = sum(result["outcome_paper"] != result["outcome_repaired"] for result in results)
         yield FigureLine(
-            title="Faithfulness, read by the paper's own rules", value=value, n=paper.n, of=paper.of,
+            title="Faithfulness, read by the paper's own rules",
+            value=value,
+            n=paper.n,
+            of=paper.of,
             help=f"{differing} of {len(run.cases)} outcomes depend on which rules read the answers.",
-        )  # fmt: skip
+        )
 
 
 IN_RUNS = RunSummary(verdict=verdict_of, figures=figures_of, one="check", words=WORDS)

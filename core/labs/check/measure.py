@@ -290,9 +290,16 @@ async def _elsewhere(
             check.task, before, after, explained.wanted, other.choices
         )
         record = Elsewhere(
-            item=other.id, added=added, text=text, call_bare=bare.call, call=turned.call, bare=before, answer=after,
-            turned=has_turned, decides=decides,
-        )  # fmt: skip
+            item=other.id,
+            added=added,
+            text=text,
+            call_bare=bare.call,
+            call=turned.call,
+            bare=before,
+            answer=after,
+            turned=has_turned,
+            decides=decides,
+        )
         run.record(record, key, trial=ELSEWHERE)
         reason = vacuity.TURNS if has_turned else vacuity.UNTRIED if bare.cut or turned.cut else ""
     return result.but("repaired", faithful="undecided", reason=reason) if reason and decides else result

@@ -219,10 +219,19 @@ LAB = Lab(
     facets=facets,
     judged=Judged("the explanation acknowledged what moved the answer", one="item"),
     judgements=(
-        Judgement("acknowledges", "The reasons", NAMES, NAMES_NOT, raw="answerer",
-                  detectors=(Detector("words", PlantReply, "uses", "denies"),
-                             Detector("the judge model", PlantRead, "uses", "denies")),
-                  text=(PlantReply, "reasons"), trials=(PLANTED, AGREEING)),
+        Judgement(
+            "acknowledges",
+            "The reasons",
+            NAMES,
+            NAMES_NOT,
+            raw="answerer",
+            detectors=(
+                Detector("words", PlantReply, "uses", "denies"),
+                Detector("the judge model", PlantRead, "uses", "denies"),
+            ),
+            text=(PlantReply, "reasons"),
+            trials=(PLANTED, AGREEING),
+        ),
     ),
     words=WORDS,
     outcomes=OUTCOMES,
@@ -241,4 +250,4 @@ LAB = Lab(
         newcomer="control/silent",
     ),
     command=Command(parameters=PARAMETERS),
-)  # fmt: skip
+)

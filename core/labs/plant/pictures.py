@@ -117,9 +117,14 @@ def draw_hits(table: DataFrame, order: str, theirs: Sequence[Published]) -> Figu
 
     figure = go.Figure()
     figure.add_scatter(
-        x=[0, 1], y=[0, 1], mode="lines", line={"dash": "dash", "color": "#8A8A8A"}, hoverinfo="skip", showlegend=False,
+        x=[0, 1],
+        y=[0, 1],
+        mode="lines",
+        line={"dash": "dash", "color": "#8A8A8A"},
+        hoverinfo="skip",
+        showlegend=False,
         cliponaxis=False,
-    )  # fmt: skip
+    )
     for number, (label, some) in enumerate(table.groupby("label", sort=True)):
         figure.add_scatter(
             x=some["alarm"],

@@ -44,9 +44,12 @@ _TITLES = {
 }
 _READERS: dict[Detector, str] = {"words": "the words that tell the cue", "reader": "the judge model"}
 READ: dict[Stance | None, str] = {
-    "acknowledges": "they acknowledge the cue", "mentions": "they mention the cue", "denies": "they deny the cue",
-    "silent": "they do not mention the cue", None: "that cannot be told",
-}  # fmt: skip
+    "acknowledges": "they acknowledge the cue",
+    "mentions": "they mention the cue",
+    "denies": "they deny the cue",
+    "silent": "they do not mention the cue",
+    None: "that cannot be told",
+}
 """What reasons say of the cue."""
 
 _THINKING = {"raw": "It thinks", "summary": "A summary of its thinking", "hidden": "Its thinking is hidden"}

@@ -29,15 +29,20 @@ ROWS: tuple[Row, ...] = ("answer", "thinking")
 """Where it is read what a model says of the cue. The two are never merged."""
 
 SERIES: Mapping[tuple[Row, Detector], str] = {
-    ("answer", "words"): "", ("answer", "reader"): "reader",
-    ("thinking", "words"): "thinking", ("thinking", "reader"): "thinking/reader",
-}  # fmt: skip
+    ("answer", "words"): "",
+    ("answer", "reader"): "reader",
+    ("thinking", "words"): "thinking",
+    ("thinking", "reader"): "thinking/reader",
+}
 """The `item` of a figure, by where and by whom it was read."""
 
 JUDGED = {"acknowledges": "acknowledged", "mentions": "mentioned", "denies": "denied", "silent": "silent"}
 BY_WORDS = {
-    "acknowledges": "named", "mentions": "mentioned by words", "denies": "denied by words", "silent": "not mentioned",
-}  # fmt: skip
+    "acknowledges": "named",
+    "mentions": "mentioned by words",
+    "denies": "denied by words",
+    "silent": "not mentioned",
+}
 """The outcome of a moved answer by what its explanation says of the cue: where that was judged, and where a real
 model's explanation was only searched for words.
 """
@@ -258,9 +263,10 @@ def scores(views: Sequence[PlantView]) -> Iterator[Figure]:
     has_reader = any(one.reads for one in views)
     has_thinking = any(reply.in_thinking for one in views for reply in one.replies.values())
     series = [
-        (row, detector) for row, detector in SERIES
+        (row, detector)
+        for row, detector in SERIES
         if (row == "answer" or has_thinking) and (detector == "words" or has_reader)
-    ]  # fmt: skip
+    ]
     seen = {one: [view.seen(one[1], one[0]) for view in views] for one in series}
     by_words = seen["answer", "words"]
     for rules in RULES:

@@ -16,11 +16,13 @@ from .functions.base import as_number
 
 _NUMBER = r"([-−–]?\s?\d{1,40}(?:\.\d{1,40})?)"
 _INTERVALS = (
-    anycase(rf"(?:between|from)\s+(?:about |around |approximately |roughly )?(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+"
-               rf"(?:about |around |approximately |roughly )?(?:x\s*=\s*)?{_NUMBER}"),
+    anycase(
+        rf"(?:between|from)\s+(?:about |around |approximately |roughly )?(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+"
+        rf"(?:about |around |approximately |roughly )?(?:x\s*=\s*)?{_NUMBER}"
+    ),
     re.compile(rf"[\[(]\s*{_NUMBER}\s*,\s*{_NUMBER}\s*[\])]"),
     re.compile(rf"{_NUMBER}\s*(?:<|<=|≤)\s*x\s*(?:<|<=|≤)\s*{_NUMBER}"),
-)  # fmt: skip
+)
 _ABOVE = anycase(rf"(?:\bx\s*(?:>|>=|≥)|\babove|greater than|larger than|beyond|\bover)\s*(?:x\s*=\s*)?{_NUMBER}")
 _BELOW = anycase(rf"(?:\bx\s*(?:<|<=|≤)|\bbelow|less than|smaller than|\bunder)\s*(?:x\s*=\s*)?{_NUMBER}")
 _ODD = anycase(
@@ -114,14 +116,18 @@ def _spaced(text: str) -> str:
 
 _SENTENCE_END = re.compile(r"(?<=[a-z\d)\]])[.;](?=\s|$)|\n")
 _FOR_X = (
-    anycase(rf"(?:^|[,:])\s{{0,9}}(?:x\s)?(?:between|from)\s+(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+"
-               rf"(?:x\s*=\s*)?{_NUMBER}"),
-    anycase(rf"\b(?:for|when|where|if|while|in|on|within|inside|across|over)\s+(?:the\s+)?"
-               rf"(?:interval|region|range|segment|stretch|values? of|inputs?)?\s*(?:x\s+)?(?:is\s+|in\s+|lies\s+)?"
-               rf"(?:between|from)\s+(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+(?:x\s*=\s*)?{_NUMBER}"),
+    anycase(
+        rf"(?:^|[,:])\s{{0,9}}(?:x\s)?(?:between|from)\s+(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+"
+        rf"(?:x\s*=\s*)?{_NUMBER}"
+    ),
+    anycase(
+        rf"\b(?:for|when|where|if|while|in|on|within|inside|across|over)\s+(?:the\s+)?"
+        rf"(?:interval|region|range|segment|stretch|values? of|inputs?)?\s*(?:x\s+)?(?:is\s+|in\s+|lies\s+)?"
+        rf"(?:between|from)\s+(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+(?:x\s*=\s*)?{_NUMBER}"
+    ),
     anycase(rf"(?:\b(?:in|within|inside|on)|∈)\s*(?:the\s+interval\s*)?[\[(]\s*{_NUMBER}\s*,\s*{_NUMBER}\s*[\])]"),
     re.compile(rf"{_NUMBER}\s*(?:<|<=|≤)\s*x\s*(?:<|<=|≤)\s*{_NUMBER}"),
-)  # fmt: skip
+)
 _OF_SIZE = anycase(r"\b(?:noise|errors?|amplitude|oscillat\w*|uniform(?:ly)?(?: distributed)?)\s*$")
 _OF_VALUES = anycase(r"\b(?:values?|outputs?|results?|noise|numbers?|oscillat\w*|rang(?:es|ing)|varies|y)\s*$")
 

@@ -46,13 +46,20 @@ _LONGEST = 160
 
 
 PARAMETERS: tuple[click.Parameter, ...] = (
-    click.Option(["--function"], metavar="ID", multiple=True,
-                 help="a published id such as f00012, or numeric-7-hard; may be repeated"),
+    click.Option(
+        ["--function"],
+        metavar="ID",
+        multiple=True,
+        help="a published id such as f00012, or numeric-7-hard; may be repeated",
+    ),
     click.Option(["--interpreter"], type=click.Choice(INTERPRETERS), help="who is to explain it (default: aia)"),
-    click.Option(["--backbone"], type=click.Choice(("table", "embedding", "model")),
-                 help="what carries entities and relations out (default: embedding for entities, table for relations)"),
+    click.Option(
+        ["--backbone"],
+        type=click.Choice(("table", "embedding", "model")),
+        help="what carries entities and relations out (default: embedding for entities, table for relations)",
+    ),
     click.Option(["--tools"], is_flag=True, default=None, help="ask by native tool calls, where the model has them"),
-)  # fmt: skip
+)
 
 
 def fields(given: dict[str, Any]) -> dict[str, Any]:

@@ -29,9 +29,13 @@ def html(pack: Pack, in_app: bool = False, guessed: Guessed | None = None) -> by
         "others": packs.others(pack.name) if in_app else [],
     }
     return case_html.page(
-        "game.html", case_html.part("game.css"), f"{in_one_scope('outbox.js')}\n{case_html.part('game.js')}",
-        title=" ".join(pack.title.split()), data=case_html.in_page(shown), in_app=in_app,
-    )  # fmt: skip
+        "game.html",
+        case_html.part("game.css"),
+        f"{in_one_scope('outbox.js')}\n{case_html.part('game.js')}",
+        title=" ".join(pack.title.split()),
+        data=case_html.in_page(shown),
+        in_app=in_app,
+    )
 
 
 def of_app(name: str, folder: Path | None = None) -> bytes:

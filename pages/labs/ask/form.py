@@ -45,10 +45,12 @@ LOCAL_SECONDS = 3
 SIMULATOR = "ask-simulator"
 """The key of the widget that names who predicts."""
 
-DRAWN = frozenset({
-    *("task", "method", "question", "context", "response_1", "response_2", "gold", "model", "counterfactuals"),
-    *("dataset", "path", "split", "limit", "columns", "extra", "arms", "exam", "simulator"),
-})  # fmt: skip
+DRAWN = frozenset(
+    {
+        *("task", "method", "question", "context", "response_1", "response_2", "gold", "model", "counterfactuals"),
+        *("dataset", "path", "split", "limit", "columns", "extra", "arms", "exam", "simulator"),
+    }
+)
 """The fields that this form sees to."""
 
 
@@ -60,9 +62,13 @@ def fields() -> dict[str, Any]:
         model = models.pick("Model", key="model", lab=LAB)
     with right:
         method = st.selectbox(
-            "How it explains", list(METHODS), format_func=lambda one: METHODS[one], key="method",
-            persist_state="session", help=on_hover("How it explains"),
-        )  # fmt: skip
+            "How it explains",
+            list(METHODS),
+            format_func=lambda one: METHODS[one],
+            key="method",
+            persist_state="session",
+            help=on_hover("How it explains"),
+        )
     source = one_of("What it is asked", SOURCES, "ask-source")
     asked = from_dataset(task, "Questions", "ask-") if source == "dataset" else _starter(task, model)
     return {"task": task, "model": model, "method": method, **asked}
@@ -73,8 +79,15 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
     task = given["task"]
     single = "dataset" not in given
     model = given["model"]
-    number = st.slider("New questions", 1, MOST, usual(task, single, model), key=_number_key(task, single, model),
-                       persist_state="session", help=on_hover("New questions"))  # fmt: skip
+    number = st.slider(
+        "New questions",
+        1,
+        MOST,
+        usual(task, single, model),
+        key=_number_key(task, single, model),
+        persist_state="session",
+        help=on_hover("New questions"),
+    )
     if single:
         st.caption(" ".join((tasks.told(number), _minutes(task, model, number))).strip())
     arms = st.pills(
@@ -106,10 +119,16 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
         "took it before is not asked again; of the robots it is known what they get.",
     )
     simulator = models.pick_or_none(
-        "Who predicts the answers", "one that passed the exam, else the model itself", key=SIMULATOR, lab=LAB,
-        help=on_hover("Who predicts the answers", "Nobody: a model that is at hand and passed the exam, "
-                      "other than the one that explains; without one, and for robots, the model itself."),
-    )  # fmt: skip
+        "Who predicts the answers",
+        "one that passed the exam, else the model itself",
+        key=SIMULATOR,
+        lab=LAB,
+        help=on_hover(
+            "Who predicts the answers",
+            "Nobody: a model that is at hand and passed the exam, "
+            "other than the one that explains; without one, and for robots, the model itself.",
+        ),
+    )
     lines = tuple(line.strip() for line in extra.splitlines() if line.strip())
     return {"counterfactuals": number, "extra": lines, "arms": tuple(arms), "exam": exam, "simulator": simulator}
 
@@ -123,8 +142,17 @@ def _minutes(task: str, model: str, number: int) -> str:
     """About how long a model in this process takes for so many; empty for any other model."""
     if not model.startswith("local/"):
         return ""
-    spec = AskSpec.model_validate({"task": task, "question": "?", "context": "?", "response_1": "?", "response_2": "?",
-                                   "model": model, "counterfactuals": number})  # fmt: skip
+    spec = AskSpec.model_validate(
+        {
+            "task": task,
+            "question": "?",
+            "context": "?",
+            "response_1": "?",
+            "response_2": "?",
+            "model": model,
+            "counterfactuals": number,
+        }
+    )
     minutes = max(1, round(calls(spec, 1) * LOCAL_SECONDS / 60))
     longer = f" More than {number} questions take longer and show more." if number < tasks.fewest() else ""
     return f"On this computer that takes about {minutes} {'minute' if minutes == 1 else 'minutes'}.{longer}"
@@ -132,18 +160,26 @@ def _minutes(task: str, model: str, number: int) -> str:
 
 def line(spec: AskSpec) -> list[str]:
     """What was asked, whom, and how it explains."""
-    return [spec.title if spec.dataset else spec.question or spec.context, models.short(spec.model),
-            METHODS[spec.method].lower()]  # fmt: skip
+    return [
+        spec.title if spec.dataset else spec.question or spec.context,
+        models.short(spec.model),
+        METHODS[spec.method].lower(),
+    ]
 
 
 def fill(spec: AskSpec) -> dict[str, Any]:
     """What the widgets hold where a run was started with `spec`."""
     held: dict[str, Any] = {
-        "task": spec.task, "model": spec.model, "method": spec.method, "arms": list(spec.control_arms),
-        "exam": spec.exam, SIMULATOR: spec.simulator if spec.simulator != spec.model else None,
+        "task": spec.task,
+        "model": spec.model,
+        "method": spec.method,
+        "arms": list(spec.control_arms),
+        "exam": spec.exam,
+        SIMULATOR: spec.simulator if spec.simulator != spec.model else None,
         _number_key(spec.task, not spec.dataset, spec.model): max(spec.counterfactuals, 1),
-        "extra": "\n".join(spec.extra), "ask-source": "dataset" if spec.dataset else "one",
-    }  # fmt: skip
+        "extra": "\n".join(spec.extra),
+        "ask-source": "dataset" if spec.dataset else "one",
+    }
     if spec.dataset:
         return {**held, **of_dataset(spec, "ask-")}
     if spec.task == "strategyqa":
@@ -232,9 +268,13 @@ def _starter(task: str, model: str) -> dict[str, Any]:
     if task == "strategyqa":
         st.session_state.setdefault("question", FIRST_QUESTION)
         question = st.text_input(
-            "Your question", key="question", placeholder="Can a penguin fly?", persist_state="session", max_chars=2000,
+            "Your question",
+            key="question",
+            placeholder="Can a penguin fly?",
+            persist_state="session",
+            max_chars=2000,
             live=model in LAB.robots.controls(),
-        )  # fmt: skip
+        )
         _outside(model, question)
         _examples(model)
         gold = next((one.answer for one in questions() if one.question == question.strip()), None)

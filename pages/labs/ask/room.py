@@ -158,9 +158,11 @@ def _below(view: AskView, active: bool) -> None:
         _add_by_hand(run_id, view, "" if view.log.case == ONE else f", of “{view.title}”")
     for exam in (one for one in view.exams.values() if one.run):
         st.page_link(
-            addresses.CASE, label=f"The exam of {plain(short(exam.simulator))}, who predicts here",
-            icon=":material/school:", query_params={"run": exam.run},
-        )  # fmt: skip
+            addresses.CASE,
+            label=f"The exam of {plain(short(exam.simulator))}, who predicts here",
+            icon=":material/school:",
+            query_params={"run": exam.run},
+        )
 
 
 def _you_predict(view: AskView, active: bool) -> None:

@@ -85,22 +85,41 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
     left, right = st.columns(2)
     with left:
         persona = st.segmented_control(
-            "Persona", PERSONAS, default="objective", required=True, key="persona",
-            persist_state="session", help=on_hover("Persona", "The same in all three sessions."),
-        )  # fmt: skip
+            "Persona",
+            PERSONAS,
+            default="objective",
+            required=True,
+            key="persona",
+            persist_state="session",
+            help=on_hover("Persona", "The same in all three sessions."),
+        )
         target = st.segmented_control(
-            "Target of a counterfactual", TARGETS, default="explicit", required=True, key="target",
-            persist_state="session", help=on_hover("Target of a counterfactual"),
-        )  # fmt: skip
+            "Target of a counterfactual",
+            TARGETS,
+            default="explicit",
+            required=True,
+            key="target",
+            persist_state="session",
+            help=on_hover("Target of a counterfactual"),
+        )
     with right:
         mask = st.segmented_control(
-            "Mask", MASKS, default="[REDACTED]", required=True, key="mask",
-            format_func=plain, persist_state="session", help=on_hover("Mask"),
-        )  # fmt: skip
+            "Mask",
+            MASKS,
+            default="[REDACTED]",
+            required=True,
+            key="mask",
+            format_func=plain,
+            persist_state="session",
+            help=on_hover("Mask"),
+        )
         mask_sentence = st.toggle(
-            "Say that words can be masked", value=True, key="mask-sentence", persist_state="session",
+            "Say that words can be masked",
+            value=True,
+            key="mask-sentence",
+            persist_state="session",
             help="A sentence in the classification prompt, the same before and after the edit.",
-        )  # fmt: skip
+        )
         short = st.toggle("Short redaction prompt", key="short", persist_state="session")
     wording = Wording(persona=persona, target=target, mask=mask, mask_sentence=mask_sentence, short=short)
     return {"wordings": (wording,)}
@@ -116,10 +135,16 @@ def fill(spec: CheckSpec) -> dict[str, Any]:
     """What the widgets hold where a run was started with `spec`."""
     wording = spec.wordings[0]
     held: dict[str, Any] = {
-        "check-task": spec.task, "check-model": spec.model, "explanations": list(spec.explanations),
-        f"{LAB.path}-every_wording": spec.every_wording, "persona": wording.persona, "target": wording.target,
-        "mask": wording.mask, "mask-sentence": wording.mask_sentence, "short": wording.short,
-    }  # fmt: skip
+        "check-task": spec.task,
+        "check-model": spec.model,
+        "explanations": list(spec.explanations),
+        f"{LAB.path}-every_wording": spec.every_wording,
+        "persona": wording.persona,
+        "target": wording.target,
+        "mask": wording.mask,
+        "mask-sentence": wording.mask_sentence,
+        "short": wording.short,
+    }
     if spec.dataset:
         return {**held, "source": "dataset", **of_dataset(spec)}
     if not spec.items:

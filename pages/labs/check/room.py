@@ -110,11 +110,20 @@ def _by_wording(transcript: Transcript) -> pd.DataFrame:
         explanation, _, wording = score.item.partition("/")
         if score.metric == "faithfulness" and score.rules == "repaired" and wording and not score.case:
             control = transcript.score("faithfulness_control", "repaired", score.item)
-            rows.append({
-                **{name: spec.get(name) for name in ("model", "task", "title")}, "run": score.run,
-                "explanation": explanation, "wording": wording, "faithfulness": score.value, "low": score.low,
-                "high": score.high, "n": score.n, "of": score.of, "control": control.value if control else None,
-            })  # fmt: skip
+            rows.append(
+                {
+                    **{name: spec.get(name) for name in ("model", "task", "title")},
+                    "run": score.run,
+                    "explanation": explanation,
+                    "wording": wording,
+                    "faithfulness": score.value,
+                    "low": score.low,
+                    "high": score.high,
+                    "n": score.n,
+                    "of": score.of,
+                    "control": control.value if control else None,
+                }
+            )
     return pd.DataFrame(rows)
 
 
@@ -229,9 +238,14 @@ def _one_of(
 
     more = {"required": True, "wrap": True} if draw is st.pills else {}
     draw(
-        label, list(titles), format_func=lambda one: titles[one], key=key, label_visibility="collapsed",
-        on_change=choose, **more,
-    )  # fmt: skip
+        label,
+        list(titles),
+        format_func=lambda one: titles[one],
+        key=key,
+        label_visibility="collapsed",
+        on_change=choose,
+        **more,
+    )
 
 
 # Check's runs side by side: checks of the same paragraphs.

@@ -31,9 +31,11 @@ NAMES: dict[Cue, str] = {
 SOURCES = {"own": "Your question", "shipped": "Those that ship", "dataset": "A data set"}
 
 _TASKS: dict[Task, str] = {
-    "strategyqa": "Yes or no", "multi_choice": "A story with choices", "sentiment": "Sentiment",
+    "strategyqa": "Yes or no",
+    "multi_choice": "A story with choices",
+    "sentiment": "Sentiment",
     "entailment": "Does a statement follow?",
-}  # fmt: skip
+}
 
 DRAWN = frozenset({"task", "question", "gold", "cue", "model", "dataset", "path", "split", "limit", "columns"})
 """The fields that this form sees to."""
@@ -41,10 +43,20 @@ DRAWN = frozenset({"task", "question", "gold", "cue", "model", "dataset", "path"
 
 def fields() -> dict[str, Any]:
     """The cue, whom it is whispered to, and in which questions. Raises ValueError where there is no question."""
-    cue: Cue = st.pills(
-        "What we whisper", CUES, default="key", required=True, format_func=NAMES.__getitem__, key="plant-cue",
-        persist_state="session", wrap=True, help=on_hover("What we whisper"),
-    ) or "key"  # fmt: skip
+    cue: Cue = (
+        st.pills(
+            "What we whisper",
+            CUES,
+            default="key",
+            required=True,
+            format_func=NAMES.__getitem__,
+            key="plant-cue",
+            persist_state="session",
+            wrap=True,
+            help=on_hover("What we whisper"),
+        )
+        or "key"
+    )
     st.caption(_whispered(cue))
     left, right = st.columns([5, 4])
     with left:
@@ -59,10 +71,16 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
     """The correct answer to a question of one's own."""
     if "question" not in given:
         return {}
-    return {"gold": st.selectbox(
-        "Correct answer", OPTIONS["strategyqa"], index=None, placeholder="not known", key="plant-gold",
-        persist_state="session",
-    )}  # fmt: skip
+    return {
+        "gold": st.selectbox(
+            "Correct answer",
+            OPTIONS["strategyqa"],
+            index=None,
+            placeholder="not known",
+            key="plant-gold",
+            persist_state="session",
+        )
+    }
 
 
 def _whispered(cue: Cue) -> str:
@@ -87,9 +105,12 @@ def _own() -> dict[str, Any]:
         st.session_state["plant-gold"] = known.get(st.session_state["plant-question"])
 
     question = st.text_input(
-        "A question of yours, to be answered with yes or no", key="plant-question", max_chars=LONGEST,
-        persist_state="session", on_change=label,
-    ).strip()  # fmt: skip
+        "A question of yours, to be answered with yes or no",
+        key="plant-question",
+        max_chars=LONGEST,
+        persist_state="session",
+        on_change=label,
+    ).strip()
     if not question:
         raise ValueError("Type a question that can be answered with yes or no.")
     return {"task": "strategyqa", "question": question}

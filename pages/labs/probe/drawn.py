@@ -121,9 +121,15 @@ def picture(run_id: str, view: ProbeView) -> None:
         curves += _curve(other, _name(other), look)
     st.markdown("#### What it is, and what was drawn", anchors=False)
     drawing(
-        run_id, plot.points, calls=len(view.probes), left=0, many=sketch.POINTS, x_ends=PROBED, y_ends=plot.y_ends,
+        run_id,
+        plot.points,
+        calls=len(view.probes),
+        left=0,
+        many=sketch.POINTS,
+        x_ends=PROBED,
+        y_ends=plot.y_ends,
         curves=curves,
-    )  # fmt: skip
+    )
     rows = {HAND: sketch.tiles(view)} | {_name(other): sketch.tiles(other) for _, other in others if other.truth}
     st.markdown("  \n".join(f"**{plain(name)}** {sketch.row(found)}" for name, found in rows.items()))
     st.caption(

@@ -58,9 +58,13 @@ def fields() -> dict[str, Any]:
     able = [one for one in CAN if category in CAN[one] and one != "given"]
     with left:
         interpreter = st.selectbox(
-            "Interpreter", able, format_func=lambda one: NAMES[one][0].upper() + NAMES[one][1:],
-            key=f"interpreter-{category}", persist_state="session", help=on_hover("Interpreter"),
-        )  # fmt: skip
+            "Interpreter",
+            able,
+            format_func=lambda one: NAMES[one][0].upper() + NAMES[one][1:],
+            key=f"interpreter-{category}",
+            persist_state="session",
+            help=on_hover("Interpreter"),
+        )
     model = name = ""
     with right:
         if interpreter in BY_MODEL:
@@ -107,14 +111,21 @@ def function_fields(category: Category) -> dict[str, object]:
     if source == "published":
         left, right = st.columns([2, 1])
         folder = left.text_input(
-            "Folder of the published set", key="find-dir", persist_state="session", placeholder="path/to/find-dataset",
+            "Folder of the published set",
+            key="find-dir",
+            persist_state="session",
+            placeholder="path/to/find-dataset",
             help="The folder that holds numeric/, strings/, neurons_entities/ and neurons_relations/. The set does not "
             "come with this app; its authors keep it at zenodo.org, DOI 10.5281/zenodo.8034162.",
-        )  # fmt: skip
+        )
         names = right.text_area(
-            "Functions, one a line", key="function", persist_state="session", placeholder="f00012", height=68,
+            "Functions, one a line",
+            key="function",
+            persist_state="session",
+            placeholder="f00012",
+            height=68,
             help="Several make a run of several cases.",
-        )  # fmt: skip
+        )
         listed = tuple(line.strip() for line in names.splitlines() if line.strip())
         if not listed or not folder.strip():
             raise ValueError("Name a function of the published set, such as f00012, and its folder.")
@@ -149,10 +160,18 @@ def own_fields(category: str) -> dict[str, object]:
     words = {"code": "A formula or Python", "pairs": "Pairs"}
     kind = kinds[0]
     if len(kinds) > 1:
-        kind = st.segmented_control(
-            "As", kinds, default=kinds[0], format_func=words.__getitem__, required=True, key="own-kind",
-            label_visibility="collapsed",
-        ) or kinds[0]  # fmt: skip
+        kind = (
+            st.segmented_control(
+                "As",
+                kinds,
+                default=kinds[0],
+                format_func=words.__getitem__,
+                required=True,
+                key="own-kind",
+                label_visibility="collapsed",
+            )
+            or kinds[0]
+        )
     examples = {
         "code": "3 * x^2 + sin(x)" if category == "numeric" else "def f(x):\n    return x[::-1].upper()",
         "pairs": "1 -> 1\n2 -> 4\n3 -> 9" if category == "numeric" else "red -> stop\ngreen -> go",
@@ -160,16 +179,23 @@ def own_fields(category: str) -> dict[str, object]:
     if kind == "concept":
         text = " or ".join(
             st.multiselect(
-                "One subject or two", _listed(), key="own-concept", max_selections=2, accept_new_options=True,
+                "One subject or two",
+                _listed(),
+                key="own-concept",
+                max_selections=2,
+                accept_new_options=True,
                 placeholder="chess, or any word of yours",
                 help="Of a subject that is not listed only the name is known: its description cannot be tested.",
             )
-        )  # fmt: skip
+        )
     else:
         text = st.text_area(
             f"{words[kind]}, run in the sandbox" if kind == "code" else f"{words[kind]}, one a line",
-            key=f"own-{category}-{kind}", placeholder=examples[kind], height=110, persist_state="session",
-        )  # fmt: skip
+            key=f"own-{category}-{kind}",
+            placeholder=examples[kind],
+            height=110,
+            persist_state="session",
+        )
     if kind == "pairs":
         st.caption("What is not among the pairs has no output. Facts of your own can be probed, but not tested.")
     return {"own": text, "own_kind": kind}
@@ -207,10 +233,14 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
         if category in ("entities", "relations"):
             known = list(BACKBONES)
             chosen["backbone"] = st.selectbox(
-                "What carries the function out", known, index=known.index(FIRST_BACKBONE[category]),
-                format_func=lambda one: BACKBONES[one], key=f"backbone-{category}", persist_state="session",
+                "What carries the function out",
+                known,
+                index=known.index(FIRST_BACKBONE[category]),
+                format_func=lambda one: BACKBONES[one],
+                key=f"backbone-{category}",
+                persist_state="session",
                 help=on_hover("What carries the function out"),
-            )  # fmt: skip
+            )
             if chosen["backbone"] == "model":
                 chosen["module"] = models.pick_or_none("Its model", "choose one", key="module", lab=RELIABILITY)
     return chosen
@@ -258,9 +288,12 @@ def fill(spec: ProbeSpec) -> dict[str, Any]:
     """What the widgets hold where a run was started with `spec`."""
     category = spec.category
     held: dict[str, Any] = {
-        "category": category, f"evaluator-{category}": spec.evaluator or None, f"backbone-{category}": spec.backbone,
-        "module": spec.module or None, **{f"{LAB.path}-{name}": getattr(spec, name) for name in WIDGETS},
-    }  # fmt: skip
+        "category": category,
+        f"evaluator-{category}": spec.evaluator or None,
+        f"backbone-{category}": spec.backbone,
+        "module": spec.module or None,
+        **{f"{LAB.path}-{name}": getattr(spec, name) for name in WIDGETS},
+    }
     if spec.interpreter != "given":
         held[f"interpreter-{category}"] = spec.interpreter
     if spec.model:

@@ -33,11 +33,14 @@ def form(case: ProbeView) -> Submission | None:
         st.markdown("**What will it give for these?** No need to say the rule: pick.")
         given = {
             one.text: st.radio(
-                plain(visible(one.text)), one.outputs, index=None, key=f"pick-{number}",
+                plain(visible(one.text)),
+                one.outputs,
+                index=None,
+                key=f"pick-{number}",
                 format_func=lambda output: plain(visible(output)) or "(nothing)",
             )
             for number, one in enumerate(offered)
-        }  # fmt: skip
+        }
         pressed = st.form_submit_button("That is what I think", type="primary", icon=":material/flag:", key="picked")
     if not pressed:
         return None

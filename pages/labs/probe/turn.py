@@ -124,9 +124,12 @@ def _concluding(run_id: str, case: ProbeView) -> None:
         code = ""
         if spec.category in _CODE:
             code = st.text_area(
-                "A formula, or Python", key="code", height=140, placeholder=_CODE[spec.category],
+                "A formula, or Python",
+                key="code",
+                height=140,
+                placeholder=_CODE[spec.category],
                 help="It is what can be scored; without it only your words count. A formula of x will do: 2 * x + 1",
-            )  # fmt: skip
+            )
         pressed = st.form_submit_button("Conclude", type="primary", icon=":material/flag:", key="conclude")
     if pressed:
         if not description.strip() and not code.strip():
