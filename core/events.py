@@ -176,7 +176,7 @@ class Served(Frozen):
     """The server's name for its configuration (`system_fingerprint`)."""
 
 
-class Answer(Frozen):
+class ModelAnswer(Frozen):
     """What a model wrote, untrusted."""
 
     text: str
@@ -263,7 +263,7 @@ class Model(Protocol):
 
     id: str
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         """Answer `request`, handing each piece of text to `on_text` as it comes. Raises CallFailed."""
         ...
 
@@ -378,7 +378,7 @@ class _OfCall(_Placed):
     model: str
 
 
-class Answered(Answer, _OfCall):
+class Answered(ModelAnswer, _OfCall):
     """What a call gave. `seconds` run from the request to the end, `first_token_seconds` to the first piece of text;
     that is None for a cached answer. `as_prose`: asked for as JSON by a schema, but not given so.
     """
@@ -386,9 +386,9 @@ class Answered(Answer, _OfCall):
     seconds: float
     as_prose: bool = Field(default=False, exclude_if=_empty)
 
-    def again(self, **news: Any) -> Answer:
+    def again(self, **news: Any) -> ModelAnswer:
         """The answer as it is given again, from what is kept, with what is new about it."""
-        return Answer(**{name: getattr(self, name) for name in Answer.model_fields} | {"cached": True} | news)
+        return ModelAnswer(**{name: getattr(self, name) for name in ModelAnswer.model_fields} | {"cached": True} | news)
 
 
 class Failed(_Placed):

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from core.datasets.on_data import OnData
-from core.events import Answer, CallFailed, Frozen, Message, OnText, Prompt, Request, Rules
+from core.events import CallFailed, Frozen, Message, ModelAnswer, OnText, Prompt, Request, Rules
 from core.labs.base.cases import Case, Reading, Trial
 from core.labs.base.declared import Metric
 from core.labs.base.lab import DemoRun, Lab, Robots
@@ -141,7 +141,7 @@ class Echoing:
     wait: float = 0.0
     asked: list[str] = field(default_factory=list)
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         text = request.messages[-1].content
         self.asked.append(text)
         on_text(text[:1])
@@ -149,8 +149,8 @@ class Echoing:
         if text in self.refuses:
             raise CallFailed(f"no answer to {text}", "try another")
         if text == "What do you do?":
-            return Answer(text="I repeat what I hear.")
-        return Answer(text="pardon?" if text in self.mishears else text)
+            return ModelAnswer(text="I repeat what I hear.")
+        return ModelAnswer(text="pardon?" if text in self.mishears else text)
 
 
 LAB = Lab(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from core import statistics
-from core.events import Answer
+from core.events import ModelAnswer
 from core.labs.ask import metrics as ask
 from core.labs.ask import parse as ask_parse
 from core.labs.ask.exam.exam import judge
@@ -248,12 +248,12 @@ ANSWERS = {
 def plant_outcome(cells: dict[str, str], rules: str) -> object:
     (given,) = spans(cells["Answers"])
 
-    def reply(said: str) -> Answer | None:
+    def reply(said: str) -> ModelAnswer | None:
         answer, mark = said.rstrip("+-~/"), said[len(said.rstrip("+-~/")) :]
         if said == "x":
             return None
         text = "I cannot say." if said == "?" else f"{ANSWERS[mark]}\nAnswer: {answer}"
-        return Answer(text=text, finish_reason="length" if mark == "/" else "stop")
+        return ModelAnswer(text=text, finish_reason="length" if mark == "/" else "stop")
 
     first, second, planted, *twins, agreeing = (reply(said) for said in given.split())
     key_no, key_yes = (KEY.user.format(direction=answer) for answer in ("no", "yes"))

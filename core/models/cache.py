@@ -17,7 +17,7 @@ from typing import Any, Protocol, runtime_checkable
 from pydantic import ValidationError
 
 from .. import policy
-from ..events import Answer, Asked, Event, Model, OnText, Request
+from ..events import Asked, Event, Model, ModelAnswer, OnText, Request
 from ..runs.fairness import WHOSE, Leave, under
 
 log = logging.getLogger(__name__)
@@ -45,15 +45,15 @@ class ResponseCache:
         # they would take turns.
         self.thread = ThreadPoolExecutor(1, thread_name_prefix="response-cache")
 
-    def get(self, key: str) -> Answer | None:
+    def get(self, key: str) -> ModelAnswer | None:
         """The answer kept under `key`; None where there is none, or none that can be read."""
         rows = self._run("select answer from answers where key = ?", (key,))
         try:
-            return Answer.model_validate_json(rows[0][0]) if rows else None
+            return ModelAnswer.model_validate_json(rows[0][0]) if rows else None
         except ValidationError:
             return None
 
-    def put(self, key: str, answer: Answer, content: str = "") -> None:
+    def put(self, key: str, answer: ModelAnswer, content: str = "") -> None:
         """Keep `answer` under `key`, in place of what was there. `content`: what was asked (`content_of`)."""
         values = (key, answer.model_dump_json(), content, str(time.time()))
         self._run("insert or replace into answers values (?, ?, ?, cast(? as real))", values)
@@ -194,7 +194,7 @@ class _Sending(Protocol):
     """A model that is asked over HTTP, and knows which parameters it would send."""
 
     def would_send(self, request: Request) -> dict[str, Any]:
-        """The parameters of this request as they would go out now, in the form of `Answer.sent`."""
+        """The parameters of this request as they would go out now, in the form of `ModelAnswer.sent`."""
 
 
 class Cached:
@@ -219,7 +219,7 @@ class Cached:
         """Whether no answer of any model is kept."""
         return self._cache.is_empty
 
-    async def kept(self, request: Request) -> Answer | None:
+    async def kept(self, request: Request) -> ModelAnswer | None:
         """The cached answer to the request, or None."""
         sent = self._would_send(request)
         if not repeatable(request, sent):
@@ -230,7 +230,7 @@ class Cached:
     def _would_send(self, request: Request) -> dict[str, Any]:
         return self.model.would_send(request) if isinstance(self.model, _Sending) else {}
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         """The cached answer, or a new one, which is then cached if the request is `repeatable`."""
         began = time.monotonic()
         loop = asyncio.get_running_loop()

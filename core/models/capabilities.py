@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from pydantic import Field, ValidationError
 
-from ..events import Answer, CallFailed, Frozen, Message, Model, Request, Sampling, Served, Tool, now, unheard
+from ..events import CallFailed, Frozen, Message, Model, ModelAnswer, Request, Sampling, Served, Tool, now, unheard
 from ..home import write
 from ..text.plurals import counted
 from ..text.reply import without_thinking
@@ -89,7 +89,7 @@ async def find_capabilities(model: Model, on_call: Callable[[str], None] = lambd
         return Capabilities(model=model.id, answers=True, thinks="no")
     asked = _Asked(unwrapped(model), on_call)
     first = await asked.ask("whether it answers", "What is 17 + 25? Answer with the number alone.", max_tokens=200)
-    if not isinstance(first, Answer):
+    if not isinstance(first, ModelAnswer):
         return Capabilities(model=model.id, calls=1, problem=f"{first.message} {first.hint}".strip())
     riddle = await asked.ask(
         "whether it thinks",
@@ -107,14 +107,14 @@ async def find_capabilities(model: Model, on_call: Callable[[str], None] = lambd
         model=model.id,
         calls=len(asked.results),
         answers=True,
-        thinks=_thinks([one for one in (first, riddle, long) if isinstance(one, Answer)]),
+        thinks=_thinks([one for one in (first, riddle, long) if isinstance(one, ModelAnswer)]),
         refused=asked.refused,
         system_role=asked.takes_system_role,
         json_schema=_holds(schema, _fits_schema),
         logprobs=_holds(logprobs, lambda answer: bool(answer.logprobs)),
         tools=_holds(tools, lambda answer: any(call.name == _TOOL.name for call in answer.tool_calls)),
         seconds=first.seconds,
-        tokens_per_second=_speed(long) if isinstance(long, Answer) else None,
+        tokens_per_second=_speed(long) if isinstance(long, ModelAnswer) else None,
         served=first.served,
         prompt_tokens=_total([one.usage.prompt_tokens for one in asked.answers]),
         completion_tokens=_total([one.usage.completion_tokens for one in asked.answers]),
@@ -127,11 +127,11 @@ class _Asked:
     def __init__(self, model: Model, on_call: Callable[[str], None]) -> None:
         self._model = model
         self._on_call = on_call
-        self.results: list[Answer | CallFailed] = []
+        self.results: list[ModelAnswer | CallFailed] = []
 
     @property
-    def answers(self) -> list[Answer]:
-        return [one for one in self.results if isinstance(one, Answer)]
+    def answers(self) -> list[ModelAnswer]:
+        return [one for one in self.results if isinstance(one, ModelAnswer)]
 
     @property
     def refused(self) -> tuple[str, ...]:
@@ -156,14 +156,14 @@ class _Asked:
         max_tokens: int,
         top_logprobs: int | None = None,
         request: dict[str, Any] | None = None,
-    ) -> Answer | CallFailed:
+    ) -> ModelAnswer | CallFailed:
         """One call, with every common setting; its answer, or why there is none."""
         self._on_call(what)
         sampling = Sampling(
             temperature=0.0, top_p=0.95, seed=7, stop=("\nQuestion:",), max_tokens=max_tokens, top_logprobs=top_logprobs
         )
         messages = (Message(role="system", content="Answer briefly."), Message(role="user", content=question))
-        result: Answer | CallFailed
+        result: ModelAnswer | CallFailed
         try:
             result = await self._model.answer(
                 Request(role="trial", model=self._model.id, messages=messages, sampling=sampling, **(request or {})),
@@ -175,14 +175,14 @@ class _Asked:
         return result
 
 
-def _holds(result: Answer | CallFailed, shows: Callable[[Answer], bool]) -> bool | None:
+def _holds(result: ModelAnswer | CallFailed, shows: Callable[[ModelAnswer], bool]) -> bool | None:
     """Whether the answer shows what was asked for: no where the server refuses it, unknown where the call failed."""
-    if isinstance(result, Answer):
+    if isinstance(result, ModelAnswer):
         return shows(result)
     return False if isinstance(result, Refused | NoToolCalls) else None
 
 
-def _fits_schema(answer: Answer) -> bool:
+def _fits_schema(answer: ModelAnswer) -> bool:
     if answer.sent and "response_format" not in answer.sent:
         return False
     try:
@@ -197,7 +197,7 @@ def _fits_schema(answer: Answer) -> bool:
     )
 
 
-def _thinks(answers: list[Answer]) -> Thinks:
+def _thinks(answers: list[ModelAnswer]) -> Thinks:
     thinking = [(answer, answer.thinking) for answer in answers if answer.thinking is not None]
     if not thinking:
         return "no"
@@ -208,7 +208,7 @@ def _thinks(answers: list[Answer]) -> Thinks:
     return "inline" if one.text.strip() and one.text.strip() in answer.text else "field"
 
 
-def _speed(answer: Answer) -> float | None:
+def _speed(answer: ModelAnswer) -> float | None:
     """Tokens a second while it writes, without the wait for the first where the answer came piece by piece."""
     tokens, first = answer.usage.completion_tokens, answer.first_token_seconds
     came_in_pieces = first is not None and first < answer.seconds / 2 and answer.thinking is None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..events import Answer, CallFailed, Message, OnText, Request, ending_of
+from ..events import CallFailed, Message, ModelAnswer, OnText, Request, ending_of
 from ..runs.fairness import Leave
 from . import error_mapping, stream
 from .client import LISTING_TIMEOUT, listed_names
@@ -70,7 +70,7 @@ class Endpoint:
         """The same model; each try of a call asks `leave` first, and a wait between tries ends when `leave` closes."""
         return Endpoint(self.connection, self.model, self.streams, leave)
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         """Ask, once it is this call's turn. `seconds` are those of the try that succeeded."""
         client = self.connection.client()
         config = self.connection.config
@@ -92,12 +92,12 @@ class Endpoint:
         raise error_mapping.timed_out(config, began=passed_on.anything)
 
     def would_send(self, request: Request) -> dict[str, Any]:
-        """The parameters of this request as they would go out now, in the form of `Answer.sent`."""
+        """The parameters of this request as they would go out now, in the form of `ModelAnswer.sent`."""
         return _sent(self._parameters(request), self.connection.traits(self.model), request)
 
     async def _persist(
         self, client: openai.AsyncOpenAI, request: Request, passed_on: _PassedOn, limit: asyncio.Timeout
-    ) -> Answer:
+    ) -> ModelAnswer:
         """Try until it succeeds, fails for good, or a further wait would pass the time limit."""
         config = self.connection.config
         loop = asyncio.get_running_loop()
@@ -109,7 +109,7 @@ class Endpoint:
             parameters = self._parameters(request, left_out)
             sent = await self.connection.throttle.open(self._leave)
             outcome = await self._try(client, request, parameters, passed_on, grown)
-            if isinstance(outcome, Answer):
+            if isinstance(outcome, ModelAnswer):
                 self.connection.throttle.answered(sent)
                 if left_out:
                     self._learn(refused=self.connection.traits(self.model).refused | left_out)
@@ -162,7 +162,7 @@ class Endpoint:
         parameters: dict[str, Any],
         passed_on: _PassedOn,
         grown: bool,
-    ) -> Answer | CallFailed | _Changed | str:
+    ) -> ModelAnswer | CallFailed | _Changed | str:
         """One call: its answer, its failure, what was learned for another try, or a parameter to leave out of that.
         `grown`: its room for thinking was changed before.
         """
@@ -204,7 +204,7 @@ class Endpoint:
         if self.connection.cut_prompt(self.model, characters, tokens := reply.usage.prompt_tokens):
             return error_mapping.prompt_cut(config, characters, tokens or 0)
         self._learn(**self._seen(traits, reply))
-        return Answer(
+        return ModelAnswer(
             text=reply.text,
             seconds=time.monotonic() - began,
             first_token_seconds=reply.first,

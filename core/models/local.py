@@ -24,7 +24,7 @@ from typing import IO
 from pydantic import SecretStr
 
 from .. import files, package_data
-from ..events import Answer, CallFailed, OnText, Request, unheard
+from ..events import CallFailed, ModelAnswer, OnText, Request, unheard
 from ..policy import NotAllowed, child_environment
 from ..runs.fairness import Leave, beside
 from . import gguf
@@ -111,7 +111,7 @@ class LocalModel:
         """The same model; each of its calls asks `leave` just before its server is sent it."""
         return LocalModel(self.id, self.path, leave)
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         """Ask the model's own server, started if need be. Raises CallFailed, for instance LocalModelFailed.
 
         To read an answer token by token takes a tenth of the time in which a small model writes it, of processors that

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 
-from ..events import Answer, Asked, CallFailed, Event, Failed, OnText, Request
+from ..events import Asked, CallFailed, Event, Failed, ModelAnswer, OnText, Request
 from ..transcript import Call, transcript
 from . import errors
 
@@ -35,7 +35,7 @@ class Replay:
             if call.answered or (call.failed and call.asked.fingerprint not in mended):
                 self._calls.setdefault(_key(call.asked), []).append(call)
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         """What the same request got in the replayed run. Raises NotInReplay, or the failure that the run got."""
         key = _key(request)
         calls = self._calls.get(key)

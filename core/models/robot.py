@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from ..events import Answer, OnText, Request, ToolCall
+from ..events import ModelAnswer, OnText, Request, ToolCall
 from ..package_data import beside
 from .errors import Refused
 
@@ -36,7 +36,7 @@ class Robot:
             for name, value in beside(inspect.getfile(cls), "robots.toml")[named].items():
                 setattr(cls, name, value)
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         """Answer in the formats that the lab asks for. Raises CallFailed, such as Refused for another lab's role."""
         begun = time.perf_counter()
         text, calls = self._called(request, self._reply(request))
@@ -44,7 +44,9 @@ class Robot:
             on_text(piece)
         seconds = time.perf_counter() - begun
         reason = "tool_calls" if calls else "stop"
-        return Answer(text=text, seconds=seconds, first_token_seconds=seconds, finish_reason=reason, tool_calls=calls)
+        return ModelAnswer(
+            text=text, seconds=seconds, first_token_seconds=seconds, finish_reason=reason, tool_calls=calls
+        )
 
     def _reply(self, request: Request) -> str:
         raise NotImplementedError

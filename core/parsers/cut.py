@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ..events import Answer, Rules
+from ..events import ModelAnswer, Rules
 from ..text.reply import without_thinking
 
 REASON = "cut"
-"""The reason of a `dropped` event for what rests on an answer that was cut; its detail is `Answer.cut_note`."""
+"""The reason of a `dropped` event for what rests on an answer that was cut; its detail is `ModelAnswer.cut_note`."""
 
 
 def readable(
-    answer: Answer, rules: Rules, json_schema: dict[str, Any] | None = None, lines: bool = False
+    answer: ModelAnswer, rules: Rules, json_schema: dict[str, Any] | None = None, lines: bool = False
 ) -> str | None:
     """The text of `answer` that the parser of `rules` may read; None where it was cut before any of it was complete.
 

@@ -13,7 +13,6 @@ from pydantic import ValidationError
 
 from ..events import (
     LONGEST_ANSWER,
-    Answer,
     Answered,
     Asked,
     CallFailed,
@@ -22,6 +21,7 @@ from ..events import (
     Failed,
     Frozen,
     Model,
+    ModelAnswer,
     OnText,
     Prompt,
     Recorded,
@@ -287,7 +287,7 @@ class CaseContext:
         call = self._publish_asked(request, fingerprint, item, trial)
         who = {"case": self.case, "trial": trial, "call": call, "role": request.role, "model": request.model}
         try:
-            answer: Answer = await self.session.ports.resolve(request.model).answer(request, self._hears(call))
+            answer: ModelAnswer = await self.session.ports.resolve(request.model).answer(request, self._hears(call))
         except CallFailed as failure:
             self.session.publish(failed(self.id, failure, **who))
             raise

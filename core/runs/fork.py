@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..events import Answer, Answered, Asked, CallFailed, Event, Fork, OnText, Request, Started, Usage
+from ..events import Answered, Asked, CallFailed, Event, Fork, ModelAnswer, OnText, Request, Started, Usage
 from ..labs.base.lab import Lab
 from ..labs.base.spec import Spec
 from ..transcript import shares, transcript
@@ -46,13 +46,13 @@ class _Kept:
         self.edited = self.calls[fork.call].asked.fingerprint
         self._fork = fork
 
-    def of(self, request: Request) -> Answer | None:
+    def of(self, request: Request) -> ModelAnswer | None:
         """The answer to a request that was made before."""
         fingerprint = request.fingerprint()
         known = self.answers.get(fingerprint)
         if fingerprint == self.edited:
             calls = known.tool_calls if known else ()
-            return Answer(text=self._fork.text, cached=True, tool_calls=calls, edited=True)
+            return ModelAnswer(text=self._fork.text, cached=True, tool_calls=calls, edited=True)
         return known.again(seconds=0.0) if known else None
 
 
@@ -66,7 +66,7 @@ def forked(history: Iterable[Event], fork: Fork, resolve: Resolve) -> Resolve:
         def __init__(self, id: str) -> None:
             self.id = id
 
-        async def answer(self, request: Request, on_text: OnText) -> Answer:
+        async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
             known = kept.of(request)
             return known if known is not None else await resolve(self.id).answer(request, on_text)
 
@@ -104,7 +104,7 @@ async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) ->
         def __init__(self, id: str) -> None:
             self.id = id
 
-        async def answer(self, request: Request, on_text: OnText) -> Answer:
+        async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
             # Nothing runs between `asked` and this.
             asked = latest[-1]
             plan.applies |= asked.fingerprint == kept.edited

@@ -7,7 +7,7 @@ import logging
 import time
 from collections import defaultdict
 
-from ..events import Answer, CallFailed, Model, OnText, OutOfReach, Request
+from ..events import CallFailed, Model, ModelAnswer, OnText, OutOfReach, Request
 from ..models.errors import NothingListens, RateLimited, WrongKey
 from ..models.prices import price_of
 from ..runs.fairness import CallsPaused, Leave, under
@@ -138,7 +138,7 @@ class _Metered:
         self._reach = reach
         self._price = price_of(model.id)
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         sent = sum(len(message.content) for message in request.messages)
         # A token is hardly ever less than two characters; what it really was is counted when the answer is there.
         most = self._cost(Tokens(1, sent / 2, request.sampling.max_tokens))
@@ -158,7 +158,7 @@ class _Metered:
     def _cost(self, tokens: Tokens) -> float:
         return self._price.of(tokens.prompt, tokens.completion) if self._price else 0.0
 
-    async def _patiently(self, request: Request, on_text: OnText) -> Answer:
+    async def _patiently(self, request: Request, on_text: OnText) -> ModelAnswer:
         faults, failing_since = 0, None
         while True:
             before = self._reach.answers

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from .. import journal
 from ..datasets.items import Loaded
 from ..datasets.on_data import OnData
-from ..events import Answer, CallFailed, OnText, Request
+from ..events import CallFailed, ModelAnswer, OnText, Request
 from ..labs.base.cases import Case
 from ..labs.base.lab import Lab, Prerequisite
 from ..labs.base.spec import MOST_CASES, Spec
@@ -211,7 +211,7 @@ class _FromCache:
         self._model = model
         self._hits = hits
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         kept = await self._model.kept(request) if isinstance(self._model, Cached) else None
         if kept is None:
             raise CallFailed("It has not been asked yet.")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from core.events import Answer, CallFailed, Message, Request
+from core.events import CallFailed, Message, ModelAnswer, Request
 from core.models import safe_http
 from core.models.client import list_models
 from core.models.connection import Connection
@@ -42,8 +42,8 @@ def of_visitor(host: str, port: int, is_of: bool = True) -> EndpointConfig:
     )
 
 
-def asked(config: EndpointConfig) -> Answer | CallFailed:
-    async def ask() -> Answer:
+def asked(config: EndpointConfig) -> ModelAnswer | CallFailed:
+    async def ask() -> ModelAnswer:
         connection = Connection(config)
         request = Request(role="r", model="m", messages=(Message(role="user", content="Is it?"),))
         try:
@@ -96,7 +96,7 @@ def test_what_was_checked_is_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(safe_http, "is_public", lambda address: address == "127.0.0.1")
     with StubServer("Yes.") as server:
         answer = asked(of_visitor("models.example", server.port))
-        assert isinstance(answer, Answer) and answer.text == "Yes." and len(names) == 1
+        assert isinstance(answer, ModelAnswer) and answer.text == "Yes." and len(names) == 1
         assert server.seen[0].headers["host"] == f"models.example:{server.port}"
 
 

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry, policy
 from core.entry import catalog
-from core.events import Answer, Model, OnText, Request, Usage
+from core.events import Model, ModelAnswer, OnText, Request, Usage
 from core.labs.base.lab import Prerequisite
 from core.models import prices
 from core.models.catalog import Catalog
@@ -65,7 +65,7 @@ class Paid(Echoing):
     usage: Usage = field(default_factory=lambda: Usage(prompt_tokens=0, completion_tokens=200))
     cached: bool = False
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         said = await super().answer(request, on_text)
         return said.model_copy(update={"usage": self.usage, "cached": self.cached})
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.events import LONGEST_ANSWER, Answer, Answered, CallFailed, Message, Request, from_json, to_json
+from core.events import LONGEST_ANSWER, Answered, CallFailed, Message, ModelAnswer, Request, from_json, to_json
 from core.models import safe_http
 from core.models.client import LONGEST_NAME, list_models
 from core.models.connection import connect
@@ -25,10 +25,10 @@ def config(port: int, seconds: float = 120.0) -> EndpointConfig:
     return EndpointConfig(name="x", base_url=f"http://127.0.0.1:{port}/v1", timeout=seconds, retries=0, secret="k" * 20)
 
 
-def asked(reply: Bytes, seconds: float = 120.0) -> Answer | CallFailed:
+def asked(reply: Bytes, seconds: float = 120.0) -> ModelAnswer | CallFailed:
     """What comes of a call, and can be journaled."""
 
-    async def ask(port: int) -> Answer | CallFailed:
+    async def ask(port: int) -> ModelAnswer | CallFailed:
         connection = connect(config(port, seconds))
         try:
             answer = await Endpoint(connection, "m").answer(REQUEST, lambda piece: None)
@@ -68,7 +68,7 @@ def test_hostile_replies_end_as_one_call_in_time_and_memory(name: str) -> None:
     outcome = asked(REPLIES[name])
     assert time.monotonic() - began < 60, "not by the time limit"
     assert peak() - before < 150
-    assert isinstance(outcome, Answer | CallFailed)
+    assert isinstance(outcome, ModelAnswer | CallFailed)
     if "without end" in name or "bomb" in name or name in ("elsewhere", "another port"):
         assert isinstance(outcome, CallFailed)
     assert REASONS.get(name, "") in str(outcome)
@@ -104,10 +104,10 @@ def test_any_json_is_an_answer_or_a_failed_call(chunks: list[object], choice: ob
 def test_a_long_answer_is_cut_and_says_so() -> None:
     chunk = delta("word " * 100)
     cut = asked(streamed(*[chunk] * 200, delta("", finish_reason="stop")))
-    assert isinstance(cut, Answer)
+    assert isinstance(cut, ModelAnswer)
     assert (len(cut.text), cut.ended, cut.finish_reason) == (LONGEST_ANSWER, "cut", "length")
     short = asked(streamed(*[chunk] * 130, delta("", finish_reason="stop")))
-    assert isinstance(short, Answer) and (len(short.text), short.ended) == (65_000, "complete")
+    assert isinstance(short, ModelAnswer) and (len(short.text), short.ended) == (65_000, "complete")
 
 
 def test_compression_that_was_asked_for_is_undone() -> None:
@@ -116,7 +116,7 @@ def test_compression_that_was_asked_for_is_undone() -> None:
     plain = whole()
     body = plain.partition(b"\r\n\r\n")[2]
     answer = asked(head("application/json", "200 OK", "Content-Encoding: gzip") + gzip.compress(body))
-    assert isinstance(answer, Answer) and answer.text == "Yes."
+    assert isinstance(answer, ModelAnswer) and answer.text == "Yes."
 
 
 def test_a_list_of_models_is_bounded() -> None:

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from core import home, journal
-from core.events import Answer, Event
+from core.events import Event, ModelAnswer
 from core.lease import TTL, Lease, is_held
 from core.models.cache import ResponseCache
 from core.models.error_mapping import retry_after
@@ -136,7 +136,7 @@ def test_answers_of_a_day_to_come_are_not_kept_for_ever(tmp_path: Path, monkeypa
         then = time.time() + ahead
         with monkeypatch.context() as clock:
             clock.setattr("core.models.cache.time.time", lambda then=then: then)
-            answers.put(key, Answer(text=key, seconds=0.0))
+            answers.put(key, ModelAnswer(text=key, seconds=0.0))
     answers.forget_before(time.time() - HOUR)
     assert answers.get("wrong") is None and answers.get("right") is not None
     answers.close()

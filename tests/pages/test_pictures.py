@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry
-from core.events import Answer, OnText, Request
+from core.events import ModelAnswer, OnText, Request
 from core.labs.ask.tasks import AskSpec
 from core.labs.check.tasks import CheckSpec, shipped
 from core.labs.plant.tasks import PlantSpec
@@ -28,8 +28,8 @@ class Always:
     id = "openai/some-model"
     title = "always yes"
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
-        return Answer(text="So the robot will likely answer yes.", seconds=0, first_token_seconds=0)
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
+        return ModelAnswer(text="So the robot will likely answer yes.", seconds=0, first_token_seconds=0)
 
 
 def test_what_is_in_doubt_can_be_filtered_by_and_taken_along(page: Page) -> None:

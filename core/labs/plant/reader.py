@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...events import Answer, Prompt, Sampling
+from ...events import ModelAnswer, Prompt, Sampling
 from ...models.ids import is_control
 from ...parsers import cut, fields
 from ...runs.context import CaseContext
@@ -43,7 +43,7 @@ def read(text: str, reasons: str, call: str = "") -> PlantRead:
     )
 
 
-def of_answer(answer: Answer, text: str, call: str) -> PlantRead:
+def of_answer(answer: ModelAnswer, text: str, call: str) -> PlantRead:
     """The same of an answer that may have been cut: then it is read only where its object had closed."""
     whole = cut.readable(answer, "repaired", SCHEMA)
     return PlantRead(call=call, uses=None) if whole is None else read(whole, text, call)

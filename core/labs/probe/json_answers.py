@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...events import Answer, Rules
+from ...events import ModelAnswer, Rules
 from ...parsers import fields
 from ...parsers.code import of_field
 from ...parsers.cut import readable
@@ -62,7 +62,7 @@ def is_final(text: str, spec: ProbeSpec, asked: Schema, rules: Rules) -> bool:
     return parse.is_final(text, rules) if found is None else rules == "repaired" and bool(found["description"])
 
 
-def choice(answer: Answer, asked: Schema) -> int | None:
+def choice(answer: ModelAnswer, asked: Schema) -> int | None:
     """As `parse.choice` has it. Of an answer that was cut only a field or a line that was complete counts."""
     text = readable(answer, "repaired", asked)
     if text is None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from core.events import Answer, CallFailed, Message, Request, Sampling
+from core.events import CallFailed, Message, ModelAnswer, Request, Sampling
 from core.models.connection import Connection
 from core.models.endpoint import Endpoint
 from core.models.traits import Traits
@@ -71,7 +71,7 @@ def refuses(message: str, http: int = 400, as_list: bool = False, **more: Any) -
 class Outcome(NamedTuple):
     """What came of some calls in a row: the last answer or failure, the requests, and what was learned."""
 
-    answer: Answer | None
+    answer: ModelAnswer | None
     failure: CallFailed | None
     bodies: list[Body]
     traits: Traits
@@ -94,7 +94,7 @@ def outcome(
     """Ask so many times, one after the other, over one connection."""
     turns = tuple(Message(role=role, content=content) for role, content in messages)  # type: ignore[arg-type]
     request = Request(role="explainer", model="stub/m", messages=turns, sampling=Sampling(**sampling))
-    answer: Answer | None = None
+    answer: ModelAnswer | None = None
     failed: CallFailed | None = None
     with RawServer(replies) as server:
         connection = Connection(server.config(**(config or {})))

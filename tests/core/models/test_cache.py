@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from core.events import Answer, Message, OnText, Request, Sampling, Usage
+from core.events import Message, ModelAnswer, OnText, Request, Sampling, Usage
 from core.models.cache import Cached, ResponseCache, key_of
 from core.models.catalog import Catalog
 from tests.stub_server import StubServer
@@ -30,10 +30,10 @@ class Counting:
     def __init__(self) -> None:
         self.asked = 0
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         self.asked += 1
         on_text(f"answer {self.asked}")
-        return Answer(text=f"answer {self.asked}", seconds=9.0, first_token_seconds=1.0, finish_reason="stop")
+        return ModelAnswer(text=f"answer {self.asked}", seconds=9.0, first_token_seconds=1.0, finish_reason="stop")
 
 
 def request(text: str = "Can penguins fly?", **changes: Any) -> Request:
@@ -101,7 +101,7 @@ def test_drawn_answers_are_not_kept_unless_seeded(tmp_path: Path) -> None:
 
 
 def test_everything_of_an_answer_is_kept(tmp_path: Path) -> None:
-    answer = Answer(
+    answer = ModelAnswer(
         text="é\u2028\x00",
         usage=Usage(prompt_tokens=3, completion_tokens=4),
         finish_reason="length",
@@ -146,7 +146,7 @@ def test_several_processes_and_threads_write_at_once(tmp_path: Path) -> None:
         assert worker.stdout is not None and worker.stdout.readline() == "ready\n"
     cache = ResponseCache(path)
     threads = [
-        threading.Thread(target=lambda me=me: [cache.put(f"t{me}-{n}", Answer(text="t")) for n in range(50)])  # type: ignore[misc]
+        threading.Thread(target=lambda me=me: [cache.put(f"t{me}-{n}", ModelAnswer(text="t")) for n in range(50)])  # type: ignore[misc]
         for me in range(4)
     ]
     for thread in threads:
@@ -157,7 +157,7 @@ def test_several_processes_and_threads_write_at_once(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     for me in range(3):
-        assert all(cache.get(f"{me}-{n}") == Answer(text=f"{me} {n}") for n in range(100))
+        assert all(cache.get(f"{me}-{n}") == ModelAnswer(text=f"{me} {n}") for n in range(100))
     assert all(cache.get(f"t{me}-{n}") for me in range(4) for n in range(50))
 
 
@@ -168,7 +168,7 @@ def test_a_broken_file_is_moved_aside_and_said_once(
     path = tmp_path / "cache.sqlite"
     cache = ResponseCache(path)
     if when == "while open":
-        cache.put("old", Answer(text="old"))
+        cache.put("old", ModelAnswer(text="old"))
         cache.close()
     path.write_bytes(b"this is no database, only some text that is long enough" * 100)
     model = Counting()
@@ -184,8 +184,8 @@ def test_not_even_the_answer_that_finds_the_file_broken_is_lost(tmp_path: Path) 
     path = tmp_path / "cache.sqlite"
     path.write_bytes(b"no database" * 1000)
     cache = ResponseCache(path)
-    cache.put("k", Answer(text="kept"))
-    assert cache.get("k") == Answer(text="kept")
+    cache.put("k", ModelAnswer(text="kept"))
+    assert cache.get("k") == ModelAnswer(text="kept")
 
 
 def test_a_broken_file_that_cannot_be_moved_aside_stands_in_nobody_s_way(tmp_path: Path) -> None:
@@ -203,11 +203,11 @@ def test_what_another_process_mended_in_the_meantime_is_not_moved_aside(tmp_path
     path = tmp_path / "cache.sqlite"
     path.write_bytes(b"no database" * 1000)
     one, other = ResponseCache(path), ResponseCache(path)
-    one.put("k", Answer(text="kept"))
+    one.put("k", ModelAnswer(text="kept"))
     (tmp_path / "cache.sqlite.broken").unlink()
     assert other._begin_anew(), "it can be used"
     assert not (tmp_path / "cache.sqlite.broken").exists()
-    assert other.get("k") == one.get("k") == Answer(text="kept")
+    assert other.get("k") == one.get("k") == ModelAnswer(text="kept")
 
 
 def test_nothing_of_a_broken_file_is_left_in_the_new_one(tmp_path: Path) -> None:
@@ -216,15 +216,15 @@ def test_nothing_of_a_broken_file_is_left_in_the_new_one(tmp_path: Path) -> None
     log = path.with_name("cache.sqlite-wal")
     cache = ResponseCache(path)
     for key in ("old", "older"):
-        cache.put(key, Answer(text=key))
+        cache.put(key, ModelAnswer(text=key))
         left = log.read_bytes()
         cache.close()
     log.write_bytes(left)
     path.write_bytes(b"no database" * 1000)
-    cache.put("new", Answer(text="new"))
-    assert cache.get("old") is cache.get("older") is None and cache.get("new") == Answer(text="new")
+    cache.put("new", ModelAnswer(text="new"))
+    assert cache.get("old") is cache.get("older") is None and cache.get("new") == ModelAnswer(text="new")
     cache.close()
-    assert ResponseCache(path).get("new") == Answer(text="new")
+    assert ResponseCache(path).get("new") == ModelAnswer(text="new")
 
 
 def test_an_answer_that_cannot_be_read_any_more_is_asked_for_again(tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_a_locked_or_unreachable_file_loses_no_answer(
     monkeypatch.setattr("core.models.cache._PATIENCE", 0.05)
     path = tmp_path / "cache.sqlite"
     cache = ResponseCache(path)
-    cache.put("k", Answer(text="before"))
+    cache.put("k", ModelAnswer(text="before"))
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("begin exclusive")
     cached = Cached(Counting(), cache, "u")
@@ -250,7 +250,7 @@ def test_a_locked_or_unreachable_file_loses_no_answer(
     other.close()
     assert len(caplog.records) == 1 and "cannot be used just now: database is locked" in caplog.text
     assert not path.with_name("cache.sqlite.broken").exists()
-    assert cache.get("k") == Answer(text="before"), "once it is free it is used again, and nothing was thrown away"
+    assert cache.get("k") == ModelAnswer(text="before"), "once it is free it is used again, and nothing was thrown away"
 
     (tmp_path / "file").write_text("")
     unreachable = ResponseCache(tmp_path / "file" / "cache.sqlite")
@@ -258,8 +258,8 @@ def test_a_locked_or_unreachable_file_loses_no_answer(
     assert asyncio.run(nowhere.answer(request(), lambda text: None)).text == "answer 1"
     assert unreachable.get("k") is None
     (tmp_path / "file").unlink()
-    unreachable.put("k", Answer(text="now it can"))
-    assert unreachable.get("k") == Answer(text="now it can")
+    unreachable.put("k", ModelAnswer(text="now it can"))
+    assert unreachable.get("k") == ModelAnswer(text="now it can")
 
 
 def test_a_locked_file_is_never_taken_for_a_broken_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,7 +282,7 @@ def test_a_cancelled_run_still_keeps_what_was_answered(tmp_path: Path) -> None:
     class BusyAfterwards(Counting):
         """Once it has answered, the cache's thread has something else to do until it is `free`."""
 
-        async def answer(self, request: Request, on_text: OnText) -> Answer:
+        async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
             cache.thread.submit(free.wait, 30)
             answered.set()
             return await super().answer(request, on_text)
@@ -307,7 +307,7 @@ def test_a_kept_answer_does_not_wait_behind_slow_work_of_others(tmp_path: Path) 
     cached = Cached(Counting(), ResponseCache(tmp_path / "cache.sqlite"), "http://a/v1")
     asyncio.run(cached.answer(request(), lambda _: None))
 
-    async def go() -> Answer:
+    async def go() -> ModelAnswer:
         done = threading.Event()
         busy = [asyncio.ensure_future(asyncio.to_thread(done.wait)) for _ in range(64)]
         await asyncio.sleep(0)

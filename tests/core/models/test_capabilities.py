@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 
 from core import entry
 from core.__main__ import main
-from core.events import Answer, OnText, Request, Thinking
+from core.events import ModelAnswer, OnText, Request, Thinking
 from core.models import capabilities
 from core.models.cache import Cached, ResponseCache
 from core.models.capabilities import Capabilities, find_capabilities
@@ -174,10 +174,10 @@ class Thinker:
     id = "mine/thinker"
 
     def __init__(self, thinking: Thinking | None, text: str = "42") -> None:
-        self._answer = Answer(text=text, thinking=thinking)
+        self._answer = ModelAnswer(text=text, thinking=thinking)
         self.asked = 0
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         self.asked += 1
         return self._answer
 

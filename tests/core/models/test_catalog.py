@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from core.events import Answer, Answered, Asked, Event, Message, OnText, Request
+from core.events import Answered, Asked, Event, Message, ModelAnswer, OnText, Request
 from core.models import errors, local
 from core.models.cache import ResponseCache
 from core.models.catalog import Catalog, ModelInfo
@@ -26,8 +26,8 @@ class Steadfast:
     id = "control/steadfast"
     title = "Steadfast"
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
-        return Answer(text="yes")
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
+        return ModelAnswer(text="yes")
 
 
 def nothing(path: Path) -> Iterable[Event]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from core.events import Answer, CallFailed, Message, Request, Sampling, Tool, ToolCall
+from core.events import CallFailed, Message, ModelAnswer, Request, Sampling, Tool, ToolCall
 from core.models import errors
 from core.models.client import list_models
 from core.models.connection import Connection
@@ -28,11 +28,13 @@ def question(text: str = "Can penguins fly?", *, model: str = "stub/stub-model",
     return Request(role="explainer", model=model, messages=(Message(role="user", content=text),), **more)
 
 
-def ask(config: EndpointConfig, request: Request | None = None, model: str = "stub-model") -> tuple[Answer, list[str]]:
+def ask(
+    config: EndpointConfig, request: Request | None = None, model: str = "stub-model"
+) -> tuple[ModelAnswer, list[str]]:
     """The answer, and the pieces as they came."""
     pieces: list[str] = []
 
-    async def go() -> Answer:
+    async def go() -> ModelAnswer:
         connection = Connection(config)
         try:
             return await Endpoint(connection, model).answer(request or question(), pieces.append)
@@ -91,7 +93,7 @@ def test_every_sampling_setting_is_sent() -> None:
     schema = {"type": "object", "properties": {"answer": {"type": "string"}}}
     with StubServer("Yes.") as server:
 
-        async def go() -> Answer:
+        async def go() -> ModelAnswer:
             connection = Connection(server.config())
             connection.learn("stub-model", thinks="no")
             request = question(sampling=sampling, json_schema=schema)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from core.events import (
-    Answer,
     Answered,
     Asked,
     Event,
     Failed,
     Message,
+    ModelAnswer,
     Request,
     Sampling,
     Tool,
@@ -67,7 +67,7 @@ def journal(*calls: tuple[Request, str]) -> list[Event]:
     return events
 
 
-def ask(replay: Replay, sent: Request, pieces: list[str] | None = None) -> Answer:
+def ask(replay: Replay, sent: Request, pieces: list[str] | None = None) -> ModelAnswer:
     mine = sent.model_copy(update={"model": replay.id})
     return asyncio.run(replay.answer(mine, (pieces if pieces is not None else []).append))
 

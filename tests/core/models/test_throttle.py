@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.events import Answer, CallFailed, Message, Request
+from core.events import CallFailed, Message, ModelAnswer, Request
 from core.models import local
 from core.models.cache import Cached, ResponseCache
 from core.models.connection import Connection, Throttle
@@ -21,7 +21,7 @@ from tests.waiting import until_true
 ASKED = Request(role="explainer", model="stub/stub-model", messages=(Message(role="user", content="Can birds fly?"),))
 
 
-async def ask(connection: Connection, calls: int) -> list[Answer]:
+async def ask(connection: Connection, calls: int) -> list[ModelAnswer]:
     endpoint = Endpoint(connection, "stub-model")
     return await asyncio.gather(*(endpoint.answer(ASKED, lambda text: None) for _ in range(calls)))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.events import Answer, Message, Request, Sampling
+from core.events import Message, ModelAnswer, Request, Sampling
 from core.models import errors
 from core.models.cache import Cached, ResponseCache
 from core.models.connection import Connection, connect
@@ -24,8 +24,8 @@ ASKED = Request(
 )
 
 
-def ask(connection: Connection, *requests: Request) -> list[Answer]:
-    async def go() -> list[Answer]:
+def ask(connection: Connection, *requests: Request) -> list[ModelAnswer]:
+    async def go() -> list[ModelAnswer]:
         endpoint = Endpoint(connection, "stub-model")
         return [await endpoint.answer(request, lambda text: None) for request in requests]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.events import LONGEST_ANSWER, Answer, Answered, Usage, ending_of, from_json
+from core.events import LONGEST_ANSWER, Answered, ModelAnswer, Usage, ending_of, from_json
 from core.parsers.cut import readable
 
 SCHEMA = {"type": "object"}
@@ -34,20 +34,23 @@ def test_a_journal_without_the_field_says_it_by_its_finish_reason() -> None:
 
 
 def test_the_original_parser_reads_what_was_cut_and_the_updated_one_only_what_was_complete() -> None:
-    cut = Answer(text="Can an emu fly?\nIt will likely say", ended="cut")
+    cut = ModelAnswer(text="Can an emu fly?\nIt will likely say", ended="cut")
     assert readable(cut, "paper") == cut.text and readable(cut, "repaired") is None
     assert readable(cut, "repaired", lines=True) == "Can an emu fly?"
-    assert readable(Answer(text="Can an emu", ended="cut"), "repaired", lines=True) is None
-    closed = Answer(text='```json\n{"answer": "yes"}\n``', ended="cut")
+    assert readable(ModelAnswer(text="Can an emu", ended="cut"), "repaired", lines=True) is None
+    closed = ModelAnswer(text='```json\n{"answer": "yes"}\n``', ended="cut")
     assert readable(closed, "repaired", SCHEMA) == closed.text
-    assert readable(Answer(text='{"answer": "ye', ended="cut"), "repaired", SCHEMA) is None
-    assert readable(Answer(text="<think>So yes.\nI would", ended="cut"), "repaired", lines=True) is None
+    assert readable(ModelAnswer(text='{"answer": "ye', ended="cut"), "repaired", SCHEMA) is None
+    assert readable(ModelAnswer(text="<think>So yes.\nI would", ended="cut"), "repaired", lines=True) is None
     for ended in ("complete", "unknown"):
-        assert readable(Answer(text="A", ended=ended), "repaired") == "A"  # type: ignore[arg-type]
+        assert readable(ModelAnswer(text="A", ended=ended), "repaired") == "A"  # type: ignore[arg-type]
 
 
 def test_where_it_was_cut_is_told() -> None:
-    assert Answer(text="A", ended="cut", usage=Usage(completion_tokens=1200)).cut_note == "cut at 1,200 tokens"
-    assert Answer(text="A", ended="cut", sent={"max_completion_tokens": 50}).cut_note == "cut at 50 tokens"
-    assert Answer(text="A" * LONGEST_ANSWER, ended="cut").cut_note == "cut at 65,536 characters"
-    assert Answer(text="A", ended="cut").cut_note == "cut before it was complete" and Answer(text="A").cut_note == ""
+    assert ModelAnswer(text="A", ended="cut", usage=Usage(completion_tokens=1200)).cut_note == "cut at 1,200 tokens"
+    assert ModelAnswer(text="A", ended="cut", sent={"max_completion_tokens": 50}).cut_note == "cut at 50 tokens"
+    assert ModelAnswer(text="A" * LONGEST_ANSWER, ended="cut").cut_note == "cut at 65,536 characters"
+    assert (
+        ModelAnswer(text="A", ended="cut").cut_note == "cut before it was complete"
+        and ModelAnswer(text="A").cut_note == ""
+    )

@@ -9,7 +9,18 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError, field_validator, model_validator
 
-from core.events import LONGEST_ANSWER, Answer, Answered, CallFailed, Event, Finished, OnText, Request, Started, Token
+from core.events import (
+    LONGEST_ANSWER,
+    Answered,
+    CallFailed,
+    Event,
+    Finished,
+    ModelAnswer,
+    OnText,
+    Request,
+    Started,
+    Token,
+)
 from core.labs.base.spec import BadInput
 from core.runs.context import CaseContext, RunIO, RunState, bounded, complaints, failed, together
 from core.score import Score
@@ -26,10 +37,10 @@ class Gated:
         self.asked = 0
         self.gate = asyncio.Event()
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         self.asked += 1
         await self.gate.wait()
-        return Answer(text=self.text)
+        return ModelAnswer(text=self.text)
 
 
 class Worded(BaseModel):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from core import journal
-from core.events import Answer, Event, Fork, OnText, Recorded, Request, Started, unheard
+from core.events import Event, Fork, ModelAnswer, OnText, Recorded, Request, Started, unheard
 from core.journal import Journal
 from core.labs.base.lab import Prerequisite
 from core.runs.driver import Driver
@@ -101,7 +101,7 @@ def test_pieces_of_answers_are_for_who_listens_and_not_for_the_journal(driver: D
     is_heard: set[bool] = set()
 
     class Listening(Echoing):
-        async def answer(self, request: Request, on_text: OnText) -> Answer:
+        async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
             is_heard.add(on_text is not unheard)
             return await super().answer(request, on_text)
 

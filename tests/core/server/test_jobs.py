@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from core import journal
-from core.events import Answer, Finished, OnText, Request, Resumed, Started
+from core.events import Finished, ModelAnswer, OnText, Request, Resumed, Started
 from core.journal import Journal, JournalInUse
 from core.labs.base.spec import BadInput
 from core.models.replay import Replay
@@ -137,7 +137,7 @@ def test_a_run_takes_turns_as_its_owner_s_or_by_itself(tmp_path: Path) -> None:
     seen: list[str] = []
 
     class Asked(Echoing):
-        async def answer(self, request: Request, on_text: OnText) -> Answer:
+        async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
             seen.append(WHOSE.get())
             return await super().answer(request, on_text)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.events import Answer, CallFailed, Message, OnText, OutOfReach, Request, Sampling, Usage
+from core.events import CallFailed, Message, ModelAnswer, OnText, OutOfReach, Request, Sampling, Usage
 from core.models import prices
 from core.models.errors import NothingListens, RateLimited, ServerFault, WrongKey
 from core.runs.fairness import CallsPaused, Leave
@@ -121,12 +121,12 @@ def test_at_a_pause_nothing_more_leaves_and_what_is_under_way_ends() -> None:
 class Playing:
     """A model that does one thing after another: an answer, or what it raises; the last again and again."""
 
-    def __init__(self, *plays: Answer | Exception | Callable[[], Answer], id: str = "a/m") -> None:
+    def __init__(self, *plays: ModelAnswer | Exception | Callable[[], ModelAnswer], id: str = "a/m") -> None:
         self.id = id
-        self.plays: Sequence[Answer | Exception | Callable[[], Answer]] = plays
+        self.plays: Sequence[ModelAnswer | Exception | Callable[[], ModelAnswer]] = plays
         self.asked = 0
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         play = self.plays[min(self.asked, len(self.plays) - 1)]
         self.asked += 1
         if isinstance(play, Exception):
@@ -158,7 +158,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-OK = Answer(text="Yes.", seconds=1.0)
+OK = ModelAnswer(text="Yes.", seconds=1.0)
 
 
 def passing(kind: type[CallFailed]) -> CallFailed:
@@ -167,10 +167,10 @@ def passing(kind: type[CallFailed]) -> CallFailed:
     return failure
 
 
-def asked(model: Playing, of: Meter, times: int = 1) -> Answer:
+def asked(model: Playing, of: Meter, times: int = 1) -> ModelAnswer:
     """The last of so many answers of the model, behind the meter."""
 
-    async def go() -> Answer:
+    async def go() -> ModelAnswer:
         metered = of.of(model)
         assert metered.id == model.id
         for _ in range(times - 1):
@@ -228,7 +228,7 @@ def test_where_others_are_answered_meanwhile_it_is_the_call_s_own_fault(
     other = of.of(Playing(OK, id="a/other"))
 
     class Bad(Playing):
-        async def answer(self, request: Request, on_text: OnText) -> Answer:
+        async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
             if self.asked:
                 await other.answer(ASKED, on_text)
             return await super().answer(request, on_text)
@@ -282,13 +282,13 @@ def priced(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("answer", "left"),
     [
-        (Answer(text="y" * 40, usage=Usage(prompt_tokens=80, completion_tokens=20)), 1 - 0.08 - 0.2),
+        (ModelAnswer(text="y" * 40, usage=Usage(prompt_tokens=80, completion_tokens=20)), 1 - 0.08 - 0.2),
         # A quarter of the characters where nobody counted: 100 and 10 tokens.
-        (Answer(text="y" * 40), 1 - 0.1 - 0.1),
-        (Answer(text="y" * 40, cached=True), 1),
+        (ModelAnswer(text="y" * 40), 1 - 0.1 - 0.1),
+        (ModelAnswer(text="y" * 40, cached=True), 1),
     ],
 )
-def test_a_call_costs_what_the_endpoint_counted(priced: None, answer: Answer, left: float) -> None:
+def test_a_call_costs_what_the_endpoint_counted(priced: None, answer: ModelAnswer, left: float) -> None:
     gate = BudgetGate(None, 1.0)
     asked(Playing(answer), Meter(gate))
     # Half of the characters sent and all the tokens that may be written are the most: 0.2 + 0.5.
@@ -319,7 +319,7 @@ def test_a_call_that_was_withheld_is_not_paid_and_waits_at_the_gate() -> None:
     async def go() -> None:
         gate = BudgetGate(5, None)
 
-        def late() -> Answer:
+        def late() -> ModelAnswer:
             gate.pause()
             raise CallsPaused
 

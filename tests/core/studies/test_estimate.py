@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from core.events import Answer, CallFailed, Message, OnText, Request
+from core.events import CallFailed, Message, ModelAnswer, OnText, Request
 from core.labs.base.cases import Case
 from core.models import prices
 from core.models.cache import Cached, ResponseCache, key_of
@@ -80,7 +80,7 @@ class Never:
     def __init__(self, id: str) -> None:
         self.id = id
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         raise AssertionError("nothing is asked for a plan")
 
 
@@ -209,7 +209,7 @@ def test_the_cache_answers_what_it_holds(tmp_path: Path) -> None:
     def kept(text: str, repeat: int, role: str) -> None:
         turns = (Message(role="user", content=text),)
         asked = Request(role=role, model="a/m", messages=turns, repeat=repeat)
-        cache.put(key_of(asked, "a/m", "u"), Answer(text="kept"))
+        cache.put(key_of(asked, "a/m", "u"), ModelAnswer(text="kept"))
 
     kept("What do you do?", 0, "explainer")
     kept("a", 1, "answerer")

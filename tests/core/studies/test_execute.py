@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.events import Answer, CallFailed, Model, OnText, OutOfReach, Request
+from core.events import CallFailed, Model, ModelAnswer, OnText, OutOfReach, Request
 from core.journal import Journal, read
 from core.models import prices
 from core.models.errors import OutsideWorld
@@ -42,7 +42,7 @@ class Counting(Echoing):
         super().__init__(id="a/echo", **more)
         self.now = self.most = 0
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         self.now += 1
         self.most = max(self.most, self.now)
         try:
@@ -98,7 +98,7 @@ class Poison(Counting):
         self.failure = failure
         self.times = times
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         if self.times > 0:
             self.times -= 1
             raise self.failure

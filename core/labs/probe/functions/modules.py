@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ....events import Answer, Answered, CallFailed, Frozen, Prompt, Sampling
+from ....events import Answered, CallFailed, Frozen, ModelAnswer, Prompt, Sampling
 from ....parsers.cut import readable
 from ....text import templates
 from ....text.embed import encoder, likeness
@@ -31,7 +31,7 @@ How = Literal["logprobs", "answer", "embedding", "table"]
 
 ModuleFunction = EntityFunction | RelationFunction
 
-Ask = Callable[[Prompt, Sampling, str], Awaitable[Answer | Answered]]
+Ask = Callable[[Prompt, Sampling, str], Awaitable[ModelAnswer | Answered]]
 """Puts a rendered prompt to the module's model: prompt, sampling, item. Raises CallFailed."""
 
 DIGIT = Sampling(temperature=0.0, max_tokens=2, top_logprobs=20)
@@ -127,7 +127,7 @@ def prompt(function: ModuleFunction, text: str) -> Prompt:
     return templates.load(f"find/{name}").render(input=text, **slots)
 
 
-def read_score(text: str, answer: Answer | Answered) -> Output:
+def read_score(text: str, answer: ModelAnswer | Answered) -> Output:
     """p("1") / (p("0") + p("1")) at the first token that is not space, to four decimals (paper §2.3).
 
     A digit outside the listed rivals counts as probability 0. Where the endpoint sends no log-probabilities, where the
@@ -162,7 +162,7 @@ def _probability(listed: list[dict[str, Any]], digit: str) -> float:
     return sum(math.exp(logprob) for logprob in likely if isinstance(logprob, int | float))
 
 
-def read_fact(text: str, answer: Answer | Answered) -> Output:
+def read_fact(text: str, answer: ModelAnswer | Answered) -> Output:
     """The first line that says something, without quotes, markdown and full stop; any form of "undefined" is that.
 
     Thinking is left out, and so is a line that was cut.

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.events import Answer, OnText, Request, Usage
+from core.events import ModelAnswer, OnText, Request, Usage
 from core.labs.ask.exam.exam import judge
 from core.labs.ask.exam.lab import LAB as EXAM
 from core.labs.ask.exam.lab import AskExamSpec, AskExamView
@@ -42,11 +42,11 @@ class Cutting:
         """In a catalog's place."""
         return self
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         text = self.plausible({"messages": [one.model_dump() for one in request.messages]})
         text, is_cut = self.changed(request, text)
         usage = Usage(completion_tokens=50 if is_cut else 20)
-        return Answer(text=text, usage=usage, finish_reason="length" if is_cut else "stop")
+        return ModelAnswer(text=text, usage=usage, finish_reason="length" if is_cut else "stop")
 
 
 def run(changed: Callable[[Request, str], tuple[str, bool]], **spec: Any) -> Played:

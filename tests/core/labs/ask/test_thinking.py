@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.events import Answer, OnText, Request, Thinking
+from core.events import ModelAnswer, OnText, Request, Thinking
 from core.labs.ask.lab import LAB
 from core.labs.ask.tasks import AskSpec
 from core.labs.ask.verdict import headline
@@ -33,11 +33,11 @@ class Thinker:
         """In a catalog's place."""
         return self
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         self.seen.append(request)
         text = self.plausible({"messages": [one.model_dump() for one in request.messages]})
         thinking = self.thinking if request.role in ("explainer", "answerer") else None
-        return Answer(text=text, thinking=thinking, finish_reason="stop")
+        return ModelAnswer(text=text, thinking=thinking, finish_reason="stop")
 
 
 def run(thinking: Thinking | None, **spec: Any) -> tuple[Played, Thinker]:

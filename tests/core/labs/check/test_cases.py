@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.datasets.items import Item
-from core.events import Answer, CallFailed, Recorded, Request
+from core.events import CallFailed, ModelAnswer, Recorded, Request
 from core.labs.base.spec import MOST_CASES
 from core.labs.check.lab import LAB
 from core.labs.check.tasks import LONGEST, CheckSpec, calls, cases, place_of
@@ -31,10 +31,10 @@ class Scripted:
         self.reply = reply
         self.asked: list[Request] = []
 
-    async def answer(self, request: Request, on_text: Any) -> Answer:
+    async def answer(self, request: Request, on_text: Any) -> ModelAnswer:
         self.asked.append(request)
         await asyncio.sleep(0.01)
-        return Answer(text=self.reply(request))
+        return ModelAnswer(text=self.reply(request))
 
 
 def scripted(spec: CheckSpec, reply: Callable[[Request], str], **more: Any) -> tuple[Played, Scripted]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.datasets.items import Item
-from core.events import Answer, Request, Usage
+from core.events import ModelAnswer, Request, Usage
 from core.labs.check.lab import LAB
 from core.labs.check.tasks import CheckSpec
 from core.labs.check.verdict import row_verdict
@@ -33,10 +33,10 @@ class Cutting:
     id: str = "scripted/model"
     asked: list[Request] = field(default_factory=list)
 
-    async def answer(self, request: Request, on_text: Any) -> Answer:
+    async def answer(self, request: Request, on_text: Any) -> ModelAnswer:
         self.asked.append(request)
         limit = {"finish_reason": "length", "usage": Usage(completion_tokens=24)} if self.cuts(request) else {}
-        return Answer(text=self.reply(request), **limit)
+        return ModelAnswer(text=self.reply(request), **limit)
 
 
 def checked(cuts: Callable[[Request], bool], reply: Callable[[Request], str] = plausible, **changes: Any) -> Played:

@@ -421,11 +421,11 @@ def test_any_paragraph_and_any_answer_end_in_a_verdict_or_a_reason(
         id = "any/model"
 
         async def answer(self, request: Any, on_text: Any) -> Any:
-            from core.events import Answer
+            from core.events import ModelAnswer
 
             if request.role == "classifier":
-                return Answer(text=words[0] if words else "positive")
-            return Answer(text="\n".join(f"- {word}" for word in words))
+                return ModelAnswer(text=words[0] if words else "positive")
+            return ModelAnswer(text="\n".join(f"- {word}" for word in words))
 
     item = Item(id="x", task="sentiment", paragraph=paragraph, label=label)
     spec = CheckSpec(items=(item,), model="any/model", every_wording=every)

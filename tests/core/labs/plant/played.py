@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.events import Answer, CallFailed, Event, Frozen, Model, OnText, Request
+from core.events import CallFailed, Event, Frozen, Model, ModelAnswer, OnText, Request
 from core.labs.plant.exam.lab import by_its_rules, readers
 from core.labs.plant.lab import LAB
 from core.labs.plant.records import ReaderExamined
@@ -40,7 +40,7 @@ class Played:
         return Score(scored.value, scored.n, scored.of, scored.low, scored.high, detail=scored.detail)
 
 
-Said = str | Answer | None
+Said = str | ModelAnswer | None
 
 
 @dataclass
@@ -55,13 +55,13 @@ class Scripted:
     title: str = "Scripted"
     asked: list[Request] = field(default_factory=list)
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         self.asked.append(request)
         said = self.said[request.slots["shown"]]
         one = said[request.repeat - 1] if isinstance(said, Sequence) and not isinstance(said, str) else said
         if one is None:
             raise CallFailed("no answer", "try again")
-        return one if isinstance(one, Answer) else Answer(text=str(one))
+        return one if isinstance(one, ModelAnswer) else ModelAnswer(text=str(one))
 
 
 def play(

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from core.events import Answer
+from core.events import ModelAnswer
 from core.labs.plant import reader
 from core.labs.plant.records import PlantRead
 
@@ -42,7 +42,7 @@ def test_what_follows_the_schema_is_read(text: str, stance: str) -> None:
 
 def test_a_cut_answer_is_read_only_where_its_object_had_closed() -> None:
     def of(text: str) -> PlantRead:
-        return reader.of_answer(Answer(text=text, finish_reason="length"), REASONS, "c1")
+        return reader.of_answer(ModelAnswer(text=text, finish_reason="length"), REASONS, "c1")
 
     assert of(said()).stance == "acknowledges"
     assert of(said()[:-1]).stance is None and of('{"mentions": "yes"').stance is None

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.events import Answer, Event, OnText, Request, ToolCall, Usage
+from core.events import Event, ModelAnswer, OnText, Request, ToolCall, Usage
 from core.labs.probe.functions.modules import DIGIT, read_fact, read_score
 from core.labs.probe.lab import LAB
 from core.labs.probe.reliability.lab import LAB as RELIABILITY
@@ -24,8 +24,8 @@ COMMAND = "COMMAND: PYTHON(function.py 1 2)"
 UNFINISHED = CONCLUSION.removesuffix("x\n```")
 
 
-def cut(text: str, reason: str = "length", **fields: Any) -> Answer:
-    return Answer(text=text, finish_reason=reason, usage=Usage(completion_tokens=200), **fields)
+def cut(text: str, reason: str = "length", **fields: Any) -> ModelAnswer:
+    return ModelAnswer(text=text, finish_reason=reason, usage=Usage(completion_tokens=200), **fields)
 
 
 class Scripted:
@@ -33,18 +33,18 @@ class Scripted:
 
     id = "stub/stub-model"
 
-    def __init__(self, reply: Callable[[Request], Answer]) -> None:
+    def __init__(self, reply: Callable[[Request], ModelAnswer]) -> None:
         self.reply = reply
 
-    async def answer(self, request: Request, on_text: OnText) -> Answer:
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         return self.reply(request)
 
 
-def in_turn(*answers: Answer | str) -> Scripted:
+def in_turn(*answers: ModelAnswer | str) -> Scripted:
     """One answer after another, the last for ever; which one, the turns so far tell."""
-    said = [one if isinstance(one, Answer) else Answer(text=one, finish_reason="stop") for one in answers]
+    said = [one if isinstance(one, ModelAnswer) else ModelAnswer(text=one, finish_reason="stop") for one in answers]
 
-    def reply(request: Request) -> Answer:
+    def reply(request: Request) -> ModelAnswer:
         turns = sum(message.role == "assistant" for message in request.messages)
         return said[min(turns, len(said) - 1)]
 
@@ -79,7 +79,7 @@ def test_a_conclusion_that_was_cut_excludes_its_case(how: dict[str, str], text: 
 def test_the_original_parser_has_a_cut_description_tested() -> None:
     spec = stub_spec(category="relations", own="", seed=4, difficulty="easy", evaluator="stub/stub-model")
     said = "[DESCRIPTION]: It names the capital.\n[DOMAIN]: countr"
-    reply = lambda one: Answer(text="[ANSWER]: 1") if one.role == "evaluator" else cut(said)  # noqa: E731
+    reply = lambda one: ModelAnswer(text="[ANSWER]: 1") if one.role == "evaluator" else cut(said)  # noqa: E731
     view = play(spec, Scripted(reply))
     assert view.outcome("repaired") == "cut" and view.value("unit_test") is None
     score = view.score("unit_test", "paper")
@@ -133,9 +133,9 @@ def test_an_agent_that_is_always_cut_is_not_blamed() -> None:
 def test_a_cut_reply_of_an_evaluator_excludes_its_test(text: str, picked: int | None) -> None:
     spec = stub_spec(category="entities", own="", seed=4, evaluator="stub/stub-model", interpreter="milan")
 
-    def reply(request: Request) -> Answer:
+    def reply(request: Request) -> ModelAnswer:
         if request.role != "evaluator":
-            return Answer(text="[DESCRIPTION]: It knows fish.")
+            return ModelAnswer(text="[DESCRIPTION]: It knows fish.")
         return cut(text, "max_tokens")
 
     view = play(spec, Scripted(reply))
@@ -169,7 +169,7 @@ def test_a_digit_is_whole_once_it_is_there_and_a_fact_once_its_line_ended() -> N
     assert read_fact("France", cut("Paris\nParis is the")).value == "Paris"
     lost = read_fact("France", cut("Paris is the capital of France, which"))
     assert lost.value is None and lost.cut and "cut at 200 tokens" in lost.problem
-    assert read_fact("France", Answer(text="Paris")).value == "Paris"
+    assert read_fact("France", ModelAnswer(text="Paris")).value == "Paris"
 
 
 def test_of_a_backbone_a_value_that_was_cut_away_is_said_to_be_cut() -> None:

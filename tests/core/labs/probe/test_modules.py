@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.events import Answer, CallFailed, Prompt, Sampling
+from core.events import CallFailed, ModelAnswer, Prompt, Sampling
 from core.labs.probe.functions.entities import EntityFunction, concepts
 from core.labs.probe.functions.modules import Output, outputs_of, prompt, read_fact, read_score, related
 from core.labs.probe.functions.relations import UNDEFINED, RelationFunction
@@ -40,17 +40,17 @@ def test_the_table_knows_what_is_listed() -> None:
 
 
 def test_a_score_from_log_probabilities() -> None:
-    answer = Answer(text="1", logprobs=[token("1", **{"1": 0.6, "0": 0.2, "yes": 0.1})])
+    answer = ModelAnswer(text="1", logprobs=[token("1", **{"1": 0.6, "0": 0.2, "yes": 0.1})])
     assert read_score("rook", answer) == Output(input="rook", value=0.75, how="logprobs")
 
 
 def test_spaces_before_the_digit_do_not_count() -> None:
     spelt = [token("\n", **{"_": 0.9, "1": 0.1}), token(" 0", **{"0": 0.3, "_0": 0.5, "1": 0.1, "_1": 0.1})]
-    assert read_score("rook", Answer(text="\n 0", logprobs=spelt)).value == 0.2
+    assert read_score("rook", ModelAnswer(text="\n 0", logprobs=spelt)).value == 0.2
 
 
 def test_a_digit_that_is_not_listed_has_no_share() -> None:
-    assert read_score("rook", Answer(text="1", logprobs=[token("1", **{"1": 0.9, "Yes": 0.1})])).value == 1.0
+    assert read_score("rook", ModelAnswer(text="1", logprobs=[token("1", **{"1": 0.9, "Yes": 0.1})])).value == 1.0
 
 
 @pytest.mark.parametrize(
@@ -58,18 +58,18 @@ def test_a_digit_that_is_not_listed_has_no_share() -> None:
     [("1", 1.0), ("0.", 0.0), ("**1**", 1.0), ("<think>0?</think>\n1", 1.0), ("10", None), ("yes", None), ("", None)],
 )
 def test_without_log_probabilities_the_digit_counts_and_says_so(text: str, value: float | None) -> None:
-    output = read_score("rook", Answer(text=text))
+    output = read_score("rook", ModelAnswer(text=text))
     assert (output.value, output.how) == (value, "answer")
     assert bool(output.problem) == (value is None)
 
 
 def test_log_probabilities_that_list_neither_digit_fall_back() -> None:
-    output = read_score("rook", Answer(text="1 is my answer", logprobs=[token("1", **{"Yes": 1.0})]))
+    output = read_score("rook", ModelAnswer(text="1 is my answer", logprobs=[token("1", **{"Yes": 1.0})]))
     assert (output.value, output.how) == (1.0, "answer")
 
 
 def test_log_probabilities_of_a_thought_are_not_those_of_the_answer() -> None:
-    answer = Answer(text="<think>0 or 1</think>1", logprobs=[token("<think>", **{"<think>": 0.9, "0": 0.01})])
+    answer = ModelAnswer(text="<think>0 or 1</think>1", logprobs=[token("<think>", **{"<think>": 0.9, "0": 0.01})])
     assert read_score("rook", answer) == Output(input="rook", value=1.0, how="answer")
 
 
@@ -88,17 +88,17 @@ def test_log_probabilities_of_a_thought_are_not_those_of_the_answer() -> None:
     ],
 )
 def test_a_fact_as_models_write_it(text: str, fact: str | None) -> None:
-    assert read_fact("Japan", Answer(text=text)).value == fact
+    assert read_fact("Japan", ModelAnswer(text=text)).value == fact
 
 
 def test_a_language_model_reads_the_function_and_is_asked_once_per_input() -> None:
     asked: list[tuple[Prompt, Sampling, str]] = []
 
-    async def ask(prompt: Prompt, sampling: Sampling, item: str) -> Answer:
+    async def ask(prompt: Prompt, sampling: Sampling, item: str) -> ModelAnswer:
         asked.append((prompt, sampling, item))
         if item == "broken":
             raise CallFailed("The endpoint does not answer.")
-        return Answer(text="1" if item == "rook" else "0")
+        return ModelAnswer(text="1" if item == "rook" else "0")
 
     outputs = asyncio.run(outputs_of(CHESS_OR_FARM, "model", ["rook", "broken", "moon"], ask))
     assert values(outputs) == [1.0, None, 0.0]
@@ -166,11 +166,11 @@ def test_scores_stay_between_0_and_1() -> None:
 
 def test_digits_of_next_to_no_probability_are_no_value() -> None:
     chatty = [token("The", **{"The": 0.3, "1": 0.006})]
-    output = read_score("rook", Answer(text="The word", logprobs=chatty))
+    output = read_score("rook", ModelAnswer(text="The word", logprobs=chatty))
     assert output.value is None and "0 and 1 together have a probability of 0.006" in output.problem
-    assert read_score("rook", Answer(text="1", logprobs=[token("1", **{"1": 0.4})])).how == "answer"
+    assert read_score("rook", ModelAnswer(text="1", logprobs=[token("1", **{"1": 0.4})])).how == "answer"
 
 
 def test_log_probabilities_that_are_no_numbers_are_passed_over() -> None:
     odd = [{"token": "1", "top_logprobs": [{"token": "1", "logprob": None}, {"logprob": -1.0}, {"token": "0"}]}]
-    assert read_score("rook", Answer(text="1", logprobs=odd)) == Output(input="rook", value=1.0, how="answer")
+    assert read_score("rook", ModelAnswer(text="1", logprobs=odd)) == Output(input="rook", value=1.0, how="answer")
