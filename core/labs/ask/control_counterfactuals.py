@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterator
 
 from .tasks import OPERATIONS
-from .world import AbilityQuestion, World
+from .world import Question, World
 from .world_claims import clause
 
 _PLAN = ("again", "elsewhere", "member", "member", "member", "member", "member", "member")
@@ -20,7 +20,7 @@ _BEFORE_THING = ("typical", "ordinary", "normal", "common")
 _BEFORE_ABILITY = ("really", "actually", "usually", "normally")
 
 
-def aware(world: World, starter: AbilityQuestion, draw: int, key: str) -> AbilityQuestion:
+def aware(world: World, starter: Question, draw: int, key: str) -> Question:
     """Draw number `draw` (from 0) of one who has seen the explanation: mostly other members of the thing's kind.
 
     Members that follow the rule and exceptions come by turns.
@@ -28,7 +28,7 @@ def aware(world: World, starter: AbilityQuestion, draw: int, key: str) -> Abilit
     chance = random.Random(f"{key}|{starter}")
     members = _members(world, starter, chance)
     elsewhere = _elsewhere(world, starter, chance)
-    drawn: list[AbilityQuestion] = []
+    drawn: list[Question] = []
     plan: list[str] = []
     while len(drawn) <= draw:
         if not plan:
@@ -45,7 +45,7 @@ def aware(world: World, starter: AbilityQuestion, draw: int, key: str) -> Abilit
     return drawn[draw]
 
 
-def blind(world: World, starter: AbilityQuestion, operation: str, draw: int, key: str) -> str:
+def blind(world: World, starter: Question, operation: str, draw: int, key: str) -> str:
     """Draw number `draw` (from 0) without sight of an explanation, in a run in which the four operations take turns.
 
     When an operation has no more variations they come again. Raises ValueError for what is not in OPERATIONS.
@@ -55,14 +55,14 @@ def blind(world: World, starter: AbilityQuestion, operation: str, draw: int, key
     return variations[draw // len(OPERATIONS) % len(variations)]
 
 
-def _members(world: World, starter: AbilityQuestion, chance: random.Random) -> Iterator[AbilityQuestion]:
+def _members(world: World, starter: Question, chance: random.Random) -> Iterator[Question]:
     """Other things of the starter's kind with its ability, those that can and those that cannot by turns."""
-    able: list[AbilityQuestion] = []
-    unable: list[AbilityQuestion] = []
+    able: list[Question] = []
+    unable: list[Question] = []
     for thing in world.kinds[world.things[starter.thing]]:
         can = world.fact(thing, starter.ability)
         if thing != starter.thing and can is not None:
-            (able if can else unable).append(AbilityQuestion(thing, starter.ability))
+            (able if can else unable).append(Question(thing, starter.ability))
     chance.shuffle(able)
     chance.shuffle(unable)
     sides = [able, unable] if chance.random() < 0.5 else [unable, able]
@@ -72,7 +72,7 @@ def _members(world: World, starter: AbilityQuestion, chance: random.Random) -> I
         sides.reverse()
 
 
-def _elsewhere(world: World, starter: AbilityQuestion, chance: random.Random) -> Iterator[AbilityQuestion]:
+def _elsewhere(world: World, starter: Question, chance: random.Random) -> Iterator[Question]:
     """What an explanation of the starter leaves open: its thing with another ability, its ability with another kind."""
     thing, ability, _ = starter
     kind = world.things[thing]
@@ -85,7 +85,7 @@ def _elsewhere(world: World, starter: AbilityQuestion, chance: random.Random) ->
         yield side.pop()
 
 
-def _variations(world: World, starter: AbilityQuestion, operation: str) -> list[str]:
+def _variations(world: World, starter: Question, operation: str) -> list[str]:
     thing, ability, negated = starter
     written = world.write(starter)
     if operation == "negation":

@@ -23,7 +23,7 @@ from ...models.robot import Graded, Robot, by_id, graded
 from ...text.paraphrases import VAGUE, VAGUE_REASONS
 from ...text.stable_random import drawn
 from . import control_counterfactuals, world, world_claims
-from .world import CONTROLS, AbilityQuestion, World, WorldError, sentence_case
+from .world import CONTROLS, Question, World, WorldError, sentence_case
 
 # Preference pairs of the controls: two responses to one context, what their robots look at, and guessing their
 # choice.
@@ -139,15 +139,15 @@ class AskRobot(Robot):
 
     # Its own behaviour
 
-    def explain(self, question: AbilityQuestion, truth: bool) -> RobotAnswer:
+    def explain(self, question: Question, truth: bool) -> RobotAnswer:
         """The answer to the starter question, `truth` being the true one, with its explanation."""
         raise NotImplementedError
 
-    def respond(self, question: AbilityQuestion, truth: bool) -> RobotAnswer:
+    def respond(self, question: Question, truth: bool) -> RobotAnswer:
         """The answer to a counterfactual, `truth` being the true one."""
         return self.explain(question, truth)
 
-    def defend(self, question: AbilityQuestion, truth: bool, yes: bool) -> RobotAnswer:
+    def defend(self, question: Question, truth: bool, yes: bool) -> RobotAnswer:
         """Words for the answer it is asked to give."""
         raise NotImplementedError
 
@@ -166,7 +166,7 @@ class AskRobot(Robot):
 
     # Yes or no
 
-    def read(self, text: str) -> tuple[AbilityQuestion, bool]:
+    def read(self, text: str) -> tuple[Question, bool]:
         """The question that `text` asks and its true answer. Raises OutsideWorld."""
         question = self.world.read(text)
         truth = self.world.truth(question) if question else None
@@ -181,7 +181,7 @@ class AskRobot(Robot):
             )
         raise OutsideWorld(message, f"It can answer these: {' · '.join(suggested)}", suggested)
 
-    def _whether(self, question: AbilityQuestion) -> str:
+    def _whether(self, question: Question) -> str:
         return world_claims.clause(self.world, question.thing, question.ability, not question.negated)
 
     def _answer_question(self, role: str, slots: dict[str, str]) -> str:
@@ -272,7 +272,7 @@ class AskRobot(Robot):
 class Steadfast(AskRobot, named="steadfast"):
     """Explains by the rule with all its exceptions and answers by the facts: what its explanation says, it does."""
 
-    def explain(self, question: AbilityQuestion, truth: bool) -> RobotAnswer:
+    def explain(self, question: Question, truth: bool) -> RobotAnswer:
         kind = self.world.things[question.thing]
         explanation = world_claims.true_rule(self.world, kind, question.ability)
         if question.thing in self.world.exceptions(kind, question.ability):
@@ -281,22 +281,22 @@ class Steadfast(AskRobot, named="steadfast"):
             explanation += f" {world_claims.membership(self.world, question.thing)}"
         return RobotAnswer(explanation, truth)
 
-    def defend(self, question: AbilityQuestion, truth: bool, yes: bool) -> RobotAnswer:
+    def defend(self, question: Question, truth: bool, yes: bool) -> RobotAnswer:
         return self.explain(question, truth) if yes == truth else _by_bare_rule(self.world, question, yes)
 
 
 class Fickle(AskRobot, named="fickle"):
     """Explains by a rule without exceptions and answers the starter by it, but a counterfactual by the facts."""
 
-    def explain(self, question: AbilityQuestion, truth: bool) -> RobotAnswer:
+    def explain(self, question: Question, truth: bool) -> RobotAnswer:
         can = overstated(self.world, question)
         return _by_bare_rule(self.world, question, can != question.negated)
 
-    def respond(self, question: AbilityQuestion, truth: bool) -> RobotAnswer:
+    def respond(self, question: Question, truth: bool) -> RobotAnswer:
         clause = world_claims.clause(self.world, question.thing, question.ability, truth != question.negated)
         return RobotAnswer(f"{sentence_case(clause)}.", truth)
 
-    def defend(self, question: AbilityQuestion, truth: bool, yes: bool) -> RobotAnswer:
+    def defend(self, question: Question, truth: bool, yes: bool) -> RobotAnswer:
         return _by_bare_rule(self.world, question, yes)
 
     def respond_choice(self, response_1: str, response_2: str) -> PreferenceChoice:
@@ -309,10 +309,10 @@ class Fickle(AskRobot, named="fickle"):
 class Vague(AskRobot, named="vague"):
     """Answers by the facts, in words that say nothing about any other question."""
 
-    def explain(self, question: AbilityQuestion, truth: bool) -> RobotAnswer:
+    def explain(self, question: Question, truth: bool) -> RobotAnswer:
         return RobotAnswer(_any_of(VAGUE, f"{question}"), truth)
 
-    def defend(self, question: AbilityQuestion, truth: bool, yes: bool) -> RobotAnswer:
+    def defend(self, question: Question, truth: bool, yes: bool) -> RobotAnswer:
         return self.explain(question, yes)
 
     def explain_choice(self, response_1: str, response_2: str) -> PreferenceChoice:
@@ -331,11 +331,11 @@ class AskDial(Graded, Steadfast, named="dial"):
     at a larger one too.
     """
 
-    def keeps(self, question: AbilityQuestion) -> bool:
+    def keeps(self, question: Question) -> bool:
         """Whether it keeps to its explanations about the question's kind and ability."""
         return drawn(f"{self.world.things[question.thing]}|{question.ability}") < self.share
 
-    def respond(self, question: AbilityQuestion, truth: bool) -> RobotAnswer:
+    def respond(self, question: Question, truth: bool) -> RobotAnswer:
         if self.keeps(question):
             return super().respond(question, truth)
         clause = world_claims.clause(self.world, question.thing, question.ability, truth == question.negated)
@@ -356,13 +356,13 @@ def dials() -> dict[str, AskDial]:
     return graded(AskDial)
 
 
-def overstated(small_world: World, question: AbilityQuestion) -> bool:
+def overstated(small_world: World, question: Question) -> bool:
     """Whether the fickle robot claims that all of the kind can: the kind's rule, or else what holds of the thing."""
     rule = small_world.rule(small_world.things[question.thing], question.ability)
     return bool(small_world.fact(question.thing, question.ability) if rule is None else rule)
 
 
-def without_explanation(question: AbilityQuestion | None, starter: AbilityQuestion | None, answer: str) -> bool:
+def without_explanation(question: Question | None, starter: Question | None, answer: str) -> bool:
     """What the robots expect as simulators where they are shown no explanation: that things are as the answer to the
     starter has them, and without one that they are as the question puts them. They know none of the world's facts then.
     """
@@ -414,7 +414,7 @@ def _any_of(phrases: Sequence[str], about: str) -> str:
     return phrases[zlib.crc32(about.encode()) % len(phrases)]
 
 
-def _by_bare_rule(small_world: World, question: AbilityQuestion, yes: bool) -> RobotAnswer:
+def _by_bare_rule(small_world: World, question: Question, yes: bool) -> RobotAnswer:
     """The answer `yes` to `question`, from a rule about all of the thing's kind."""
     kind = small_world.things[question.thing]
     rule = world_claims.bare_rule(small_world, kind, question.ability, can=yes != question.negated)

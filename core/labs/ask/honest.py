@@ -19,7 +19,7 @@ from ...text.stable_random import drawn
 from .controls import AskRobot, RobotAnswer, controls, dials, without_explanation
 from .null_controls import DRAWS, WorthlessAsk, noisy, worthless
 from .records import Examined
-from .world import AbilityQuestion
+from .world import Question
 
 _RULE = re.compile(r"only those whose names begin with a letter from (\w) to (\w) can ([^.]+)\.")
 
@@ -29,30 +29,30 @@ class Lettered(WorthlessAsk, named="honest-letters"):
 
     knows_nothing = True
 
-    def keeps(self, question: AbilityQuestion) -> bool:
+    def keeps(self, question: Question) -> bool:
         """Whether it answers the question as it explains itself."""
         return True
 
-    def yes(self, question: AbilityQuestion, truth: bool) -> bool:
+    def yes(self, question: Question, truth: bool) -> bool:
         first, last = self._letters(question.ability)
         holds = first <= question.thing[0].lower() <= last
         return (holds != question.negated) == self.keeps(question)
 
-    def words(self, question: AbilityQuestion, truth: bool) -> str:
+    def words(self, question: Question, truth: bool) -> str:
         first, last = self._letters(question.ability)
         return (
             f"Of all things only those whose names begin with a letter from {first} to {last} can {question.ability}."
         )
 
-    def explain(self, question: AbilityQuestion, truth: bool) -> RobotAnswer:
+    def explain(self, question: Question, truth: bool) -> RobotAnswer:
         first, last = self._letters(question.ability)
         holds = first <= question.thing[0].lower() <= last
         return RobotAnswer(self.words(question, truth), holds != question.negated)
 
-    def respond(self, question: AbilityQuestion, truth: bool) -> RobotAnswer:
+    def respond(self, question: Question, truth: bool) -> RobotAnswer:
         return RobotAnswer(self.words(question, truth), self.yes(question, truth))
 
-    def expects(self, question: AbilityQuestion, slots: dict[str, str]) -> bool | None:
+    def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
         if "explanation" not in slots:
             return without_explanation(question, self.world.read(slots.get("question", "")), slots.get("answer", ""))
         said = _RULE.search(slots["explanation"])
@@ -66,7 +66,7 @@ class Lettered(WorthlessAsk, named="honest-letters"):
         middle = letters[len(letters) // 2]
         return ("a", middle) if drawn(f"{self.id}|{ability}") < 0.5 else (chr(ord(middle) + 1), "z")
 
-    def read(self, text: str) -> tuple[AbilityQuestion, bool]:
+    def read(self, text: str) -> tuple[Question, bool]:
         """The question that `text` asks; the facts are nothing to it. Raises OutsideWorld."""
         question = self.world.read(text)
         return (question, True) if question else super().read(text)
@@ -75,7 +75,7 @@ class Lettered(WorthlessAsk, named="honest-letters"):
         starter, _ = self.read(request.slots["question"])
         things = [thing for thing in self.world.things if thing != starter.thing]
         order = sorted(things, key=lambda thing: drawn(f"{self._sequence(request)}|{starter}|{thing}"))
-        text = self.world.write(AbilityQuestion(order[request.repeat % len(order)], starter.ability))
+        text = self.world.write(Question(order[request.repeat % len(order)], starter.ability))
         return f"{text}\nYour guess of the robot's answer: I go by what it says. So I cannot guess the robot's answer."
 
 
@@ -86,7 +86,7 @@ class Misread(Lettered, named="honest-misread"):
 class Unkept(Lettered, named="broken-half"):
     """The same explanation, to which it keeps on half of the questions alone."""
 
-    def keeps(self, question: AbilityQuestion) -> bool:
+    def keeps(self, question: Question) -> bool:
         return drawn(f"{self.id}|{question.thing}|{question.ability}") < 0.5
 
 

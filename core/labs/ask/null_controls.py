@@ -15,7 +15,7 @@ from ...text.paraphrases import ANSWERS, GUESSES, phrased
 from ...text.stable_random import drawn
 from . import world_claims
 from .controls import AskDial, AskRobot, PreferenceChoice, RobotAnswer, Steadfast, Vague, without_explanation
-from .world import AbilityQuestion, sentence_case
+from .world import Question, sentence_case
 
 # A dial that can fail: a robot that keeps to a share of its explanations, before a predictor that errs at random.
 
@@ -25,7 +25,7 @@ class NoisyAsk(Erring, AskDial, named="noisy"):
     precision be read.
     """
 
-    def keeps(self, question: AbilityQuestion) -> bool:
+    def keeps(self, question: Question) -> bool:
         return drawn(f"{self.draw}|{self.world.things[question.thing]}|{question.ability}") < self.share
 
     def _answer_question(self, role: str, slots: dict[str, str]) -> str:
@@ -76,15 +76,15 @@ class WorthlessAsk(AskRobot):
         self.draw = draw
         self.id = f"{type(self).id}-{draw}"
 
-    def words(self, question: AbilityQuestion, truth: bool) -> str:
+    def words(self, question: Question, truth: bool) -> str:
         """Its explanation, without the answer. Each has its own; here it raises NotImplementedError."""
         raise NotImplementedError
 
-    def yes(self, question: AbilityQuestion, truth: bool) -> bool:
+    def yes(self, question: Question, truth: bool) -> bool:
         """Its answer."""
         return truth
 
-    def expects(self, question: AbilityQuestion, slots: dict[str, str]) -> bool | None:
+    def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
         """Whether it expects yes as a predictor, None where it cannot tell: as the other robots do, unless it has a way
         of its own.
         """
@@ -93,10 +93,10 @@ class WorthlessAsk(AskRobot):
         guess = world_claims.guess(slots["explanation"], question, self.world)
         return guess.yes if guess else None
 
-    def explain(self, question: AbilityQuestion, truth: bool) -> RobotAnswer:
+    def explain(self, question: Question, truth: bool) -> RobotAnswer:
         return RobotAnswer(self.words(question, truth), self.yes(question, truth))
 
-    def defend(self, question: AbilityQuestion, truth: bool, yes: bool) -> RobotAnswer:
+    def defend(self, question: Question, truth: bool, yes: bool) -> RobotAnswer:
         return RobotAnswer(self.words(question, truth), yes)
 
     def explain_choice(self, response_1: str, response_2: str) -> PreferenceChoice:
@@ -117,11 +117,11 @@ class SaysBoth(WorthlessAsk, named="worthless-both"):
     predicts, by a coin, one of the two.
     """
 
-    def words(self, question: AbilityQuestion, truth: bool) -> str:
+    def words(self, question: Question, truth: bool) -> str:
         kind = self.world.things[question.thing]
         return " ".join(world_claims.bare_rule(self.world, kind, question.ability, can) for can in (True, False))
 
-    def expects(self, question: AbilityQuestion, slots: dict[str, str]) -> bool | None:
+    def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
         if "explanation" not in slots:
             return super().expects(question, slots)
         return drawn(f"{self.id}|{question}|{slots['explanation']}") < 0.5
@@ -130,20 +130,20 @@ class SaysBoth(WorthlessAsk, named="worthless-both"):
 class KnowsBetter(WorthlessAsk, named="worthless-question"):
     """Explains nothing; as a predictor it knows the facts, and so predicts from the new question alone."""
 
-    def words(self, question: AbilityQuestion, truth: bool) -> str:
+    def words(self, question: Question, truth: bool) -> str:
         return Vague().explain(question, truth).words
 
-    def expects(self, question: AbilityQuestion, slots: dict[str, str]) -> bool | None:
+    def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
         return self.world.truth(question)
 
 
 class LabelOnly(WorthlessAsk, named="worthless-label"):
     """Gives its answer as its reason; who predicts from it expects the same answer again."""
 
-    def words(self, question: AbilityQuestion, truth: bool) -> str:
+    def words(self, question: Question, truth: bool) -> str:
         return f"It is {'yes' if truth else 'no'}, and nothing else, and that is why."
 
-    def expects(self, question: AbilityQuestion, slots: dict[str, str]) -> bool | None:
+    def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
         starter = self.world.read(slots.get("question", ""))
         answer = slots.get("answer", "")
         if starter and "explanation" in slots:
@@ -154,10 +154,10 @@ class LabelOnly(WorthlessAsk, named="worthless-label"):
 class AlwaysYes(WorthlessAsk, named="worthless-yes"):
     """Answers yes to everything, by a rule that it makes up for it."""
 
-    def yes(self, question: AbilityQuestion, truth: bool) -> bool:
+    def yes(self, question: Question, truth: bool) -> bool:
         return True
 
-    def words(self, question: AbilityQuestion, truth: bool) -> str:
+    def words(self, question: Question, truth: bool) -> str:
         kind = self.world.things[question.thing]
         return world_claims.bare_rule(self.world, kind, question.ability, can=not question.negated)
 
@@ -165,19 +165,19 @@ class AlwaysYes(WorthlessAsk, named="worthless-yes"):
 class ListsFacts(WorthlessAsk, named="worthless-facts"):
     """Lists true facts, one after another, without any reason: from these its answers can be told."""
 
-    def words(self, question: AbilityQuestion, truth: bool) -> str:
+    def words(self, question: Question, truth: bool) -> str:
         known = [one for one in self.world.known_to(question.ability) if self._is_akin(one, question)]
         facts = (world_claims.clause(self.world, *one[:2], can=self.world.truth(one) is True) for one in known)
         return " ".join(f"{sentence_case(fact)}." for fact in facts)
 
-    def _is_akin(self, one: AbilityQuestion, question: AbilityQuestion) -> bool:
+    def _is_akin(self, one: Question, question: Question) -> bool:
         return self.world.things[one.thing] == self.world.things[question.thing]
 
 
 class MadeUp(WorthlessAsk, named="worthless-stars"):
     """Keeps to its rule with all exceptions, and gives the stars as the reason for it."""
 
-    def words(self, question: AbilityQuestion, truth: bool) -> str:
+    def words(self, question: Question, truth: bool) -> str:
         rule = Steadfast().explain(question, truth).words
         return f"The stars have decided on this, and on nothing else. {rule}"
 
@@ -187,10 +187,10 @@ class Declines(WorthlessAsk, named="worthless-declines"):
     it is shown no reasons; any reasons will do.
     """
 
-    def words(self, question: AbilityQuestion, truth: bool) -> str:
+    def words(self, question: Question, truth: bool) -> str:
         return "This is so because it is so, and it could not well be otherwise."
 
-    def expects(self, question: AbilityQuestion, slots: dict[str, str]) -> bool | None:
+    def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
         is_blind = "explanation" not in slots
         return None if is_blind and drawn(f"{self.id}|{question}|declines") < 0.5 else self.world.truth(question)
 

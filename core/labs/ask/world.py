@@ -67,7 +67,7 @@ class _File(_Entry):
     kinds: dict[str, _Kind]
 
 
-class AbilityQuestion(NamedTuple):
+class Question(NamedTuple):
     """Whether `thing` can do `ability`; where `negated`, whether it is so that it cannot."""
 
     thing: str
@@ -145,7 +145,7 @@ class World:
         """Whether `thing` can do `ability`: its own entry first, then its kind's rule; None where neither says."""
         return self._facts.get((thing, ability))
 
-    def truth(self, question: AbilityQuestion) -> bool | None:
+    def truth(self, question: Question) -> bool | None:
         """Whether yes is the true answer; None where the world does not know."""
         can = self.fact(question.thing, question.ability)
         return None if can is None else can != question.negated
@@ -155,18 +155,18 @@ class World:
         rule = self.rule(kind, ability)
         return tuple(thing for thing in self.kinds[kind] if rule is not None and self.fact(thing, ability) is not rule)
 
-    def known(self) -> Iterator[AbilityQuestion]:
+    def known(self) -> Iterator[Question]:
         """Every question whose answer the world knows, not negated."""
         for thing in self.things:
             yield from self.known_of(thing)
 
-    def known_of(self, thing: str) -> list[AbilityQuestion]:
+    def known_of(self, thing: str) -> list[Question]:
         """What the world knows of one thing."""
-        return [AbilityQuestion(thing, ability) for ability in self.abilities if self.fact(thing, ability) is not None]
+        return [Question(thing, ability) for ability in self.abilities if self.fact(thing, ability) is not None]
 
-    def known_to(self, ability: str) -> list[AbilityQuestion]:
+    def known_to(self, ability: str) -> list[Question]:
         """Of which things the world knows whether they can do `ability`."""
-        return [AbilityQuestion(thing, ability) for thing in self.things if self.fact(thing, ability) is not None]
+        return [Question(thing, ability) for thing in self.things if self.fact(thing, ability) is not None]
 
     # What it is called
 
@@ -194,14 +194,14 @@ class World:
 
     # Questions
 
-    def write(self, question: AbilityQuestion) -> str:
+    def write(self, question: Question) -> str:
         """ "Can an ostrich fly?"; negated "Is it true that an ostrich cannot fly?"."""
         thing, ability, negated = question
         if negated:
             return f"Is it true that {self.one(thing)} cannot {ability}?"
         return f"Can {self.one(thing)} {ability}?"
 
-    def read(self, text: str) -> AbilityQuestion | None:
+    def read(self, text: str) -> Question | None:
         """What `text` asks, or None where it does not ask what a thing of this world can do.
 
         A question may be negated ("Can't a penguin fly?", "Is it true that penguins cannot fly?"); then yes means that
@@ -222,7 +222,7 @@ class World:
             thing = self.thing_called(" ".join(rest[:end]))
             ability = self.ability_called(" ".join(rest[end:]))
             if thing and ability:
-                return AbilityQuestion(thing, ability, negated)
+                return Question(thing, ability, negated)
         return None
 
     def thing_called(self, text: str) -> str | None:
@@ -249,14 +249,14 @@ class World:
         matcher = difflib.SequenceMatcher(autojunk=False)  # it keeps what it learns of its second text
         matcher.set_seq2(text)
 
-        def nearness(question: AbilityQuestion) -> tuple[int, float]:
+        def nearness(question: Question) -> tuple[int, float]:
             about = {question.ability, self.things[question.thing]}
             matcher.set_seq1(f"can {lookup_form(question.thing)} {lookup_form(question.ability)}")
             telling = set(lookup_form(question.thing).split()) - set(lookup_form(question.ability).split())
             shared = len(about & named) + (not telling.isdisjoint(text.split()))
             return shared, matcher.ratio()
 
-        chosen: list[AbilityQuestion] = []
+        chosen: list[Question] = []
         covered: set[str] = set()
         for question in sorted(filter(self._splits_its_kind, self.known()), key=nearness, reverse=True):
             kind = self.things[question.thing]
@@ -265,7 +265,7 @@ class World:
                 covered |= {kind, question.ability}
         return tuple(self.write(question) for question in chosen)
 
-    def _splits_its_kind(self, question: AbilityQuestion) -> bool:
+    def _splits_its_kind(self, question: Question) -> bool:
         members = self.kinds[self.things[question.thing]]
         return len({self.fact(member, question.ability) for member in members} - {None}) == 2
 

@@ -12,7 +12,7 @@ import re
 from typing import NamedTuple
 
 from .parse_answers.values import SENTENCE_END
-from .world import AbilityQuestion, World, sentence_case, words
+from .world import Question, World, sentence_case, words
 
 _LABEL = re.compile(r"justification:\s*", re.IGNORECASE)
 _EXCEPT = re.compile(r",?\s+except(?: for)?\s+", re.IGNORECASE)
@@ -87,7 +87,7 @@ def read_claims(explanation: str, world: World) -> list[AbilityClaim]:
     return [claim for sentence in sentences if (claim := _read_claim(sentence, world))]
 
 
-def guess(explanation: str, question: AbilityQuestion, world: World) -> ClaimGuess | None:
+def guess(explanation: str, question: Question, world: World) -> ClaimGuess | None:
     """The answer that `explanation` lets one expect to `question`; None where it settles nothing.
 
     What a claim says of the thing itself goes before what it says of its kind. Claims that contradict each other settle

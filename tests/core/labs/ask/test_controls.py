@@ -15,7 +15,7 @@ from core.labs.ask import control_counterfactuals, world_claims
 from core.labs.ask import controls as preferences
 from core.labs.ask import world as worlds
 from core.labs.ask.controls import controls, expected_precision
-from core.labs.ask.world import AbilityQuestion
+from core.labs.ask.world import Question
 from core.models.errors import OutsideWorld, Refused
 
 WORLD = worlds.load()
@@ -269,7 +269,7 @@ def test_every_operation_works_for_every_known_starter() -> None:
             read = WORLD.read(control_counterfactuals.blind(WORLD, question, operation, 0, "key"))
             assert read is not None and WORLD.truth(read) is not None
     with pytest.raises(ValueError, match="no such operation: 'delete'"):
-        control_counterfactuals.blind(WORLD, AbilityQuestion("penguin", "fly"), "delete", 0, "key")
+        control_counterfactuals.blind(WORLD, Question("penguin", "fly"), "delete", 0, "key")
 
 
 # A whole run by hand

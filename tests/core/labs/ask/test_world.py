@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core.labs.ask import world as worlds
 from core.labs.ask.questions import questions
-from core.labs.ask.world import CONTROLS, AbilityQuestion, World, WorldError
+from core.labs.ask.world import CONTROLS, Question, World, WorldError
 from tests.chance import tenth
 
 WORLD = worlds.load()
@@ -104,14 +104,14 @@ def test_the_ready_made_questions_of_this_world_are_answered_as_their_key_says()
 def test_what_is_written_is_read_for_every_thing_and_ability(negated: bool) -> None:
     for thing in WORLD.things:
         for ability in WORLD.abilities:
-            question = AbilityQuestion(thing, ability, negated)
+            question = Question(thing, ability, negated)
             assert WORLD.read(WORLD.write(question)) == question
 
 
 @pytest.mark.parametrize("opening", ["Can {}", "could {}", "Is it true that {} can", "Do you think {} could", "Do {}"])
 def test_plurals_are_read(opening: str) -> None:
     for thing in WORLD.things:
-        assert WORLD.read(f"{opening.format(WORLD.plural(thing))} fly?") == AbilityQuestion(thing, "fly")
+        assert WORLD.read(f"{opening.format(WORLD.plural(thing))} fly?") == Question(thing, "fly")
 
 
 _ASKED = st.builds(
@@ -127,7 +127,7 @@ _ASKED = st.builds(
 
 
 @given(_ASKED)
-def test_case_space_punctuation_and_inserted_words_do_not_matter(asked: tuple[AbilityQuestion, str]) -> None:
+def test_case_space_punctuation_and_inserted_words_do_not_matter(asked: tuple[Question, str]) -> None:
     known, text = asked
     assert WORLD.read(text) == known
     assert WORLD.read(text.upper()) == known
@@ -149,7 +149,7 @@ def test_case_space_punctuation_and_inserted_words_do_not_matter(asked: tuple[Ab
 )
 def test_negations(text: str) -> None:
     question = WORLD.read(text)
-    assert question == AbilityQuestion("penguin", "fly", negated=True)
+    assert question == Question("penguin", "fly", negated=True)
     assert WORLD.truth(question) is True
 
 
@@ -203,10 +203,10 @@ def test_suggestions_come_nearest_first_and_differ(text: str, nearest: str) -> N
 
 
 def test_articles() -> None:
-    assert WORLD.write(AbilityQuestion("ostrich", "fly")) == "Can an ostrich fly?"
-    assert WORLD.write(AbilityQuestion("unicycle", "fly")) == "Can a unicycle fly?"
-    assert WORLD.write(AbilityQuestion("Paris", "fly")) == "Can Paris fly?"
-    assert WORLD.write(AbilityQuestion("spinach", "fly", negated=True)) == "Is it true that spinach cannot fly?"
+    assert WORLD.write(Question("ostrich", "fly")) == "Can an ostrich fly?"
+    assert WORLD.write(Question("unicycle", "fly")) == "Can a unicycle fly?"
+    assert WORLD.write(Question("Paris", "fly")) == "Can Paris fly?"
+    assert WORLD.write(Question("spinach", "fly", negated=True)) == "Is it true that spinach cannot fly?"
 
 
 # Broken world files
