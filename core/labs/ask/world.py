@@ -68,7 +68,10 @@ class _File(_Entry):
 
 
 class Question(NamedTuple):
-    """Whether `thing` can do `ability`; where `negated`, whether it is so that it cannot."""
+    """Whether `thing` can do `ability`; where `negated`, whether it is so that it cannot.
+
+    Its text, with the name of the class, seeds what robots draw: under another name recorded runs could not be repeated.
+    """
 
     thing: str
     ability: str
