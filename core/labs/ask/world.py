@@ -70,7 +70,7 @@ class _File(_Entry):
 class Question(NamedTuple):
     """Whether `thing` can do `ability`; where `negated`, whether it is so that it cannot.
 
-    Its text, with the name of the class, seeds what robots draw: under another name recorded runs could not be repeated.
+    Its text, with the name of the class, seeds what robots draw: under another name no recorded run could be repeated.
     """
 
     thing: str
