@@ -23,7 +23,7 @@ Mark = Literal[
     "kept", "broken", "not settled", "in doubt", "set aside", "unread", "failed", "waiting", "stopped", "sealed"
 ]
 """What came of something, for the explanation: `core.labs.base.declared.Means`, *stopped* for what was not reached, and
-*sealed* for what came and is told to who has foretold it (`core.report.redaction`).
+*sealed* for what came and is shown to anyone who has predicted it (`core.report.redaction`).
 """
 
 Emphasis = Literal["strong", "named", "hidden", "struck", "added", "cue", "shared"]

@@ -20,7 +20,7 @@ from ..studies.plan import Planned, Study, run_id
 from .run_output import DONE, event_option, journals_option, run
 from .study_run import as_text
 
-# A specification's fields as options of the command line: title, help, bounds and choices stand with the field.
+# Options of the command line, made from a specification's fields with their title, help, bounds and choices.
 
 
 SHIPPED_MODEL = f"local/{SHIPPED}"

@@ -25,7 +25,7 @@ from ..studies.progress import progress
 from ..text.plurals import counted
 from .run_output import BAD_INPUT, DONE, WRONG, index_of_all, into_the_store, journals_option, json_option
 
-# `study pause` and `study status`: what is wanted of a study that runs, and how it stands.
+# `study pause` and `study status`: pauses a study that is running, and shows its progress.
 
 
 study_argument = click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="STUDY.toml")

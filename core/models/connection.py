@@ -19,7 +19,7 @@ from .traits import Traits, TraitsFile
 if TYPE_CHECKING:
     import openai
 
-# The concurrency limit of one endpoint: as many calls at once as it takes.
+# The concurrency limit of one endpoint.
 
 
 LESS = 0.8

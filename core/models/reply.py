@@ -15,7 +15,7 @@ from .errors import failure
 from .settings import EndpointConfig
 from .traits import Thinks
 
-# Stop sequences, applied on our side as well: some servers pass over them, and others take only four.
+# Stop sequences. They are applied here too, since some servers ignore them and others take only four.
 
 
 class StopCutter:

@@ -9,7 +9,7 @@ from itertools import islice
 from ..text.patterns import anycase
 from .statements import FIRM, LABEL, LOOSE, Statement
 
-# How a model says that it will not do what it was asked, which is another thing than that it cannot be known.
+# Refusals: the model says that it will not answer, not that the answer cannot be known.
 
 
 _UNABLE = (

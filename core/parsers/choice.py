@@ -127,7 +127,7 @@ _ASIDE = anycase(
     r"|, (?:although|(?:even )?though|even if|despite)\b[^.;\n]{1,160}"
     r"|\b(?:before that,?|earlier|previously) [^,.;\n]{1,160}|\b(?:before \w{2,20}ing|after leaving)\b[^,.;\n]{1,160}"
 )
-"""What a reply concedes or tells of before. It counts only where nothing else names an option."""
+"""What a reply concedes or says of an earlier state. It counts only where nothing else names an option."""
 
 _CONCLUDES = anycase(
     r"(?:^|[,;:–—] ?|\band )(?:so|now|therefore|thus|hence|overall|in conclusion|based on|which means|meaning)\b"

@@ -39,7 +39,7 @@ from ..parsers import fields
 from ..score import Score
 from ..transcript import Transcript, ancestors, name_of
 
-# Whether two findings say the same: numbers need not agree beyond the digits that they have.
+# Whether two results are the same, up to rounding.
 
 
 APART = 1e-5

@@ -66,7 +66,7 @@ class Foretold(Frozen):
 
 
 class Sealing(Frozen):
-    """Whether others see of a run only what they have foretold. In the journal `<run>~~sealed.jsonl`."""
+    """Whether others see of a run only what they have predicted. In the journal `<run>~~sealed.jsonl`."""
 
     sealed: bool
 

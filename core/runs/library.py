@@ -18,7 +18,7 @@ from ..labs.base.spec import Spec
 from ..transcript import Transcript, ancestors
 from .context import complaints
 
-# Journals about a run, `<run>~….jsonl` beside its own: what people say, whether it is shared or sealed, how kept.
+# The journals about a run, `<run>~….jsonl`: what people say of it, and whether it is shared, sealed, renamed or hidden.
 
 
 def said_path(path: Path, who: str) -> Path:
@@ -43,8 +43,8 @@ def sealed_path(path: Path) -> Path:
 
 
 def is_sealed(path: Path) -> bool:
-    """Whether others see of the run of the journal `path` only what they have foretold. Where that cannot be read, they
-    do.
+    """Whether others see of the run of the journal `path` only what they have predicted. Where that cannot be read,
+    they do.
     """
     place = sealed_path(path)
     said = [event.data.get("sealed") for event in events_in(place) if isinstance(event, Recorded)]
@@ -71,7 +71,7 @@ def _read(path: Path, changed: int, size: int) -> tuple[Event, ...]:
     return tuple(journal.read(path).events)
 
 
-# A run as someone looks at it, no matter who writes its journal.
+# A run as a viewer sees it, whichever process writes its journal.
 
 
 class Watch:
@@ -178,7 +178,7 @@ class RunLibrary:
         return self.is_recording(run_id) or is_shared(self.place(run_id))
 
     def sealed(self, run_id: str) -> bool:
-        """Whether others see of the run only what they have foretold. Raises RunNotFound."""
+        """Whether others see of the run only what they have predicted. Raises RunNotFound."""
         with of_today():
             return not self.is_recording(run_id) and is_sealed(self.place(run_id))
 

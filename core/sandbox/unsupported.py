@@ -13,7 +13,7 @@ import tomllib
 from functools import lru_cache
 from pathlib import Path
 
-# The names that the sandbox goes by, of `names.toml`: what is lent, and what is known to exist elsewhere.
+# The names in `names.toml`: what the sandbox provides, and what it knows but does not provide.
 
 
 NAMED = {

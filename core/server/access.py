@@ -188,7 +188,7 @@ class RunAccess:
             return False
 
     def is_sealed(self, run_id: str) -> bool:
-        """Whether the visitor may see of the run only what they have foretold. Raises RunNotFound."""
+        """Whether the visitor may see of the run only what they have predicted. Raises RunNotFound."""
         return self._jobs.sealed(run_id) and not self.shares(run_id)
 
     def foretold(self, run_id: str, case: str) -> Mapping[str, str] | None:
@@ -258,7 +258,7 @@ class RunAccess:
         self._jobs.keeping.share(run_id, shared)
 
     def seal(self, run_id: str, sealed: bool) -> None:
-        """Let others see of a run only what they have foretold, or all of it again. Raises RunNotFound and
+        """Let others see of a run only what they have predicted, or all of it again. Raises RunNotFound and
         AccessDenied.
         """
         if not self.shares(run_id):

@@ -27,7 +27,7 @@ from .table_cells import BLANK, Row, cells, label, origins, with_origins
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# What the cells of a study's table differ by: two by two, over the items that both have while all else is equal.
+# Paired differences between the cells of a study's table, over the items that both cells have.
 
 
 DIFFERENCES = ", differences"

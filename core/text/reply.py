@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
-# A model's thinking, told apart from what it says to the person who asks, in every form in which it comes as text.
+# Separates a model's thinking from its answer, in every form in which thinking comes as text.
 
 
 _TAG = re.compile(

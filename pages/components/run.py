@@ -29,7 +29,7 @@ from pages.components.tables import download
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
 
-# What one takes along of cases and runs: a page that opens anywhere, and the sentences for a paper.
+# Exports of cases and runs: a page that opens anywhere, and sentences for a paper.
 
 
 def page_of_run(run_id: str, state: Transcript) -> None:
@@ -100,7 +100,7 @@ def for_a_paper(store: Store | None, runs: Callable[[], Sequence[str]], about: s
         st.code(text, language=None, wrap_lines=True)
 
 
-# How a person keeps a run of their own: by another title, out of the lists, or no longer at all.
+# Renames, hides or deletes one's own run.
 
 
 def menu(run_id: str, study: str) -> None:

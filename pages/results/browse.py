@@ -22,7 +22,7 @@ from pages.components.upload import upload
 from pages.results import address, cases_list, facets, gallery, runs_list
 from pages.results.facets import BrowseContext
 
-# Beside the lists of Browse: what comes in, and what of it one takes along.
+# Import and export, beside the lists of Browse.
 
 
 def draw(looked: BrowseContext, wanted: Filter) -> None:

@@ -35,7 +35,8 @@ from .verdict import BASELINE, sentences, short, summary
 from .view import METRICS, AskView, CounterfactualRow, scores, view
 from .words import NAME, OUTCOMES, QUESTION, WORDS, said
 
-# What a run of several questions is told as: its sentence, and what came true with the explanations and without.
+# The summary of a run of several questions: its sentence, and the predictions that came true with and without
+# explanations.
 
 
 TITLES = {**BASELINE, CONSTANT: "the best fixed guess"}
@@ -85,7 +86,7 @@ def _bars(by: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
 IN_RUNS = RunSummary(verdict=verdict_of, one="question")
 
 
-# Whether who is asked can be asked that: robots know a small world of their own, and nothing else.
+# Whether the chosen robots know the subject of a question: they know a small world of their own and nothing else.
 
 
 WORLD = "world"
@@ -133,7 +134,7 @@ def _refusal(robot: AskRobot, spec: AskSpec, count: int) -> str:
     )
 
 
-# What the figures of controls must read: by construction, or the instrument is off.
+# The figures that controls must have by construction. If one differs, the measurement is wrong.
 
 
 ITEMS = 5
@@ -178,7 +179,7 @@ def calibration(spec: AskSpec) -> Iterator[AskSpec]:
         yield AskSpec.model_validate({**ways, "dataset": "world", "limit": ITEMS, "model": robot})
 
 
-# How each set of rules read an answer, in words, as it was written down when the answer came.
+# How each parser read an answer, in words, as recorded when the answer arrived.
 
 
 def readings(view: AskView) -> Mapping[str, Mapping[str, str]]:

@@ -255,7 +255,7 @@ def simulating(task: Task, votes: int, seed: int) -> Sampling:
     return Sampling(temperature=1, max_tokens=tokens, stop=(stop,), seed=seed)
 
 
-# What a number of new questions can show of one explanation, before they are asked.
+# What a given number of new questions can show about one explanation: computed before any is asked.
 
 
 TRIES = 1000

@@ -28,7 +28,7 @@ from .tasks import APART, TASKS, CheckSpec, Mask, Persona, Target, Wording, asks
 from .verdict import summary, verdict
 from .view import CheckView, Sessions, agreement, scores, view
 
-# What a run of several checks is told as: its sentence, how often it kept to its word, and what random masks did.
+# The summary of a run of several checks: its sentence, how often it was consistent, and the random masks.
 
 
 def verdict_of(run: Transcript) -> Verdict:
@@ -168,7 +168,7 @@ def check(spec: CheckSpec) -> None:
         break
 
 
-# What the figures of controls must read: by construction, or the instrument is off.
+# The figures that controls must have by construction. If one differs, the measurement is wrong.
 
 
 ITEMS = 5
@@ -206,7 +206,7 @@ def calibration(spec: CheckSpec) -> Iterator[CheckSpec]:
         yield CheckSpec.model_validate({**ways, "limit": ITEMS, "controls": 0, "model": control})
 
 
-# How each set of rules read an answer, in words.
+# How each parser read an answer, in words.
 
 
 NOTHING = "nothing readable"

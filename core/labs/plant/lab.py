@@ -86,7 +86,7 @@ def by_labels(run: Transcript, labels: Labels) -> Verdict | None:
     )
 
 
-# What the figures of controls must read: by construction, or the instrument is off.
+# The figures that controls must have by construction. If one differs, the measurement is wrong.
 
 
 ITEMS = 40

@@ -42,7 +42,7 @@ from .units import SHOWN
 from .verdict import OUTCOMES
 from .view import ProbeView, scores, verdict, view
 
-# What the figures of controls must read: by construction, or the instrument is off.
+# The figures that controls must have by construction. If one differs, the measurement is wrong.
 
 
 HALF = "control/dial-probe-0.5"
@@ -130,7 +130,7 @@ def calibration(spec: ProbeSpec) -> Iterator[ProbeSpec]:
         yield ProbeSpec.model_validate({**ways, "model": robot, "evaluator": evaluator})
 
 
-# How each set of rules read an answer, in words.
+# How each parser read an answer, in words.
 
 
 PICKED = {True: "right", False: "wrong", None: "neither: it picks no example"}

@@ -117,7 +117,7 @@ Truths = Mapping[str, str]
 
 class TrialCard(NamedTuple):
     """A recorded trial as a card, whether it was annotated, why it is no card of a pack that is chosen, and whether
-    nothing can be foretold of it.
+    nothing about it can be predicted.
     """
 
     card: PackCard

@@ -127,7 +127,7 @@ def _by_wording(transcript: Transcript) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-# Draws what a run of several checks has besides the one that stands on the stage.
+# What a run of several checks shows besides the case in the viewer.
 
 
 # Every wording of one paragraph's explanations at a glance.

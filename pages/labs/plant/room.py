@@ -17,7 +17,7 @@ from pages.components.lab_page import with_form
 from pages.components.side_by_side import Side
 from pages.labs.plant import form
 
-# Of a run of the Plant lab which item is shown first.
+# Which item of a run is shown first.
 
 
 def choose(transcript: Transcript) -> str:

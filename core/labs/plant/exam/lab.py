@@ -24,7 +24,7 @@ from ..tasks import PlantSpec
 from . import exam
 from .exam import Explained, Mark, explained
 
-# Robots that read reasons: by construction it is known what they get in the exam.
+# Robots that judge explanations. Their score in the qualification test is known by construction.
 
 
 class ReaderRobot(Robot, named="reader-always-yes"):
