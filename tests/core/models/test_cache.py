@@ -117,14 +117,14 @@ def test_everything_of_an_answer_is_kept(tmp_path: Path) -> None:
 _WORKER = """
 import sys
 from pathlib import Path
-from core.events import Answer
+from core.events import ModelAnswer
 from core.models.cache import ResponseCache
 cache, me = ResponseCache(Path(sys.argv[1])), sys.argv[2]
 print("ready", flush=True)
 sys.stdin.readline()
 for n in range(100):
-    cache.put(f"{me}-{n}", Answer(text=f"{me} {n}"))
-    cache.put("shared", Answer(text=me))
+    cache.put(f"{me}-{n}", ModelAnswer(text=f"{me} {n}"))
+    cache.put("shared", ModelAnswer(text=me))
     assert cache.get(f"{me}-{n}").text == f"{me} {n}"
 """
 
