@@ -59,7 +59,7 @@ setup-dev: $(VENV)/.ready-dev
 quick test test-browser thorough check: export PYTHONDONTWRITEBYTECODE =
 
 quick: $(VENV)/.ready-dev
-	@$(BIN)/python tools/quick.py
+	@$(BIN)/python -m tools.quick
 
 test: $(VENV)/.ready-dev
 	@$(PYTEST) -m "not browser and not thorough"

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
-from sizes import ROOT, imported_modules, module_name
+from tools.sizes import ROOT, imported_modules, module_name
 
 SECONDS = 80
 MOST_FILES = 60
