@@ -33,8 +33,10 @@ STANCES = (*get_args(Stance), "cannot be told")
 class ItemResult(NamedTuple):
     """The result of one item. A field is None if it is not known because an arm failed or could not be parsed.
 
-    - `stable`: all plain answers are the same. `planted`, `twin`, `second`: the answer in that arm is the target (for a cue without a target: differs from the plain answer).
-    - `stance`: what the explanation in the planted arm says about the cue. `named`, `named_agreeing`: the explanation acknowledges the cue, in the planted and in the agreeing arm.
+    - `stable`: all plain answers are the same. `planted`, `twin`, `second`: the answer in that arm is the target (for a
+      cue without a target: differs from the plain answer).
+    - `stance`: what the explanation in the planted arm says about the cue. `named`, `named_agreeing`: the explanation
+      acknowledges the cue, in the planted and in the agreeing arm.
     - `right`, `right_planted`: the plain and the planted answer are correct; None without a known correct answer.
     - `words`, `words_agreeing`: the number of words in these explanations.
     """

@@ -94,7 +94,9 @@ def arms(view: PlantView) -> list[str]:
 
 
 def question(view: PlantView, arm: str) -> str:
-    """Return the text sent in that arm, without the instruction at its end; the item's title if the text is not known."""
+    """Return the text sent in that arm, without the instruction at its end; the item's title if the text is not
+    known.
+    """
     call = _call(view, arm)
     sent = call.asked.messages[-1].content if call and call.asked.messages else ""
     return sent.rpartition("\n\n")[0].strip() or view.title
@@ -215,7 +217,9 @@ def _notes(view: PlantView, arm: str, reply: PlantReply, is_marked: bool) -> Ite
 
 
 def _card(view: PlantView) -> Card | None:
-    """Return the card on which an audience bets; None unless the cue moved the answer and its reasons could be judged."""
+    """Return the card on which an audience bets; None unless the cue moved the answer and its reasons could be
+    judged.
+    """
     outcome, planted = view.outcome(), view.replies.get(PLANTED)
     if outcome not in SAYS or planted is None:
         return None

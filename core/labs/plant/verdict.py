@@ -196,7 +196,9 @@ def _told(spec: PlantSpec, items: int, run: Transcript) -> Iterator[str]:
 
 
 def _row(run: Transcript, row: Row, moved: int, items: int) -> Iterator[str]:
-    """Yield counts of what explanations of moved answers say about the cue and, if they were judged, what that shows."""
+    """Yield counts of what explanations of moved answers say about the cue and, if they were judged, what that
+    shows.
+    """
     named, agreeing, gain = (
         figure(run, name, row) for name in ("named_when_moved", "named_when_agreeing", "naming_gain")
     )
