@@ -1,1 +1,1 @@
-"""Check: hold a model to its own explanation in a fresh session (self-consistency, Madsen et al. 2024)."""
+"""Check: test in a fresh session whether a model acts on its own explanation (self-consistency, Madsen et al. 2024)."""
