@@ -243,7 +243,8 @@ def _taken_out(text: str, redacted: str, token: str) -> list[Span]:
 
 
 def _parted(text: str, spans: Sequence[Span], token: str) -> Words:
-    """Split the words into those within `spans` and the others; a word that is named anywhere is not among the others.
+    """Split the words into those within `spans` and the others; a word that is named anywhere is not among the
+    others.
     """
     words = _words(text, token)
     covered = {place for span in spans for place in range(*span)}

@@ -30,7 +30,8 @@ EXPLANATIONS, MASKS = "its own explanation", "random masks"
 
 
 def faithfulness(frame: DataFrame, choice: str) -> DataFrame:
-    """Return one line per model and chosen group, with what random masks did next to each explanation that masks words.
+    """Return one line per model and chosen group, with what random masks did next to each explanation that masks
+    words.
     """
     if choice == GAIN:
         rows = frame[(frame["metric"] == "faithfulness_gain") & (frame["how"] != "counterfactual")]

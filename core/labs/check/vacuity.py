@@ -79,7 +79,8 @@ def of_redaction(original: str, edited: str, token: str, thorough: bool = True) 
 
 
 def of_counterfactual(task: Task, choices: Sequence[str], original: str, edited: str, thorough: bool = True) -> str:
-    """Return why a counterfactual tests nothing, as far as its text shows; an empty string if the text shows no reason.
+    """Return why a counterfactual tests nothing, as far as its text shows; an empty string if the text shows no
+    reason.
     """
     if diff.kept(original, edited) < KEPT:
         return REWRITTEN
@@ -112,7 +113,8 @@ def another(item: Item, label: str | None) -> Item | None:
 
 
 class Stretch(NamedTuple):
-    """Words that an edit put in. `at`: the share of the original's words before them; `swapped`: they replaced others.
+    """Words that an edit put in. `at`: the share of the original's words before them; `swapped`: they replaced
+    others.
     """
 
     text: str
