@@ -72,7 +72,7 @@ class Visitor(NamedTuple):
 
     @property
     def takes_part(self) -> bool:
-        """Whether what they begin and say is kept."""
+        """Whether what the visitor begins and says is stored."""
         return self.is_in and (self.is_known or self.is_host)
 
 
@@ -149,7 +149,7 @@ class RunAccess:
 
     @property
     def may_all(self) -> bool:
-        """Whether the visitor may do with every run what its owner may, and what is the host's alone."""
+        """Whether the visitor has an owner's rights over every run, and the host's rights."""
         return self.visitor.is_host or policy.allows("others")
 
     @property
@@ -314,7 +314,8 @@ class ReadableRun:
         self.labels = partial(jobs.keeping.labels, run_id)
 
     def say(self, case: str, record: Frozen, item: str) -> None:
-        """Store what the visitor says about a case, or about one of its trials, in their own name. Raises AccessDenied.
+        """Store what the visitor says about a case, or about one of its trials, in their own name. Raises
+        AccessDenied.
         """
         self._say(self._visit.labeller, case, record, item)
 

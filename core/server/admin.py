@@ -85,7 +85,8 @@ def say(words: str) -> None:
 
 
 def _on_one_line(words: str) -> str:
-    """The words on one line, without characters that are not visible, such as marks that change the writing direction.
+    """The words on one line, without characters that are not visible, such as marks that change the writing
+    direction.
     """
     seen = "".join(" " if unicodedata.category(letter)[0] in "CZ" else letter for letter in words)
     return " ".join(seen.split())[:LONGEST_LINE]

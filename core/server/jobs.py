@@ -242,7 +242,8 @@ class JobRunner(RunLibrary):
         return fairness.before(job.owner or job.id) if job else None
 
     def in_line(self, run_id: str) -> int | None:
-        """How many other people come before the run, if it waits in the queue of this process or another; None if not.
+        """How many other people come before the run, if it waits in the queue of this process or another; None if
+        not.
         """
         return self._line.before(run_id)
 
@@ -271,7 +272,8 @@ class JobRunner(RunLibrary):
         return first.wanted and self.came_to(first, owner) is None
 
     def made(self, lab: Lab, read: Reads, owner: str = "") -> Iterator[tuple[Spec, Frozen]]:
-        """Each specification of that lab with its result, from the runs that the owner may view (`Prerequisite.read`).
+        """Each specification of that lab with its result, from the runs that the owner may view
+        (`Prerequisite.read`).
         """
         return prerequisites.records(lab, read, self.folder, self._seen_by(owner))
 

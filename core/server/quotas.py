@@ -105,7 +105,7 @@ class Quotas:
 
     @contextmanager
     def _tally(self) -> Iterator[UsageTally]:
-        """What today's calls took, in one step. At its first use on a day the journals are read; from then on `admit`
+        """Today's usage, locked while in use. Its first use on a day reads the journals; from then on `admit`
         counts.
         """
         with self.counted.turn:

@@ -68,9 +68,9 @@ class Places:
         is_reserved: Callable[[], bool] = lambda: False,
         size: int = 1,
     ) -> Iterator[None]:
-        """Hold `size` places for what comes from that network address. `end` is called when they are given to somebody
-        else, and has to end what held them. Those for whom `is_reserved`, which is asked only where all places are
-        taken, always get places and never lose them. Raises NoPlace.
+        """Hold `size` places for that network address. `end` is called if the places are given to somebody else, and
+        has to end what holds them. A caller for which `is_reserved` is true always gets places and never loses them;
+        `is_reserved` is called only when all places are taken. Raises NoPlace.
         """
         place = _Place(network_of(address), size, end, is_reserved)
         most = self._most()

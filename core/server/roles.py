@@ -59,7 +59,8 @@ def _time(seconds: float) -> str:
 
 
 def sign_in(visitor: str, role: str) -> None:
-    """Store that the visitor of that name typed the code for `role`. Raises DataDirError if the home cannot be written.
+    """Store that the visitor of that name typed the code for `role`. Raises DataDirError if the home cannot be
+    written.
     """
     home.must_write(home.home())
     home.write(_file(visitor), _number(visitor, role).encode())
@@ -119,7 +120,8 @@ def _number(visitor: str, role: str) -> str:
 
 @lru_cache(maxsize=8)
 def _key(code: str, salt: bytes) -> bytes:
-    """A key from the code, slow to compute, once per process: someone who obtained a home could not try codes quickly.
+    """A key from the code, slow to compute, once per process: someone who obtained a home could not try codes
+    quickly.
     """
     return hashlib.scrypt(code.encode(), salt=salt, n=2**14, r=8, p=1)
 

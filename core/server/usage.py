@@ -77,7 +77,9 @@ class UsageTally:
 
 @dataclass
 class _Run:
-    """A run that goes on or waits. `whose`: its owner, else the run itself. `ahead`: calls it may still make."""
+    """A run in progress or in the queue. `whose`: its owner, or the run itself if it has none. `ahead`: calls it may
+    still make.
+    """
 
     run: str
     owner: str
