@@ -1,4 +1,4 @@
-"""The file of each page. This module is below everything that draws, so that any part of a page may link to any page."""
+"""The file of each page. This module is below everything that draws, so that all of it may link to any page."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,5 +25,5 @@ STUDY = PAGES / "study/study.py"
 
 
 def of_lab(lab: Lab, draw: Callable[[], None] = lambda: None) -> st.Page:
-    """Return the page of a lab, drawn by `draw`. A link needs no `draw`: pages with the same address are the same page."""
+    """Return the page of a lab, drawn by `draw`. A link needs no `draw`: the same address makes the same page."""
     return st.Page(draw, title=lab.title, icon=lab.icon, url_path=lab.path)

@@ -97,7 +97,7 @@ def asked(shown: run_view.Shown) -> None:
 
 
 def change(lab: Lab, run_id: str, spec: Spec | None, **fields: Any) -> None:
-    """Open the form of the run that is shown, filled in with its settings, except that `fields` replace some of them."""
+    """Open the form of the run that is shown, filled in with its settings; `fields` replace some of them."""
     st.session_state[CHANGING] = run_id
     if spec is not None:
         room, spec = lab_page.of(lab), spec.model_copy(update=fields)

@@ -1,4 +1,6 @@
-"""Forking: a person edits one answer of a case, sees what would be asked again, and continues from there as a new run."""
+"""Forking: a person edits one answer of a case, sees what would be asked again, and continues from there as a
+new run.
+"""
 
 from __future__ import annotations
 

@@ -47,20 +47,22 @@ class LabPage:
     - `verb`: what one does in the lab, for its picture on the front page.
     - `line(spec)` summarises a run's settings in a few words; the first item says what the run is about.
     - `fill(spec)` returns the values, by key, that the widgets of `fields` and `settings` have for `spec`.
-    - `button(spec)` returns the primary button's label; `beside(spec)` draws what is next to the button and returns what is
-      added to the run's address. `begin()` draws other ways to begin.
+    - `button(spec)` returns the primary button's label; `beside(spec)` draws what is next to the button and returns
+      what is added to the run's address. `begin()` draws other ways to begin.
     - `offers(view)` returns what the owner of a finished run may do with this case in a field drawn by `below`, in a
       container whose key is `act-` and that name.
     - `instead(view, active)` draws a replacement for a case that may not be shown yet, and returns whether it did;
-      `below(view, active)` draws further forms and pictures under a case. `choose(transcript)` lets the reader choose one
-      of several cases, and returns its id.
-    - `of_all(lab, transcript, active)` returns the scene of a run with several cases. `held` is a query parameter: while the
-      address has it, that scene is not shown, because the reader has yet to guess or try.
+      `below(view, active)` draws further forms and pictures under a case. `choose(transcript)` lets the reader choose
+      one of several cases, and returns its id.
+    - `of_all(lab, transcript, active)` returns the scene of a run with several cases. `held` is a query parameter:
+      while the address has it, that scene is not shown, because the reader has yet to guess or try.
     - `several(transcript, run_id)` draws what only a run of several cases has.
-    - `sealed(view, active)`: whether the reader has yet to guess, so that nothing that reveals the answers may be shown.
+    - `sealed(view, active)`: whether the reader has yet to guess, so that nothing that reveals the answers may be
+      shown.
     - `after(transcript, view, run_id)` draws what can be done after a run, and returns whether the actions of every run
       (replay, link, download) may follow.
-    - `methods()` draws the lab's section of the Methods page; without it, the section is drawn from the lab's declaration.
+    - `methods()` draws the lab's section of the Methods page; without it, the section is drawn from the lab's
+      declaration.
     - `side`: what the lab declares for comparing its runs side by side.
     """
 

@@ -21,7 +21,9 @@ RULES = "Paper rules and repaired rules"
 
 
 def told(lab: Lab) -> dict[str, str]:
-    """Draw title, paper, procedure and figures of the lab from `data/methods.toml`, and return all its texts by name."""
+    """Draw title, paper, procedure and figures of the lab from `data/methods.toml`, and return all its texts by
+    name.
+    """
     texts: dict[str, str] = package_data.table("methods")[lab.name]
     paper = source(lab.name)
     authors = plain(texts.get("authors", paper["authors"]))

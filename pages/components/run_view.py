@@ -189,7 +189,9 @@ def hear(state: Transcript, run_id: str) -> None:
 
 
 def around(shown: Shown) -> None:
-    """Draw what is beside the case: why the run stopped, what was excluded, and the list of cases if there are several."""
+    """Draw what is beside the case: why the run stopped, what was excluded, and the list of cases if there are
+    several.
+    """
     state = shown.state
     if not shown.active:
         stopped(state)
@@ -256,7 +258,9 @@ def far_on_stage(shown: list[Shown], names: list[str] | None = None) -> None:
 
 
 def on_stage(shown: Shown, step: Callable[[str], None] | None = None) -> None:
-    """Draw a case on the stage: followed while it is in progress, presented if the address says so, or to be guessed."""
+    """Draw a case on the stage: followed while it is in progress, presented if the address says so, or to be
+    guessed.
+    """
     reader = st.query_params.get("reader", "")
     mode: Mode = "guess" if reader and shown.is_sealed else "tell" if st.query_params.get("present") else "read"
     says = Says(reader)

@@ -126,7 +126,9 @@ def of_plot(scene: Scene, tried: TestedItem) -> list[SideCell]:
 
 
 def of_tiles(run: RunScene, tried: Callable[[str, str], TestedItem], words: Mapping[str, str]) -> list[SideCell]:
-    """Return the cases of a run as cells; `tried` identifies a case from its id and title, `words` are the lab's own."""
+    """Return the cases of a run as cells; `tried` identifies a case from its id and title, `words` are the lab's
+    own.
+    """
     return [
         SideCell(
             tried(tile.case, tile.title),
@@ -147,13 +149,13 @@ def _other(spec: Spec, fields: dict[str, Any], run_id: str, view: View | None) -
 class Side:
     """What a lab declares for comparing its runs side by side.
 
-    - `answers`: a test's result is an answer of the model, and its explanation leads one to expect a certain answer; then
-      both are compared, not only the outcomes.
+    - `answers`: a test's result is an answer of the model, and its explanation leads one to expect a certain answer;
+      then both are compared, not only the outcomes.
     - `ways(spec)` returns other ways to explain: fields of the specification by the way's name.
     - `other(spec, fields, run_id, view)` returns the specification of a run to compare with `run_id`, with these fields
       changed; `view` is its case if it has only one.
-    - `same(spec, run_id, view)` returns the specification of a run with the same tests as `run_id`, for labs whose tests
-      are made from what the model said.
+    - `same(spec, run_id, view)` returns the specification of a run with the same tests as `run_id`, for labs whose
+      tests are made from what the model said.
     - `note(specs)`, given the specifications by run, returns what one has to know to read the comparison, as Markdown.
     """
 

@@ -87,7 +87,9 @@ def as_file(frame: DataFrame | Callable[[], DataFrame], name: str, kind: export.
 def download(
     label: str, content: Any, name: str, mime: str, icon: str, key: str, help: str | None = None, type: Any = "tertiary"
 ) -> None:
-    """Draw a button that downloads a file without redrawing the page; content given as a function is made at the click."""
+    """Draw a button that downloads a file without redrawing the page; content given as a function is made at the
+    click.
+    """
     st.download_button(
         label,
         content,

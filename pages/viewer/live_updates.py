@@ -190,7 +190,9 @@ _FOLLOWED: dict[tuple[str, str], Broadcast] = {}
 
 
 def following(run: str, case: str) -> Broadcast:
-    """Return the broadcast of this case, and remove those that nobody watches. To be called on the server's event loop."""
+    """Return the broadcast of this case, and remove those that nobody watches. Must be called on the server's event
+    loop.
+    """
     for key in [key for key, one in _FOLLOWED.items() if not one._watching]:
         del _FOLLOWED[key]
     return _FOLLOWED.setdefault((run, case), Broadcast(_looking(run, case)))
