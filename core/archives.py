@@ -97,7 +97,9 @@ def _unpack(archives: Sequence[str], target: Path) -> None:
 
 
 def _unpack_one(archive: str, target: Path) -> None:
-    """Unpack one archive's journals into the folder; from a damaged archive, those before the damage. Raises OSError."""
+    """Unpack one archive's journals into the folder; from a damaged archive, those before the damage. Raises
+    OSError.
+    """
     try:
         with zipfile.ZipFile(archive) as opened:
             found = journals(opened)

@@ -61,7 +61,9 @@ def is_another(model: str, served: str) -> bool:
 
 
 def is_version(model: str, served: str) -> bool:
-    """Whether the served model is a version of the requested one: the same name followed by a date or version number."""
+    """Whether the served model is a version of the requested one: the same name followed by a date or version
+    number.
+    """
     asked, answered = _plain(model), _plain(served)
     return answered.startswith(asked) and _VERSION.fullmatch(answered[len(asked) :]) is not None
 

@@ -85,7 +85,9 @@ class Lease:
         _renewer().add(self)
 
     def _create(self, path: Path) -> bool:
-        """Create the file if it does not exist, and return whether this succeeded. The file appears with its content."""
+        """Create the file if it does not exist, and return whether this succeeded. The file appears with its
+        content.
+        """
         ready = path.with_name(f".{path.name}.{self._token}")
         ready.write_text(json.dumps(_Holder(self._token, _machine(), os.getpid(), _begun(os.getpid()))))
         try:

@@ -1,4 +1,6 @@
-"""Tables that come with the app, as TOML files in `data/` and beside modules, and the check of packaged model weights."""
+"""Tables that come with the app, as TOML files in `data/` and beside modules, and the check of packaged model
+weights.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def beside(module: str, name: str) -> dict[str, Any]:
 
 
 def rows(name: str, entry: str, kind: Callable[..., Row]) -> tuple[Row, ...]:
-    """Return each `[[entry]]` of `data/<name>.toml` as a `kind`, called with the entry's fields, in the file's order."""
+    """Return each `[[entry]]` of `data/<name>.toml` as a `kind`, called with the entry's fields, in the file's
+    order.
+    """
     return tuple(kind(**fields) for fields in table(name)[entry])
 
 

@@ -38,7 +38,9 @@ class Score:
 
     @property
     def success(self) -> bool:
-        """Whether the value meets the threshold of its metric, as recorded in `detail`; False if the metric has none."""
+        """Whether the value meets the threshold of its metric, as recorded in `detail`; False if the metric has
+        none.
+        """
         return bool(self.detail.get("success", False))
 
     def over(self, of: int) -> Score:

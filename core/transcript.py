@@ -43,7 +43,9 @@ class Call:
 
 @dataclass
 class Place:
-    """The calls, records, drops and scores placed at one case, at one item whose cases share them, or at the whole run."""
+    """The calls, records, drops and scores placed at one case, at one item whose cases share them, or at the
+    whole run.
+    """
 
     calls: dict[str, Call] = field(default_factory=dict)
     records: dict[tuple[str, str, str, str], Recorded] = field(default_factory=dict)
@@ -52,7 +54,9 @@ class Place:
 
 
 class RecordReader:
-    """Reads a journal's data as a lab's own types; `unread` counts the data that do not fit, as in a damaged journal."""
+    """Reads a journal's data as a lab's own types; `unread` counts the data that do not fit, as in a damaged
+    journal.
+    """
 
     def __init__(self) -> None:
         self.unread = 0
