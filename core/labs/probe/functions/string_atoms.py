@@ -1,8 +1,8 @@
-"""What the 67 string atoms do to a text (the quirks Q1 to Q8 of the published generator kept: docs/measuring.md §4.2).
+"""What the 67 string atoms do to a text, with the quirks Q1 to Q8 of the published generator (docs/measuring.md §4.2).
 
-Plain functions of a text and their parameters. Two of them take a number generator and draw at every call. Errors are
-those of the published scripts: IndexError on an empty text, KeyError for a number that has no word, ValueError and
-TypeError for letters outside the alphabet. n is the number of characters, positions start at 0.
+Plain functions of a text and their parameters. Two of them accept a random number generator and sample a position at
+every call. Errors are those of the published scripts: IndexError on an empty text, KeyError for a number that has no
+word, ValueError and TypeError for letters outside the alphabet. n is the number of characters, positions start at 0.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _UNITS = (
     *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
 )
 WORDS = dict(enumerate([*_UNITS, *(f"twenty-{unit}" for unit in _UNITS[1:10]), "thirty"]))
-"""0 to 30; there are no words for other numbers."""
+"""The words for 0 to 30; no other number has one."""
 
 
 def rotate(character: str, by: int) -> str:
@@ -51,7 +51,7 @@ string_rstrip = str.rstrip
 
 
 def capitalize_alternating_letters(text: str) -> str:
-    """Characters at even positions in capitals, the others small."""
+    """Characters at even positions in upper case, the others in lower case."""
     return "".join(c.upper() if k % 2 == 0 else c.lower() for k, c in enumerate(text))
 
 
@@ -83,7 +83,7 @@ def remove_digits(text: str) -> str:
 
 
 def extract_uppers(text: str) -> str:
-    """Only the capitals."""
+    """Only the upper-case letters."""
     return "".join(c for c in text if c.isupper())
 
 
@@ -93,7 +93,7 @@ def remove_whitespace(text: str) -> str:
 
 
 def remove_duplicates(text: str) -> str:
-    """Each character once, where it first stands."""
+    """Each character once, where it first occurs."""
     return "".join(dict.fromkeys(text))
 
 
@@ -103,7 +103,7 @@ def swap_first_last(text: str) -> str:
 
 
 def swap_rand(text: str, index1: int, index2: int) -> str:
-    """The characters at two positions exchanged; a text that lacks one of them stays."""
+    """The characters at two positions exchanged; a text that lacks one of them stays as it is."""
     if len(text) <= max(index1, index2):
         return text
     characters = list(text)
@@ -145,7 +145,7 @@ def count_vowels(text: str) -> str:
 
 
 def count_consonants(text: str) -> str:
-    """The word for the number of consonants, small a among them (Q3)."""
+    """The word for the number of consonants, counting lower-case a (Q3)."""
     # Q3: today's generator takes the lower-case a for a consonant.
     return WORDS[sum(c in CONSONANTS or c in CONSONANTS.upper() or c == "a" for c in text)]
 
@@ -156,17 +156,17 @@ def count_consonants_released(text: str) -> str:
 
 
 def count_uppercase(text: str) -> str:
-    """The word for the number of capitals."""
+    """The word for the number of upper-case letters."""
     return WORDS[sum(c.isupper() for c in text)]
 
 
 def count_lowercase(text: str) -> str:
-    """The word for the number of small letters."""
+    """The word for the number of lower-case letters."""
     return WORDS[sum(c.islower() for c in text)]
 
 
 def count_letter(text: str, letter: str) -> str:
-    """The word for how often `letter` stands in the text."""
+    """The word for how often `letter` occurs in the text."""
     return WORDS[text.count(letter)]
 
 
@@ -189,12 +189,12 @@ def get_first_character_ordinality(text: str) -> str:
 
 
 def get_last_character_ordinality(text: str) -> str:
-    """The same of the last character."""
+    """The word for the last letter's place in the alphabet, from 1; "zero" for no letter."""
     return _ordinality(text[-1])
 
 
 def get_mid_character_ordinality(text: str) -> str:
-    """The same of the character at n // 2."""
+    """The word for the place in the alphabet of the letter at n // 2, from 1; "zero" for no letter."""
     return _ordinality(text[len(text) // 2])
 
 
@@ -251,17 +251,17 @@ def replace_vowels_with_last(text: str) -> str:
 
 
 def replace_vowels_with_mid(text: str) -> str:
-    """The character at n // 2 in place of every vowel; one character stays."""
+    """The character at n // 2 in place of every vowel; a single character stays as it is."""
     return text if len(text) < 2 else replace_vowels_with_character(text, text[len(text) // 2])
 
 
 def replace_vowels_with_ind_of_count(text: str) -> str:
-    """With v vowels, the v-th character in place of each, the last one where v is 0."""
+    """With v vowels, the v-th character in place of each; the last one if v is 0."""
     return replace_vowels_with_character(text, text[sum(c in VOWELS for c in text) - 1])
 
 
 def reverse_vowels(text: str) -> str:
-    """The vowels in the opposite order, everything else where it is."""
+    """The vowels in reverse order, everything else where it is."""
     vowels = [c for c in text if c in VOWELS]
     return "".join(vowels.pop() if c in VOWELS else c for c in text)
 
@@ -298,7 +298,7 @@ def advance_by_character_order(text: str, index: int) -> str:
 
 
 def substract_by_character_order(text: str, index: int) -> str:
-    """The same, rotated back (Q4)."""
+    """Every letter rotated back by the alphabet place, from 0, of the character at `index` (Q4)."""
     return _by_character_order(text, index, -1)
 
 
@@ -310,17 +310,17 @@ def _rotate_middle(text: str, by: int) -> str:
 
 
 def add_number_to_middle(text: str, number: int) -> str:
-    """The middle letter rotated `number` places, where n is odd and at least 3."""
+    """The middle letter rotated `number` places, if n is odd and at least 3."""
     return _rotate_middle(text, number)
 
 
 def subtract_middle_character(text: str, number: int) -> str:
-    """The middle letter rotated `number` places back, where n is odd and at least 3."""
+    """The middle letter rotated `number` places back, if n is odd and at least 3."""
     return _rotate_middle(text, -number)
 
 
 def add_len_to_middle(text: str) -> str:
-    """The middle letter rotated n places, where n is odd and at least 3."""
+    """The middle letter rotated n places, if n is odd and at least 3."""
     return _rotate_middle(text, len(text))
 
 
@@ -330,12 +330,12 @@ def rotate_at(text: str, position: int, sign: int) -> str:
 
 
 def add_order_to_inx(text: str, rng: np.random.Generator) -> str:
-    """The character at a position drawn by `rng` rotated by that position."""
+    """The character at a position sampled by `rng`, rotated by that position."""
     return text if len(text) < 2 else rotate_at(text, int(rng.integers(len(text))), 1)
 
 
 def sub_order_to_inx(text: str, rng: np.random.Generator) -> str:
-    """The same, rotated back."""
+    """The character at a position sampled by `rng`, rotated back by that position."""
     return text if len(text) < 2 else rotate_at(text, int(rng.integers(len(text))), -1)
 
 
@@ -363,7 +363,7 @@ insert_number = insert_letter = insert_in_middle
 
 
 def add_letter_if_needed(text: str, letter: str) -> str:
-    """`letter` at the end, unless it is there."""
+    """`letter` added at the end, unless the text ends with it."""
     return text if text.endswith(letter) else text + letter
 
 
@@ -388,7 +388,7 @@ def replace_substring(text: str, old: str, new: str) -> str:
 
 
 def map_string(text: str, mapping: str) -> str:
-    """`mapping` holds the 26 images of a to z in order."""
+    """Each letter replaced by its image; `mapping` holds the 26 images of a to z in order."""
     images = dict(zip(string.ascii_lowercase, mapping, strict=True))
     return "".join(images.get(c.lower(), c) for c in text)
 
