@@ -224,8 +224,8 @@ def _prior_of(spec: AskSpec, simulator: str) -> Prerequisite | Frozen | None:
 def settled(spec: AskSpec, named: Collection[str], at_hand: Callable[[str], bool], made: Made) -> AskSpec:
     """Return `spec` with the best predictor, unless the user `named` one, and with its way of reading. Of the available
     models that passed the test, it is the one with the most right guesses; the explained model only if no other
-    passed. If none passed, `spec` stays unchanged. It also stays for robots, which are their own best predictors,
-    for tasks without a test, and for the original parser.
+    passed. If none passed, `spec` stays unchanged. It also stays for robots and replays, for tasks without
+    a test, and for the original parser.
     """
     alone = spec.task != "strategyqa" or spec.rules == "paper" or is_free(spec.model)
     if alone or "simulator" in named or "simulators" in named:

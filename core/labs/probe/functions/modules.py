@@ -100,7 +100,7 @@ def _from_table(function: ModuleFunction, text: str) -> Output:
     """Return the output from our word lists and facts: exact except for case, accents and articles. A word that is not
     listed gives 0; for an input that no list of facts has, the function's output is unknown, so there is no value.
     """
-    rng = np.random.default_rng(0)  # asked for by every function; these two draw nothing from it
+    rng = np.random.default_rng(0)  # every function accepts one; these two do not use it
     try:
         return Output(input=text, value=function(text, rng), how="table")
     except UndefinedInput as unknown:

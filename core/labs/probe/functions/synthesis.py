@@ -72,7 +72,7 @@ def _steady_atoms(texts: Sequence[str]) -> Iterator[StringAtom]:
         if kind.is_random or not options.keys() >= set(kind.parameters):
             continue
         for values in itertools.product(*(options[parameter] for parameter in kind.parameters)):
-            if len(set(values)) == len(values):  # two letters or two positions are different ones
+            if len(set(values)) == len(values):  # two letters or two positions must differ
                 yield StringAtom(name=name, parameters=dict(zip(kind.parameters, values, strict=True)))
 
 

@@ -89,7 +89,7 @@ def _values(name: str, texts: Texts, outputs: Texts) -> Iterable[Values]:
             options = [pair for pair in pairs if len(set(pair)) == 2 and max(pair) <= 9]
         case ("old", "new") if z != y:
             options = [(before, after)] if {before, after} <= _LETTER_SET else []
-        case ("old", "new"):  # nothing changes: so it is where a letter is replaced that never occurs
+        case ("old", "new"):  # nothing changes, so the replaced letter never occurs
             unused = [letter for letter in _LETTERS if letter not in "".join(texts)]
             options = [(unused[0], unused[1])] if len(unused) > 1 else []
         case ("text",):

@@ -257,7 +257,7 @@ def _best(x: Numbers, y: Numbers, spread: float = 0.0) -> CurveProposal:
                     cost = len(x) * np.log(max(error, smallest) ** 2) + curve.size * np.log(len(x))
                     judged.append((cost, error, curve))
             if spread == 0 and judged and min(judged, key=lambda item: item[:2])[1] <= exact:
-                break  # the families that follow could only be as exact with more values
+                break  # later families could only be as exact with more fitted numbers
     bins = len(x) if spread == 0 else max(len(x) // 6, 4)
     # A formula has to beat straight lines through half of the points, judged by the other half.
     lines = interpolated(x[::2], y[::2], max(bins // 2, 2))
