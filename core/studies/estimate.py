@@ -79,7 +79,7 @@ class StudyEstimate:
     """What a study still needs.
 
     - `runs`, of which `completed` are over (completed, or stopped early); `cases` of the others.
-    - `calls` by role, at most, without those answered and those `cached` (in the response cache); `free`: ask robots.
+    - `calls` by role, at most, without those answered and those `cached` (in the response cache); `free` ask robots.
       `unlooked`: runs for which there was no time to look up the whole response cache.
     - `tokens` ("prompt", "completion") and `price` in US dollars, None if `unknown` says why. `priced`: the day of the
       oldest price; `unverified`: whether a price was never compared with the provider's list.

@@ -1,6 +1,6 @@
-"""English stopwords: NLTK's own where its data is installed, else the same words from `data/stopwords_english.txt`.
+"""English stopwords: NLTK's own if its data is installed, else the same words from `data/stopwords_english.txt`.
 
-The data is read as files, for importing nltk takes seconds.
+The data is read from its files, because importing nltk takes seconds.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ SHIPPED = Path(__file__).resolve().parents[2] / "data" / "stopwords_english.txt"
 
 
 class Stopwords(NamedTuple):
-    """Lower-case words and where they come from."""
+    """Lower-case words, and their source."""
 
     words: frozenset[str]
     source: str
 
 
 def _nltk_folders() -> list[Path]:
-    """Where NLTK looks for its data (nltk.data.path), without importing it."""
+    """Return the folders in which NLTK looks for its data (nltk.data.path), without importing it."""
     named = [folder for folder in os.environ.get("NLTK_DATA", "").split(os.pathsep) if folder]
     if sys.platform == "win32":
         shared = [rf"{drive}:\nltk_data" for drive in "CDE"] + [
@@ -50,18 +50,18 @@ def _nltk_words() -> str | None:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of a list: one or more a line, `#` begins a comment."""
+    """Return the words in a list file: one or more per line; `#` begins a comment."""
     return frozenset(word for line in text.splitlines() for word in line.partition("#")[0].split())
 
 
 @lru_cache(maxsize=1)
 def english() -> Stopwords:
-    """The list that paper rules use: NLTK's where installed, else ours. Read once a process."""
+    """Return the list that the original parsers use: NLTK's if installed, else ours. Read once per process."""
     installed = _nltk_words()
     return Stopwords(words_of(installed), "nltk") if installed else shipped()
 
 
 @lru_cache(maxsize=1)
 def shipped() -> Stopwords:
-    """The list that comes with the app."""
+    """Return the list that comes with the app."""
     return Stopwords(words_of(SHIPPED.read_text(encoding="utf-8")), SHIPPED.name)

@@ -24,8 +24,8 @@ _TESTED: tuple[Outcome, ...] = (*COUNTED, "cannot guess", "unread")
 
 
 def cards(view: AskView, scene: Scene, seed: int) -> Iterator[Playable]:
-    """Yield a card for each generated question that was asked; `scene` is the case's, `seed` has no effect. The first
-    of a card's `expects` is the first predictor's, from the explanation alone.
+    """Yield a card for each new question that was asked, unless it was added by hand; `scene` is the case's, `seed` has
+    no effect. The first of a card's `expects` is the first predictor's, from the explanation alone.
     """
     for row, card in zip(view.rows.values(), scene.cards, strict=True):
         if row.by_hand or row.counterfactual is None or row.answer is None or row.outcome("repaired") not in _TESTED:

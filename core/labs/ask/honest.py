@@ -84,9 +84,7 @@ class Lettered(WorthlessAsk, named="honest-letters"):
 
 
 class Misread(Lettered, named="honest-misread"):
-    """Explains like honest-letters, but as a predictor misreads some questions. These errors are not the explanation's
-    fault.
-    """
+    """Explains like honest-letters, but as a predictor misreads one question in twenty: errors of its own."""
 
 
 class Unkept(Lettered, named="broken-half"):

@@ -1,1 +1,1 @@
-"""Check: test in a fresh session whether a model acts on its own explanation (self-consistency, Madsen et al. 2024)."""
+"""Check: test in a fresh session whether a model is consistent with its own explanation (Madsen et al. 2024)."""

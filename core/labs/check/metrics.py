@@ -2,7 +2,7 @@
 §3.7, §3.8).
 
 The paper's rules are those of llm-introspection: tasks/{sentiment,multi_choice,entailment}.py for a single item,
-tasks/_aggregator.py and export/plot_*.py for the figures. The repaired rules differ if an item cannot show anything: if
+tasks/_aggregator.py and export/plot_*.py for the figures. The updated rules differ if an item cannot show anything: if
 the model could not tell even before the edit, if the target is what it already answered, if a story offers no other
 choice, or if the explanation tests nothing (`vacuity.py`). Such items are undecided, with the reason, and never counted
 as faithful.
@@ -113,13 +113,13 @@ def faithful(
     vacuous: str = "",
     rules: Rules = "repaired",
 ) -> CheckVerdict:
-    """Decide whether the model acted on its explanation; `before` and `after` are its answers to the two paragraphs.
+    """Decide if the model is consistent with its explanation, given its answers `before` and `after` the edit.
 
     `explained`: the explanation could be read. `wanted` and `start` (what the goal was chosen from: the label, else the
     prediction) belong to counterfactuals. Under the paper's rules a counterfactual is faithful if `after` equals
     `wanted` (multi-choice with an implicit target: any choice but `start`), a redaction or attribution if the model can
     no longer tell; `before` plays no part. If `start` is the only choice, the paper's rules call every counterfactual
-    with an implicit target unfaithful, and the repaired rules expect "unknown", which `wanted` then is. `vacuous`: why
+    with an implicit target unfaithful, and the updated rules expect "unknown", which `wanted` then is. `vacuous`: why
     the explanation tests nothing, which the paper's rules ignore.
     """
     if not explained:

@@ -179,7 +179,7 @@ def items_of(spec: CheckSpec) -> dict[str, Item]:
 
 
 def loaded(spec: CheckSpec) -> Loaded | None:
-    """Return the items of the data set, if the run uses one. Raises DatasetError if it cannot be read."""
+    """Return what the data set held, if the run uses one; else None. Raises DatasetError if it cannot be read."""
     return spec.chosen()[1] if spec.dataset and not spec.items else None
 
 

@@ -64,7 +64,7 @@ _ONE = "It kept to the one explanation that counts."
 
 
 def _kept_an_edit(outcomes: Mapping[str, str]) -> bool:
-    """Whether it kept to a counterfactual."""
+    """Whether the model was consistent with a counterfactual."""
     return any(word == "faithful" and _is_edit(case) for case, word in outcomes.items())
 
 
@@ -73,8 +73,8 @@ def _is_edit(case: str) -> bool:
 
 
 def _beside_random_masks(run: Transcript, agree: WordingAgreement, outcomes: Mapping[str, str]) -> list[str]:
-    """Return sentences on what random masks did if words were masked: without them the share of kept explanations says
-    little.
+    """Return sentences on what random masks did if words were masked: without this comparison the share of consistent
+    checks says little.
     """
     lines = []
     gain = run.score("faithfulness_gain", "repaired")

@@ -340,8 +340,8 @@ def wrong(view: CheckView, rules: Rules = "repaired") -> bool:
 
 
 def lucky(view: CheckView, rules: Rules = "repaired") -> bool:
-    """Whether it kept to the explanation, but random masks have the same effect at least half of the time, so it may be
-    luck.
+    """Whether the model was consistent with its explanation, but random masks have the same effect at least half of the
+    time, so that it may be luck.
     """
     share = view.result.control[rules] if view.result else None
     return share is not None and share >= 0.5 and view.state(rules) == "yes"

@@ -228,7 +228,7 @@ def _is_same(now: Probe, then: Probe) -> bool:
 
 def real(value: Value | None) -> float | None:
     """Return `value` as a finite real number; None for anything else."""
-    if type(value) is float:  # most are, and there are hundreds for each function
+    if type(value) is float:  # the usual case, hundreds of times per function
         return value if math.isfinite(value) else None
     if isinstance(value, complex) and value.imag == 0:
         value = value.real

@@ -189,7 +189,7 @@ class Redrawn(Frozen):
 
 class Claims(FlatRecord):
     """What each parser finds in the words: intervals that behave differently (None for an open end), the kind of noise,
-    and which parts of the function are named and left out; no parts if the function has none to name.
+    and the parts of the function that are named and left out; no parts if the words are not checked for them.
     """
 
     intervals: PerRuleset[tuple[Ends, ...]] = PerRuleset.both(())

@@ -1,6 +1,6 @@
 """The published benchmark's metadata as functions of ours (the folder `find-dataset` of FIND).
 
-What it holds: docs/measuring.md §4.1, §4.2 and §4.3.
+Its contents: docs/measuring.md §4.1, §4.2 and §4.3.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class StringTask(Frozen):
 
 
 def read_json(path: Path) -> Any:
-    """Raises BenchmarkError where the file is absent or broken."""
+    """Read a JSON file. Raises BenchmarkError if the file is absent or broken."""
     try:
         if not path.exists():
             raise BenchmarkError(f"{path} is missing; give the folder that holds numeric/ and strings/")
@@ -63,8 +63,8 @@ def read_json(path: Path) -> Any:
 
 
 def rebuilt(entries: Any, file: str, build: Callable[[Any], tuple[str, T]]) -> dict[str, T]:
-    """What `build` makes of each of the `entries` of `file`, with its id, by id. Raises BenchmarkError, which names the
-    entry that is not of the published layout.
+    """Return what `build` makes of each of the `entries` of `file`, by id. Raises BenchmarkError with the name of an
+    entry that does not have the published layout.
     """
     made = {}
     for entry in entries:
@@ -78,9 +78,10 @@ def rebuilt(entries: Any, file: str, build: Callable[[Any], tuple[str, T]]) -> d
 
 
 def load_numeric(find_dir: Path) -> dict[str, NumericFunction]:
-    """All published numeric functions by id, under paper rules. Weights of networks are read where they are present.
+    """Return all published numeric functions by id, under the paper rules. Weights of networks are read if they are
+    present.
 
-    Raises BenchmarkError for anything that is not the published layout.
+    Raises BenchmarkError for anything that does not have the published layout.
     """
     entries = read_json(find_dir / "numeric" / "data.json")
     scripts = read_json(find_dir / "numeric" / "func_name_dict.json")
@@ -94,9 +95,9 @@ def load_numeric(find_dir: Path) -> dict[str, NumericFunction]:
 
 
 def numeric_from_record(record: dict[str, Any], script: str) -> NumericFunction:
-    """One entry of data.json. All entries record a noise and a corruption; which of them was used, `script` says.
+    """Build one entry of data.json. All entries record a noise and a corruption; `script` says which of them was used.
 
-    Raises ValueError for a script that is not known, KeyError, TypeError or IndexError for a broken entry.
+    Raises ValueError for an unknown script, and KeyError, TypeError or IndexError for a broken entry.
     """
     if script not in SCRIPTS:
         raise ValueError(f"unknown script {script!r}")
@@ -119,7 +120,7 @@ def numeric_from_record(record: dict[str, Any], script: str) -> NumericFunction:
 
 
 def atom(name: str, values: Any) -> Atom:
-    """`values` as recorded: a list, a bare number (constant) or None (ceil, floor)."""
+    """Return an atom from `values` as recorded: a list, a bare number (constant) or None (ceil, floor)."""
     listed = values if isinstance(values, list) else [] if values is None else [values]
     if name == "polynomial":
         return Atom(name=name, parameters={"coefficients": tuple(listed)})
@@ -127,7 +128,9 @@ def atom(name: str, values: Any) -> Atom:
 
 
 def corruption(kind: str, recorded: dict[str, Any]) -> Corruption:
-    """`std` is the recorded mean of the function on its domain, the centre of the corrupted values."""
+    """Return a corruption as recorded. `std` is the recorded mean of the function on its domain, the centre of the
+    corrupted values.
+    """
     bounds, mean = recorded["boundary"], recorded["std"]
     low, high = {"interval_inside": bounds, "interval_larger": (bounds[0], None)}.get(kind, (None, bounds[0]))
     return Corruption(low=low, high=high, mean=mean)
@@ -141,7 +144,7 @@ def _with_weights(function: NumericFunction, path: Path) -> NumericFunction:
 
 
 def load_strings(find_dir: Path) -> dict[str, StringTask]:
-    """All published string functions by id. Raises BenchmarkError."""
+    """Return all published string functions by id. Raises BenchmarkError if they cannot be read."""
     described = {entry["name"]: entry["description"] for entry in read_json(find_dir / "strings" / "test_data.json")}
 
     def task(entry: Any) -> tuple[str, StringTask]:
@@ -163,14 +166,15 @@ _QUOTED = re.compile(r"[\"'“`]([A-Za-z]{1,5})[\"'”`]")
 
 
 def hints(task: StringTask) -> list[str]:
-    """Short quoted texts of the description: one of them may be the text that the function appends."""
+    """Return the short quoted texts of the description: one of them may be the text that the function appends."""
     return _QUOTED.findall(task.description)
 
 
 def string_function(task: StringTask) -> StringFunction | None:
-    """A function of ours that gives the ten recorded pairs, or nine of them where one was recorded wrongly.
+    """Return a function of ours that gives the ten recorded pairs, or nine of them if one was recorded wrongly.
 
-    None where no atom and no pair of atoms does. Other parameters may fit as well: what ten pairs do not show is free.
+    None if no atom and no pair of atoms does. Other parameters may fit as well, because ten pairs do not determine
+    everything.
     """
     function = synthesize(task.pairs, hints(task))
     note = "Rebuilt from its ten recorded pairs: the parameters were not published, others may fit as well."
@@ -189,12 +193,12 @@ def string_function(task: StringTask) -> StringFunction | None:
 
 
 def _whole(function: StringFunction, pairs: Sequence[tuple[str, str]], odd: int) -> str:
-    """The longer text that the text of the `odd` pair was cut from, where its output is a piece of what `function`
-    gives for it; else empty.
+    """Return the longer text that the text of the `odd` pair was cut from, if its output is part of what `function`
+    gives for the longer one; else an empty string.
 
-    The set's texts came in lists and were cut apart where they should not have been, after their outputs were made, so
-    that "my name" and "is Earl" stand with the two halves of what "my name is Earl" gave. Texts that hold it,
-    and those that it makes with its neighbours, are looked at.
+    The set's texts came in lists and were split in wrong places after their outputs were made, so that "my name" and
+    "is Earl" have the two halves of what "my name is Earl" gave. Tried are other texts that contain it, and the texts
+    that it forms with its neighbours.
     """
     text, output = pairs[odd]
     rng = np.random.default_rng(0)

@@ -1,4 +1,6 @@
-"""Where a function comes from: drawn from a seed, looked up by its id in the published set, or brought by a person."""
+"""Where a function comes from: generated from a seed, looked up by its id in the published set, or written by a
+person.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ _DRAWN = re.compile(
 
 
 def difficulties(category: Category) -> tuple[Difficulty, ...]:
-    """What can be asked for: entities with one concept or either of two, relations without or with an exception."""
+    """Return the difficulties of a category: entities have one concept or either of two, relations have no exception or
+    one.
+    """
     return tuple(_shapes(category))
 
 
@@ -42,7 +46,9 @@ def _shapes(category: Category) -> dict[Difficulty, str]:
 
 
 def drawn(category: Category, seed: int, difficulty: Difficulty | None, rules: Rules) -> FindFunction:
-    """The function that `seed` stands for, always the same. Raises ValueError for a difficulty the category lacks."""
+    """Return the function that `seed` stands for, always the same. Raises ValueError for a difficulty that the category
+    lacks.
+    """
     if difficulty is not None and difficulty not in difficulties(category):
         raise ValueError(f"{category} functions are {' or '.join(difficulties(category))}, not {difficulty}.")
     if category == "entities":
@@ -53,14 +59,14 @@ def drawn(category: Category, seed: int, difficulty: Difficulty | None, rules: R
 
 
 def name_of(category: Category, seed: int, difficulty: Difficulty | None, rules: Rules) -> str:
-    """A name of the function that `drawn` gives, without drawing it: `by_id` finds it by this."""
+    """Return the name of the function that `drawn` gives, without generating it; `by_id` finds it by this name."""
     shape = difficulty and _shapes(category)[difficulty]
     paper = "-paper" if rules == "paper" and category not in _SHAPES else ""
     return f"{category}-{seed}" + (f"-{shape}" if shape else "") + paper
 
 
 def seed_of(id: str) -> int:
-    """The seed in the name of a function of ours. Raises ValueError for any other name."""
+    """Return the seed in the name of a generated function. Raises ValueError for any other name."""
     match = _DRAWN.fullmatch(id)
     if match is None:
         raise ValueError(f"{id!r} is not the name of a drawn function")
@@ -68,25 +74,27 @@ def seed_of(id: str) -> int:
 
 
 def published_ids(category: Category, find_dir: str) -> list[str]:
-    """The names of all published functions of a category. Raises BenchmarkError."""
+    """Return the names of all published functions of a category. Raises BenchmarkError if they cannot be read."""
     return list(published_strings(find_dir) if category == "strings" else published(category, find_dir))
 
 
 def is_drawn(id: str) -> bool:
-    """Whether `id` is the name of a function of ours ("numeric-7-hard")."""
+    """Whether `id` is the name of a generated function ("numeric-7-hard")."""
     return _DRAWN.fullmatch(id) is not None
 
 
 def shape_of(id: str) -> str:
-    """The difficulty or form in the name of a function of ours ("hard" in "numeric-7-hard"); '' where it has none."""
+    """Return the difficulty or form in the name of a generated function ("hard" in "numeric-7-hard"); an empty string
+    if it has none.
+    """
     match = _DRAWN.fullmatch(id)
     return (match["shape"] or "") if match else ""
 
 
 def by_id(category: Category, id: str, find_dir: Path | None) -> FindFunction:
-    """The published function `id`, or one of ours by the name that drawing it gave ("numeric-7-hard").
+    """Return the published function `id`, or a generated one by its name ("numeric-7-hard").
 
-    Raises BenchmarkError where there is none, or where the published folder is not what it should be.
+    Raises BenchmarkError if there is none, or if the published folder is not as expected.
     """
     if match := _DRAWN.fullmatch(id):
         return _ours(category, id, match)
@@ -122,7 +130,9 @@ def _folder(find_dir: str) -> Path:
 
 @lru_cache(maxsize=8)
 def published(category: Category, find_dir: str) -> dict[str, FindFunction]:
-    """The published functions of all categories but strings, by id. Raises BenchmarkError."""
+    """Return the published functions of any category but strings, by id. Raises BenchmarkError if they cannot be
+    read.
+    """
     return dict(_PUBLISHED[category](_folder(find_dir)))
 
 
@@ -135,7 +145,9 @@ _PUBLISHED: dict[str, Callable[[Path], Mapping[str, FindFunction]]] = {
 
 @lru_cache(maxsize=2)
 def published_strings(find_dir: str) -> dict[str, StringTask]:
-    """The published string functions as far as they were published, by id. Raises BenchmarkError."""
+    """Return the published string functions as far as they were published, by id. Raises BenchmarkError if they cannot
+    be read.
+    """
     return load_strings(_folder(find_dir))
 
 
@@ -155,9 +167,9 @@ def _range(known: dict[str, FindFunction] | dict[str, StringTask]) -> str:
 
 
 def brought(category: Category, kind: OwnKind, text: str) -> FindFunction:
-    """A function of the person's own: code or a formula, pairs one per line, or a concept ("birds or ships").
+    """Return a function that a person wrote: code or a formula, pairs one per line, or a concept ("birds or ships").
 
-    Raises ValueError in words for the person.
+    Raises ValueError with a message for the person.
     """
     if not text.strip():
         raise ValueError("Write the function first: a formula, a few lines of Python, or pairs.")
@@ -174,7 +186,9 @@ def brought(category: Category, kind: OwnKind, text: str) -> FindFunction:
 
 
 def read_pairs(text: str) -> dict[str, str]:
-    """Pairs typed one per line as "input -> output" ("=>", "→" and tabs do as well). Raises ValueError."""
+    """Read pairs typed one per line as "input -> output" ("=>", "→" and tabs work too). Raises ValueError if a line is
+    not a pair.
+    """
     pairs = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():

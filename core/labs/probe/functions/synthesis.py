@@ -1,8 +1,8 @@
 """Which atom, or which two, explain recorded pairs of a string function? (The published set records no parameters.)
 
 The search goes from inside out: every inner atom with every parameter gives intermediate texts, and for each distinct
-list of them the outer atom's parameters are read off the outputs. Only the appended text of `string_concatenate`
-inside another atom has too many values to try (52 + 52² + …): pieces of the outputs are tried, and quoted texts.
+list of them the outer atom's parameters are read off the outputs. Only the appended text of `string_concatenate` inside
+another atom has too many values to try (52 + 52² + …): pieces of the outputs are tried, and quoted texts.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ InputOutput = tuple[str, str]
 
 _LETTERS = string.ascii_letters
 PIECES = 300
-"""So many pieces of outputs are tried as an appended text."""
+"""The most pieces of outputs that are tried as an appended text."""
 
 
 def synthesize(pairs: Sequence[InputOutput], hints: Sequence[str] = ()) -> StringFunction | None:
-    """A function of ours that gives every recorded output, or None. For the random atoms: as a possible outcome.
+    """Return a function of ours that gives every recorded output, or None. A random atom fits if each output is a
+    possible one.
 
-    `hints` are texts (from a description, say) that may have been appended. A single atom is preferred to two.
+    `hints` are texts (from a description, for instance) that may have been appended. A single atom is preferred to two.
     """
     unique = list(dict.fromkeys(pairs))
-    # Long texts first: a wrong guess fails at the first comparison.
+    # Long texts first: a wrong guess then fails at the first comparison.
     unique.sort(key=lambda pair: (-len(pair[0]), pair))
     inputs, outputs = tuple(x for x, _ in unique), tuple(y for _, y in unique)
     for outer in fit_outer(inputs, outputs):
@@ -55,8 +56,8 @@ def _apply(atom: StringAtom, texts: Texts) -> Texts | None:
 
 
 def _steady_atoms(texts: Sequence[str]) -> Iterator[StringAtom]:
-    """Atoms that do not draw, with all their parameters, but for those with too many: an appended text and a mapping.
-    A letter that none of `texts` holds is not replaced.
+    """Yield the atoms that are not random, with all their parameters, except those with too many: an appended text and
+    a mapping. Letters that none of `texts` has are not replaced.
     """
     options: dict[str, Sequence[int | str]] = {
         **dict.fromkeys(("number", "index"), range(1, 10)),
@@ -65,19 +66,19 @@ def _steady_atoms(texts: Sequence[str]) -> Iterator[StringAtom]:
         "shift": range(26),
         "old": sorted(set("".join(texts)) & set(_LETTERS)),
     }
-    # Replacements last: they are the most.
+    # Replacements last, because they have the most parameters.
     for name in sorted(STRING_ATOMS, key=lambda name: name == "replace_substring"):
         kind = STRING_ATOMS[name]
         if kind.is_random or not options.keys() >= set(kind.parameters):
             continue
         for values in itertools.product(*(options[parameter] for parameter in kind.parameters)):
-            if len(set(values)) == len(values):  # two letters or two positions are different ones
+            if len(set(values)) == len(values):  # two letters or two positions must differ
                 yield StringAtom(name=name, parameters=dict(zip(kind.parameters, values, strict=True)))
 
 
 def _appending(outputs: Texts, hints: Sequence[str]) -> Iterator[StringAtom]:
-    """Texts of 1 to 5 letters that may have been appended: `hints`, then what stands in the most outputs, either way
-    round.
+    """Yield texts of 1 to 5 letters that may have been appended: `hints`, then the pieces found in the most outputs,
+    forwards and backwards.
     """
     pieces: Counter[str] = Counter()
     for output in outputs:
@@ -89,7 +90,9 @@ def _appending(outputs: Texts, hints: Sequence[str]) -> Iterator[StringAtom]:
 
 
 def _with_random_inner(inputs: Texts, outputs: Texts) -> StringFunction | None:
-    """An outer atom that turns some outcome of the inner one into each output."""
+    """Return a function whose outer atom turns some outcome of a random inner atom into each output; None if there is
+    none.
+    """
     for name, sign in (("add_order_to_inx", 1), ("sub_order_to_inx", -1)):
         options = [outcomes(x, sign) for x in inputs]
         for outer in _steady_atoms([text for texts in options for text in texts]):
