@@ -1,5 +1,6 @@
 """Every command in README.md and docs/commands.md is run. Names in capitals are filled in, a scripted server answers
-for models, a local one serves the hub's files, and studies are made small. Nothing else is changed.
+for models, a local one serves the hub's files, studies are made small, and 20 questions become 3. Nothing else is
+changed.
 """
 
 from __future__ import annotations
@@ -129,7 +130,7 @@ def put_in(given: list[str], folder: Path) -> list[str]:
         "hf://OWNER/NAME/FILE.parquet": "hf://ann/films/data.parquet",
         "model like 'local/%'": "model like 'control/%'",
     }
-    made = [instead.get(one, one) for one in given]
+    made = [instead.get(one, "3" if one == "20" else one) for one in given]
     asks_default = given[0] in ("ask", "check", "probe") and not {"--model", "--interpreter"} & set(given)
     # If no model is named, it is the one that ships.
     return [*made, "--model", MODEL] if asks_default else made

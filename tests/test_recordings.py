@@ -1,4 +1,4 @@
-"""The runs that come with the app are complete, name their source, and have the results that their description states."""
+"""The runs that come with the app are complete, name their source, and have the results that their texts state."""
 
 from __future__ import annotations
 

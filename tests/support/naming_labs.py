@@ -96,7 +96,7 @@ class Uses:
 
 
 def last(side: ast.AST) -> str:
-    """The last name of an expression: `run.lab` and `row["lab"]` end in `lab`; `labs()` and `labs()[x]` end in `labs`."""
+    """The last name of an expression: `run.lab` and `row["lab"]` end in `lab`; `labs()` and `labs()[x]` in `labs`."""
     if isinstance(side, ast.Call):
         if last(side.func) in ("get", "str") and side.args and isinstance(side.args[0], ast.Constant):
             return str(side.args[0].value)
