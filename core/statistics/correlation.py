@@ -21,11 +21,12 @@ def correlation_per_input(
     One entry an explanation; None where undefined, which takes out that explanation. An input counts where two
     explanations are left and neither figure is the same for all of them, for a correlation is undefined there; `n`
     inputs do, and `how` says how many did not. The interval is a bootstrap over inputs, for their explanations are not
-    independent. Spearman's is Pearson's of the ranks, ties sharing their mean. Two that know nothing of each other:
-    around 0. Identical figures: 1. One constant, or nothing: undefined. Raises ValueError for unequal lengths.
+    independent. Two unrelated figures: around 0. Identical figures: 1. One constant, or nothing: undefined. Raises
+    ValueError for unequal lengths.
     """
-    import pandas as pd
+    from scipy.stats import pearsonr, spearmanr
 
+    correlate = spearmanr if kind == "spearman" else pearsonr
     groups: dict[Hashable, list[tuple[float, float]]] = {}
     for key, x, y in zip(inputs, first, second, strict=True):
         groups.setdefault(key, [])
@@ -33,9 +34,8 @@ def correlation_per_input(
             groups[key].append((x, y))
     found: dict[Hashable, float] = {}
     for key, pairs in groups.items():
-        frame = pd.DataFrame(pairs, columns=["x", "y"], dtype=float)
-        ranks = frame.rank() if kind == "spearman" else frame
-        if (frame.max() - frame.min()).min() > 1e-12:
-            found[key] = float(ranks["x"].corr(ranks["y"]))
+        sides = list(zip(*pairs, strict=True))
+        if sides and all(max(side) - min(side) > 1e-12 for side in sides):
+            found[key] = float(correlate(*sides).statistic)
     mean = bootstrap_of_mean(list(found.values()))
     return mean._replace(how=f"{len(groups) - len(found)} of {len(groups)} inputs show no variation; {mean.how}")

@@ -8,10 +8,11 @@ from typing import Any
 import click
 
 from ...datasets.items import Task
-from ...models.ids import is_control
+from ...models.ids import is_control, is_free
 from ...rulesets import RULES, HasRulesets
 from ...scene import Bar, Mark, Verdict, told
 from ...text import embed
+from ...text.shared_words import stem
 from ...transcript import Transcript
 from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
@@ -278,6 +279,15 @@ REASONING = ", its reasoning"
 """What is added to the way to explain where the model's thinking is taken for its explanation."""
 
 
+def warm(spec: AskSpec) -> None:
+    """Start the sentence encoder and load the stemmer, which both take seconds. A run with a robot as predictor is over
+    sooner: there the stemmer is loaded only when a prediction needs it.
+    """
+    embed.start()
+    if not is_free(spec.simulator):
+        stem("")
+
+
 def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
     """The way to explain, what of it was read, the task and the data set."""
     of = {name: str(spec.get(name) or "") for name in ("method", "task", "dataset")}
@@ -324,8 +334,7 @@ LAB = Lab(
     ),
     asks=asks,
     loaded=loaded,
-    # The encoder takes seconds to start, so it starts beside the run; without one, the cosine says so.
-    warm=lambda spec: embed.start(),
+    warm=warm,
     check=check,
     scene=scene,
     readings=readings,

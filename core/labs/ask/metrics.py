@@ -20,8 +20,8 @@ from ...events import Rules
 from ...score import Score, share, undefined
 from ...statistics import Comparison as Comparison
 from ...statistics import compare as compare
+from ...text import stopwords
 from ...text.shared_words import content_words, words
-from ...text.stopwords import english, shipped
 from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
 
 if TYPE_CHECKING:
@@ -275,13 +275,8 @@ def _cosine(texts: Sequence[str]) -> _Matrix:
 def _jaccard(texts: Sequence[str], rules: Rules) -> _Matrix:
     import numpy as np
 
-    if rules == "paper":
-        stopwords = english()
-        bags = [_paper_bag(text, stopwords.words) for text in texts]
-    else:
-        stopwords = shipped()
-        bags = [content_words(text) for text in texts]
-    detail: dict[str, Any] = {"stopwords": stopwords.source}
+    bags = [_paper_bag(text) if rules == "paper" else content_words(text) for text in texts]
+    detail: dict[str, Any] = {"stopwords": stopwords.SHIPPED.name}
     matrix = np.zeros((len(texts), len(texts)))
     for row in range(len(texts)):
         for column in range(row):
@@ -302,7 +297,7 @@ def _jaccard(texts: Sequence[str], rules: Rules) -> _Matrix:
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
-def _paper_bag(text: str, stopwords: frozenset[str]) -> set[str]:
+def _paper_bag(text: str) -> set[str]:
     """The words that the original compares (utils/diversity_util.py).
 
     Oddities: nothing is lower-cased, so "Is" and "The" survive as content; only ASCII punctuation goes, apostrophes
@@ -310,7 +305,7 @@ def _paper_bag(text: str, stopwords: frozenset[str]) -> set[str]:
     the empty word.
     """
     bare = re.sub(" +", " ", text.translate(_WITHOUT_PUNCTUATION).strip())
-    return {word for word in bare.split(" ") if word not in stopwords}
+    return {word for word in bare.split(" ") if word not in stopwords.english()}
 
 
 # Comparisons

@@ -12,7 +12,8 @@ from ...models.ids import is_control
 from ...parsers import cut, fields
 from ...rulesets import PerRuleset
 from ...runs.context import CaseContext, together
-from ...text.shared_words import content_words
+from ...runs.fairness import beside as in_thread
+from ...text.shared_words import content_words, stem
 from . import json_answers, metrics, prompts, stepwise_simulation
 from .parse_answers.values import NEITHER
 from .records import Answer, ArmSimulation, Counterfactual, Explanation, FurtherSimulation, OtherExplanation, Simulation
@@ -44,7 +45,7 @@ _QUOTED = re.compile(r'["“]([^"“”]*)["”]')
 LONGEST = 400
 """Characters of one claim that are looked at."""
 
-_NOTHING = frozenset({"yes", "no", "answer", "answers", "question", "robot", "likely", "true", "false"})
+_NOTHING = frozenset({"yes", "no", "answer", "answers", "question", "robot", "likely", "true", "false", "ones"})
 """Words of the form in which predictions are written."""
 
 
@@ -63,31 +64,15 @@ def claims(reply: str) -> list[str]:
 
 def made_up(reply: str, question: str, said: str) -> tuple[str, ...]:
     """The content words that a predictor's claims take from the new `question` and that stand nowhere in what the model
-    `said`: the starter question and its explanation. In the order of the alphabet; forms of one word are the same word.
+    `said`: the starter question and its explanation. In alphabetical order; words with the same stem are the same word.
+    The first reply with a claim waits seconds while `stem` loads.
     """
-    known = {_stem(word) for word in content_words(said)}
-    asked = {_stem(word) for word in content_words(question) - _NOTHING}
-    claimed = {word for claim in claims(reply) for word in content_words(claim) - _NOTHING}
-    return tuple(
-        sorted(word for word in claimed if _is_among(_stem(word), asked) and not _is_among(_stem(word), known))
-    )
-
-
-def _stem(word: str) -> str:
-    word = word.removesuffix("'s")
-    for ending, instead in (("ies", "y"), ("ied", "y"), ("ing", ""), ("es", ""), ("ed", ""), ("s", "")):
-        if word.endswith(ending) and len(word) - len(ending) >= 2:
-            return word.removesuffix(ending) + instead
-    return word
-
-
-def _is_among(stem: str, stems: set[str]) -> bool:
-    """Whether the word is one of these, or one begins as the other and is two letters longer at most (swim, swimm)."""
-    return any(
-        long.startswith(short) and len(long) - len(short) <= (2 if len(short) > 2 else 0)
-        for other in stems
-        for short, long in [sorted((stem, other), key=len)]
-    )
+    if not (said_of_it := claims(reply)):
+        return ()
+    known = {stem(word) for word in content_words(said)}
+    asked = {stem(word) for word in content_words(question) - _NOTHING}
+    claimed = {word for claim in said_of_it for word in content_words(claim) - _NOTHING}
+    return tuple(sorted(word for word in claimed if stem(word) in asked and stem(word) not in known))
 
 
 S = TypeVar("S", bound=Simulation)
@@ -190,7 +175,7 @@ async def _from_explanation(
     prompt = prompts.simulate(spec, starter, case.explanation, case.choice, slots(spec, counterfactual))
     votes, reply, note = await _vote(spec, case.run, place, prompt, item, simulator)
     said = " ".join((*starter.values(), case.explanation))
-    return kind(**votes, made_up=made_up(reply, counterfactual.text, said)), note
+    return kind(**votes, made_up=await in_thread(made_up, reply, counterfactual.text, said)), note
 
 
 async def _simulate_in(
