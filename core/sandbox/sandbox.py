@@ -29,14 +29,12 @@ from typing import Any, NamedTuple
 from ..events import Rules
 from ..policy import child_environment
 from ..runs.fairness import FairSemaphore
-from . import process
+from . import Value, process
 from .os_hardening import OSLimits
 from .process import Outcome
 from .rewriting import names_numbers
 from .unsupported import marked
 
-Value = float | complex | str
-"""What goes into a program or comes out: a number, or a text. NaN is a number that is not defined."""
 SECONDS = 2.0
 MEMORY = 64 * 1024 * 1024
 GRACE = 1.0

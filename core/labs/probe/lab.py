@@ -14,7 +14,8 @@ from ..base.lab import Command, DemoRun, Lab, Robots, RunSummary, StudyTables
 from . import commands, prompts, tables
 from .controls import controls
 from .dial import NoisyProbe, ProbeDial, dials, noisy
-from .functions import source
+from .functions.names import shape_of
+from .functions.source import cases
 from .measure import measure
 from .metrics import METRICS
 from .null_controls import Mute, worthless
@@ -37,7 +38,7 @@ from .records import (
     Wish,
 )
 from .scene import scene
-from .tasks import NAMELESS, ProbeSpec, asks, cases
+from .tasks import NAMELESS, ProbeSpec, asks
 from .units import SHOWN
 from .verdict import OUTCOMES
 from .view import ProbeView, scores, verdict, view
@@ -178,7 +179,7 @@ def warm(spec: ProbeSpec) -> None:
 
 def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
     """The difficulty of a drawn function stands in its name, where no difficulty was chosen."""
-    difficulty = str(spec.get("difficulty") or source.shape_of(case))
+    difficulty = str(spec.get("difficulty") or shape_of(case))
     how, category = (str(spec.get(field) or "") for field in ("interpreter", "category"))
     return {"difficulty": difficulty, "how": how, "category": category}
 

@@ -3,42 +3,68 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, cast
+from typing import cast
+
+import numpy as np
 
 from .... import files
 from ....events import Rules
 from ....policy import NotAllowed
+from ...base.cases import Case
+from ..tasks import OWN, ProbeSpec
 from . import generate, own
-from .base import Category, FindFunction
-from .benchmark import BenchmarkError, StringTask, load_numeric, load_strings, string_function
+from .base import FindFunction
+from .benchmark import BenchmarkError
 from .entities import EntityFunction, EntityKind, draw_entity, published_entities
-from .generate import Difficulty
+from .names import DRAWN, SHAPES, Category, Difficulty, OwnKind, difficulties, name_of, shapes
+from .numeric import load_numeric
 from .relations import RelationKind, draw_relation, published_relations
+from .synthesis import StringTask, load_strings, string_function
 
-CATEGORIES: tuple[Category, ...] = ("numeric", "strings", "entities", "relations")
-
-OwnKind = Literal["code", "pairs", "concept"]
-
-_SHAPES: dict[str, dict[Difficulty, str]] = {
-    "entities": {"easy": "single", "hard": "or"},
-    "relations": {"easy": "plain", "hard": "corrupted"},
-}
-_DRAWN = re.compile(
-    r"(?P<category>numeric|strings|entities|relations)-(?P<seed>\d{1,12})"
-    r"(?:-(?P<shape>easy|medium|hard|single|or|plain|corrupted))?(?P<paper>-paper)?"
-)
+_CHOICE = 12
+"""Tells the random numbers that choose published functions from the other streams of a seed."""
 
 
-def difficulties(category: Category) -> tuple[Difficulty, ...]:
-    """What can be asked for: entities with one concept or either of two, relations without or with an exception."""
-    return tuple(_shapes(category))
+def cases(spec: ProbeSpec) -> Iterator[Case]:
+    """One case a function, `about` which is the specification for it alone. Raises BenchmarkError."""
+    for name in names_of(spec):
+        one = spec.alone(name)
+        yield Case(name, one, one.title)
 
 
-def _shapes(category: Category) -> dict[Difficulty, str]:
-    return _SHAPES.get(category) or {difficulty: difficulty for difficulty in generate.DIFFICULTIES}
+def names_of(spec: ProbeSpec) -> Iterator[str]:
+    """The functions' names, without loading them: the cases' ids. Raises BenchmarkError where the published set cannot
+    be read.
+    """
+    if spec.own:
+        yield OWN
+    elif spec.function:
+        yield spec.function.replace("/", "-")
+    elif spec.functions:
+        yield from (name.replace("/", "-") for name in spec.functions)
+    elif spec.is_category:
+        ids = sorted(published_ids(spec.category, str(spec.find_dir)))
+        places = np.random.default_rng([spec.seed, _CHOICE]).permutation(len(ids))[: spec.limit]
+        yield from (ids[place] for place in places)
+    else:
+        for seed in range(spec.seed, spec.seed + spec.count):
+            yield name_of(spec.category, seed, spec.difficulty, spec.rules)
+
+
+def load(spec: ProbeSpec) -> FindFunction:
+    """The black box of a specification that is about one. Raises ValueError (BenchmarkError among them) in words for
+    the person; of one that is about several, `cases` gives each by itself.
+    """
+    if spec.is_several:
+        raise ValueError("Several functions are named here: name only one.")
+    if spec.own:
+        return brought(spec.category, spec.own_kind, spec.own)
+    if spec.function:
+        return by_id(spec.category, spec.function, Path(spec.find_dir) if spec.find_dir else None)
+    return drawn(spec.category, spec.seed, spec.difficulty, spec.rules)
 
 
 def drawn(category: Category, seed: int, difficulty: Difficulty | None, rules: Rules) -> FindFunction:
@@ -46,25 +72,10 @@ def drawn(category: Category, seed: int, difficulty: Difficulty | None, rules: R
     if difficulty is not None and difficulty not in difficulties(category):
         raise ValueError(f"{category} functions are {' or '.join(difficulties(category))}, not {difficulty}.")
     if category == "entities":
-        return draw_entity(seed, kind=cast(EntityKind | None, difficulty and _SHAPES[category][difficulty]))
+        return draw_entity(seed, kind=cast(EntityKind | None, difficulty and SHAPES[category][difficulty]))
     if category == "relations":
-        return draw_relation(seed, kind=cast(RelationKind | None, difficulty and _SHAPES[category][difficulty]))
+        return draw_relation(seed, kind=cast(RelationKind | None, difficulty and SHAPES[category][difficulty]))
     return generate.generate(category, seed, rules=rules, difficulty=difficulty)
-
-
-def name_of(category: Category, seed: int, difficulty: Difficulty | None, rules: Rules) -> str:
-    """A name of the function that `drawn` gives, without drawing it: `by_id` finds it by this."""
-    shape = difficulty and _shapes(category)[difficulty]
-    paper = "-paper" if rules == "paper" and category not in _SHAPES else ""
-    return f"{category}-{seed}" + (f"-{shape}" if shape else "") + paper
-
-
-def seed_of(id: str) -> int:
-    """The seed in the name of a function of ours. Raises ValueError for any other name."""
-    match = _DRAWN.fullmatch(id)
-    if match is None:
-        raise ValueError(f"{id!r} is not the name of a drawn function")
-    return int(match["seed"])
 
 
 def published_ids(category: Category, find_dir: str) -> list[str]:
@@ -72,23 +83,12 @@ def published_ids(category: Category, find_dir: str) -> list[str]:
     return list(published_strings(find_dir) if category == "strings" else published(category, find_dir))
 
 
-def is_drawn(id: str) -> bool:
-    """Whether `id` is the name of a function of ours ("numeric-7-hard")."""
-    return _DRAWN.fullmatch(id) is not None
-
-
-def shape_of(id: str) -> str:
-    """The difficulty or form in the name of a function of ours ("hard" in "numeric-7-hard"); '' where it has none."""
-    match = _DRAWN.fullmatch(id)
-    return (match["shape"] or "") if match else ""
-
-
 def by_id(category: Category, id: str, find_dir: Path | None) -> FindFunction:
     """The published function `id`, or one of ours by the name that drawing it gave ("numeric-7-hard").
 
     Raises BenchmarkError where there is none, or where the published folder is not what it should be.
     """
-    if match := _DRAWN.fullmatch(id):
+    if match := DRAWN.fullmatch(id):
         return _ours(category, id, match)
     if find_dir is None:
         raise BenchmarkError(
@@ -106,9 +106,9 @@ def by_id(category: Category, id: str, find_dir: Path | None) -> FindFunction:
 def _ours(category: Category, id: str, match: re.Match[str]) -> FindFunction:
     if match["category"] != category:
         raise BenchmarkError(f"{id} is one of the {match['category']} functions, not of {category}.")
-    by_shape = {shape: difficulty for difficulty, shape in _shapes(category).items()}
+    by_shape = {shape: difficulty for difficulty, shape in shapes(category).items()}
     shape, rules = match["shape"], "paper" if match["paper"] else "repaired"
-    if shape not in (*by_shape, None) or (rules == "paper" and category in _SHAPES):
+    if shape not in (*by_shape, None) or (rules == "paper" and category in SHAPES):
         raise BenchmarkError(f"{id!r} names no {category} function.")
     return drawn(category, int(match["seed"]), by_shape.get(shape), cast(Rules, rules))
 

@@ -21,7 +21,8 @@ from ...base.declared import Metric
 from ...base.lab import Command, Lab, RunSummary
 from ..box import ModuleCalls, item
 from ..functions.entities import EntityFunction, concepts
-from ..functions.modules import Backbone, outputs_of
+from ..functions.modules import outputs_of
+from ..functions.names import Backbone
 from ..prompts import MODULES
 from .scene import scene
 from .view import (

@@ -18,7 +18,7 @@ from ...base.cases import Reading, Trial
 from ...base.declared import Means
 from ...base.spec import Spec
 from ..box import item
-from ..functions.modules import Backbone
+from ..functions.names import Backbone
 
 Kind = Literal["same", "random"]
 OUTCOMES: dict[str, Means] = {"selective": "kept", "weak": "not settled", "not selective": "broken"}
