@@ -10,7 +10,6 @@ from ...package_data import table
 from .evaluate import held_out_texts
 from .functions.base import FindFunction
 from .functions.entities import EntityFunction
-from .functions.generate import generate
 from .functions.relations import RelationFunction
 from .functions.triplets import TESTS, Triplet, shuffled
 
@@ -63,6 +62,8 @@ def _changes(pair: tuple[str, str]) -> bool:
 
 def string_triplets(function: FindFunction, seed: int, n: int = TESTS) -> tuple[Triplet, ...]:
     """`n` triplets for a string function: a true pair, and two of other functions that this one would not give."""
+    from .functions.generate import generate
+
     rng = np.random.default_rng([seed, 9])
     true = pairs_for_testing(function, seed, n)
     triplets = []

@@ -8,7 +8,9 @@ from typing import Any
 
 from ...events import Rules
 from ...rulesets import RULES
+from ...runs.context import CaseContext
 from ...text import embed
+from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
 from ..base.lab import Command, DemoRun, Lab, Robots, RunSummary, StudyTables
 from . import commands, prompts, tables
@@ -16,7 +18,6 @@ from .controls import controls
 from .dial import NoisyProbe, ProbeDial, dials, noisy
 from .functions.names import shape_of
 from .functions.source import cases
-from .measure import measure
 from .metrics import METRICS
 from .null_controls import Mute, worthless
 from .pictures import PICTURES
@@ -169,6 +170,16 @@ def first() -> DemoRun:
         "No key, no download: a robot of which we know how it works.",
         ProbeSpec(own="2 * x + 7", title="A first black box", model="control/inventor"),
     )
+
+
+async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
+    """Probe, conclude and score one function. What a run alone needs is imported here, the sandbox among it.
+
+    Raises BadInput and CallFailed as `core.labs.probe.measure` does.
+    """
+    from .measure import measure
+
+    await measure(spec, case, run)
 
 
 def warm(spec: ProbeSpec) -> None:

@@ -276,3 +276,8 @@ class Truth(Frozen):
     corrupted: tuple[float | None, float | None] | None = None
     x: tuple[float, ...] = ()
     y: tuple[float | None, ...] = ()
+
+
+def item(about: str, text: str) -> str:
+    """What a module's call for the input `text` is about, in the journal."""
+    return f"{about} {text}"

@@ -1,4 +1,7 @@
-"""Where a function comes from: drawn from a seed, looked up by its id in the published set, or brought by a person."""
+"""Where a function comes from: drawn from a seed, looked up by its id in the published set, or brought by a person.
+
+What makes functions (generators, synthesis, the sandbox) is imported only when one is made: a form needs none of it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -15,14 +18,15 @@ from ....events import Rules
 from ....policy import NotAllowed
 from ...base.cases import Case
 from ..tasks import OWN, ProbeSpec
-from . import generate, own
 from .base import FindFunction
 from .benchmark import BenchmarkError
 from .entities import EntityFunction, EntityKind, draw_entity, published_entities
 from .names import DRAWN, SHAPES, Category, Difficulty, OwnKind, difficulties, name_of, shapes
 from .numeric import load_numeric
 from .relations import RelationKind, draw_relation, published_relations
-from .synthesis import StringTask, load_strings, string_function
+
+if TYPE_CHECKING:
+    from .synthesis import StringTask
 
 _CHOICE = 12
 """Tells the random numbers that choose published functions from the other streams of a seed."""
@@ -75,7 +79,9 @@ def drawn(category: Category, seed: int, difficulty: Difficulty | None, rules: R
         return draw_entity(seed, kind=cast(EntityKind | None, difficulty and SHAPES[category][difficulty]))
     if category == "relations":
         return draw_relation(seed, kind=cast(RelationKind | None, difficulty and SHAPES[category][difficulty]))
-    return generate.generate(category, seed, rules=rules, difficulty=difficulty)
+    from .generate import generate
+
+    return generate(category, seed, rules=rules, difficulty=difficulty)
 
 
 def published_ids(category: Category, find_dir: str) -> list[str]:
@@ -136,11 +142,15 @@ _PUBLISHED: dict[str, Callable[[Path], Mapping[str, FindFunction]]] = {
 @lru_cache(maxsize=2)
 def published_strings(find_dir: str) -> dict[str, StringTask]:
     """The published string functions as far as they were published, by id. Raises BenchmarkError."""
+    from .synthesis import load_strings
+
     return load_strings(_folder(find_dir))
 
 
 @lru_cache(maxsize=64)
 def _published_string(find_dir: str, id: str) -> FindFunction:
+    from .synthesis import string_function
+
     known = published_strings(find_dir)
     if id not in known:
         raise BenchmarkError(f"The published strings functions are {_range(known)}; there is no {id!r}.")
@@ -159,6 +169,8 @@ def brought(category: Category, kind: OwnKind, text: str) -> FindFunction:
 
     Raises ValueError in words for the person.
     """
+    from . import own
+
     if not text.strip():
         raise ValueError("Write the function first: a formula, a few lines of Python, or pairs.")
     if kind == "pairs":
