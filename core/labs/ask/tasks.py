@@ -208,6 +208,28 @@ def loaded(spec: AskSpec) -> Loaded | None:
     return spec.chosen()[1] if spec.dataset else None
 
 
+class Draw(NamedTuple):
+    """One counterfactual to be written: by whom, in which blind operation if any, and which of that model's draws."""
+
+    generator: str
+    operation: str | None
+    repeat: int
+
+
+def draws_of(spec: AskSpec) -> dict[str, Draw]:
+    """Which counterfactuals may be written, in order.
+
+    One generator: as many draws as are wanted. Two: by turns, each with as many draws as are wanted in all, so that
+    under repaired rules one's repeats are made up for, and under the paper's there are two pools to draw from.
+    """
+    draws = [
+        Draw(generator, OPERATIONS[repeat % len(OPERATIONS)] if spec.blind else None, repeat)
+        for repeat in range(spec.counterfactuals)
+        for generator in spec.generators
+    ]
+    return {f"cf-{number:02}": draw for number, draw in enumerate(draws, start=1)}
+
+
 def asks(spec: AskSpec, cases: int) -> dict[str, int]:
     """How many calls a run over so many questions makes if nothing is dropped, by role."""
     explain = (2 if spec.method == "forced" else 1) + ("swapped" in spec.arms)
