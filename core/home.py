@@ -13,6 +13,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from .package_data import DATA
+
 _KEY_BYTES = 32
 
 
@@ -21,12 +23,22 @@ class DataDirError(Exception):
 
 
 def home() -> Path:
-    """`$EXPLAIN_HOME`, by default `data/local/` beside the code. Made if it is not there. Raises DataDirError."""
-    path = Path(os.environ.get("EXPLAIN_HOME") or Path(__file__).resolve().parents[1] / "data" / "local")
+    """`$EXPLAIN_HOME`; by default `data/local/` beside the code where that is there, else the system's folder for the
+    data of apps. Made if it is not there. Raises DataDirError.
+    """
+    path = Path(os.environ.get("EXPLAIN_HOME") or _default())
     try:
         return _made(path.expanduser())
     except RuntimeError:
         raise DataDirError(_words(path, "there is no such person on this machine")) from None
+
+
+def _default() -> Path:
+    if (beside := DATA / "local").is_dir():
+        return beside
+    from platformdirs import user_data_path
+
+    return user_data_path("explain-yourself", appauthor=False)
 
 
 def journals() -> Path:
@@ -79,7 +91,7 @@ def answers() -> Path:
 
 def recordings() -> Path:
     """The folder of the runs that come with the app, one file a run. They are read and never written."""
-    return Path(__file__).resolve().parents[1] / "data" / "recordings"
+    return DATA / "recordings"
 
 
 def priors() -> Path:

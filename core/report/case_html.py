@@ -12,10 +12,10 @@ import json
 import re
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..labs.base.lab import Lab
+from ..package_data import DATA
 from ..text.plurals import counted
 from ..transcript import Transcript
 from . import evidence, scenes
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MOST = 50
 """Cases in one file; a file of more would be slow to open."""
 
-_PARTS = Path(__file__).resolve().parents[2] / "data" / "page"
+_PARTS = DATA / "page"
 
 
 class Chosen(NamedTuple):

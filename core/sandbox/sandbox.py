@@ -23,10 +23,10 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..events import Rules
+from ..package_data import ROOT
 from ..policy import child_environment
 from ..runs.fairness import FairSemaphore
 from . import Value, process
@@ -181,7 +181,7 @@ class _Process:
     def __init__(self) -> None:
         self._process = subprocess.Popen(  # noqa: S603  our own module
             COMMAND,
-            cwd=Path(__file__).resolve().parents[2],
+            cwd=ROOT,
             env=child_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
